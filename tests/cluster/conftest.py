@@ -1,0 +1,55 @@
+"""Three brokers of their own for the tests here, ended whatever happens."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from threebrokers.cluster import Cluster
+from tools import temporary
+
+NOTES = pytest.StashKey[list[str]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    words = "only this lesson's exercises (may be repeated)"
+    parser.addoption("--lesson", action="append", metavar="02", help=words)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    # Quick tests come first, and see nothing of this bench's environment.
+    items.sort(key=lambda item: item.path.is_relative_to(here))
+    for item in items:
+        if item.path.is_relative_to(here):
+            item.add_marker(pytest.mark.cluster)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[NOTES] = []
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    for note in config.stash[NOTES]:
+        terminalreporter.write_line(note)
+
+
+@pytest.fixture(scope="session")
+def home() -> Iterator[Path]:
+    """A temporary home, with no Java on the PATH."""
+    with temporary.bench() as folder:
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def cluster(home: Path) -> Cluster:
+    """Three running brokers."""
+    cluster = Cluster()
+    cluster.up()
+    return cluster
+
+
+@pytest.fixture(scope="session")
+def notes(request: pytest.FixtureRequest) -> list[str]:
+    """Lines that are printed at the end."""
+    return request.config.stash[NOTES]

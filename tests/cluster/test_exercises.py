@@ -1,0 +1,63 @@
+"""Every exercise on a real cluster: untouched, each wrong answer, the solution, all again, nonsense."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from threebrokers.cluster import Cluster
+from tools import lesson as lessons
+from tools import rules
+from tools.build import ROOT
+from tools.kernel import Kernel
+from tools.steps import Step, steps
+from tools.trial import FailedError, Trial
+from tools.unrest import unrest
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    only = metafunc.config.getoption("--lesson", default=None)
+    paths = [path for path in lessons.lessons(ROOT) if not only or path.stem[:2] in only]
+    tries = [(path, step) for path in paths for step in steps(lessons.read(path))]
+    metafunc.parametrize(("path", "step"), tries, ids=[step.label for _, step in tries])
+
+
+class Bench:
+    """One lesson at a time, in a kernel of its own."""
+
+    def __init__(self, home: Path, notes: list[str]) -> None:
+        self.home, self.notes = home, notes
+        self.trial: Trial | None = None
+
+    def trial_of(self, path: Path) -> Trial:
+        """Return the trial of a lesson; the first time it ends the one of another lesson."""
+        if self.trial is None or self.trial.lesson.path != path:
+            self.end()
+            lesson = lessons.read(path)
+            if broken := [text for text in rules.problems(lesson, ROOT) if ", exercise " in text]:
+                raise FailedError(broken[0])
+            self.before = unrest(self.home)
+            self.trial = Trial(lesson, Kernel(path.parent))
+        return self.trial
+
+    def end(self) -> None:
+        """End the kernel, and note how long the lesson took and how the brokers felt."""
+        if self.trial:
+            trial, self.trial = self.trial, None
+            trial.kernel.close()
+            felt = unrest(self.home).since(self.before)
+            self.notes.append(f"{trial.lesson.stem}: exercises took {trial.seconds:.0f} s; {felt}")
+
+
+@pytest.fixture(scope="session")
+def bench(cluster: Cluster, home: Path, notes: list[str]) -> Iterator[Bench]:
+    bench = Bench(home, notes)
+    yield bench
+    bench.end()
+
+
+def test_exercise(path: Path, step: Step, bench: Bench) -> None:
+    try:
+        bench.trial_of(path).take(step)
+    except FailedError as fault:
+        pytest.fail(str(fault), pytrace=False)

@@ -1,0 +1,51 @@
+"""A small course to build and to break."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tools import lesson, rules
+from tools.build import build
+
+SAMPLE = Path(__file__).parent / "course"
+
+
+@dataclass(frozen=True)
+class Course:
+    """A copy of the sample course: one lesson, 03_replication."""
+
+    root: Path
+
+    @property
+    def path(self) -> Path:
+        return self.root / "lessons" / "03_replication.py"
+
+    def edit(self, old: str, new: str, path: str = "lessons/03_replication.py") -> None:
+        """Replace a text, which must be there, once."""
+        file = self.root / path
+        text = file.read_text("utf-8")
+        assert old in text
+        file.write_text(text.replace(old, new, 1), "utf-8")
+
+    def problems(self) -> list[str]:
+        return rules.problems(lesson.read(self.path), self.root)
+
+    def notebook(self, folder: str) -> Path:
+        return self.root / folder / "03_replication.ipynb"
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    shutil.copytree(SAMPLE, tmp_path / "course")
+    return Course(tmp_path / "course")
+
+
+@pytest.fixture
+def runnable(course: Course) -> Course:
+    """The sample course, built, over a `threebrokers` that needs no brokers."""
+    (course.root / "solutions").mkdir()
+    (course.root / "stand_in.py").rename(course.root / "solutions" / "threebrokers.py")
+    assert build(course.root) == []
+    return course

@@ -1,0 +1,165 @@
+"""The bench's state file, ports and folders."""
+
+import json
+import socket
+
+import pytest
+
+from threebrokers.cluster import bench, layout, ports, settings
+from threebrokers.cluster.bench import Bench
+from threebrokers.cluster.process import Identity
+from threebrokers.errors import BenchError
+
+PORTS = {n: {name: 100 * n + i for i, name in enumerate(settings.LISTENERS)} for n in settings.BROKERS}
+
+
+@pytest.fixture(autouse=True)
+def _own_claims(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+
+def test_what_is_saved_is_loaded(tmp_path):
+    here = Bench("abc", PORTS, {2: Identity(77, 12.5)})
+    bench.save(tmp_path, here)
+    assert bench.load(tmp_path) == here
+    assert [p.name for p in tmp_path.iterdir()] == ["bench.json"]
+
+
+@pytest.mark.parametrize(
+    "damage", ["", "{", "[]", '{"ports": {}}', '{"cluster_id": "a", "ports": 3, "brokers": {}}']
+)
+def test_a_missing_or_damaged_state_file_is_an_empty_bench(tmp_path, damage):
+    assert bench.load(tmp_path) == Bench()
+    (tmp_path / "bench.json").write_text(damage)
+    assert bench.load(tmp_path) == Bench()
+
+
+def test_a_state_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
+    bench.save(tmp_path, Bench("old"))
+
+    def full(self, text):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.write_text", full)
+    with pytest.raises(BenchError, match=r"No space left.*free some disk space"):
+        bench.save(tmp_path, Bench("new"))
+    assert bench.load(tmp_path).cluster_id == "old"
+
+
+def test_a_bench_that_somebody_else_changes_is_waited_for_and_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(bench, "LOCK_SECONDS", 0.1)
+    with bench.locked(tmp_path), pytest.raises(BenchError, match="Another command"):  # noqa: SIM117
+        with bench.locked(tmp_path):
+            pass
+
+
+def test_ports_are_remembered_and_two_homes_never_share_one(tmp_path):
+    homes = [tmp_path / name for name in ("a", "b")]
+    for home in homes:
+        home.mkdir()
+    first, second = (ports.claim(home) for home in homes)
+    assert ports.claim(homes[0]) == first
+    assert not _flat(first) & _flat(second)
+    assert len(_flat(first)) == 9
+
+
+def test_a_home_that_is_gone_gives_its_ports_back(tmp_path):
+    home, other = tmp_path / "a", tmp_path / "b"
+    home.mkdir()
+    other.mkdir()
+    first = ports.claim(home)
+    home.rmdir()
+    assert ports.claim(other) == first
+
+
+def test_a_port_that_is_in_use_is_not_chosen(tmp_path):
+    home = tmp_path / "a"
+    home.mkdir()
+    first = ports.claim(home)
+    with socket.socket() as stranger:
+        stranger.bind((ports.HOST, first[2]["REPL"]))
+        stranger.listen()
+        assert ports.answers(first[2]["REPL"])
+        assert first[2]["REPL"] not in _flat(ports.claim(home))
+
+
+def test_no_free_port_is_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(ports, "is_free", lambda port: False)
+    with pytest.raises(BenchError, match="No nine free ports"):
+        ports.claim(tmp_path)
+
+
+def test_damaged_claims_are_forgotten(tmp_path):
+    home = tmp_path / "a"
+    home.mkdir()
+    ports.claim(home)
+    next(tmp_path.glob("threebrokers-*/ports.json")).write_text("{")
+    assert len(_flat(ports.claim(home))) == 9
+
+
+def test_ports_stay_below_those_that_systems_hand_out(tmp_path):
+    highest = max(_flat(ports._block(ports.BENCHES - 1)))
+    assert highest < 32768
+    blocks = [_flat(ports._block(k)) for k in range(ports.BENCHES)]
+    assert len(set().union(*blocks)) == 9 * ports.BENCHES
+
+
+def test_folders_are_laid_out_from_the_template(tmp_path):
+    template = tmp_path / "template"
+    template.mkdir()
+    (template / "bootstrap.checkpoint").write_bytes(b"levels")
+    home = tmp_path / "home"
+    cluster_id = layout.lay_out(home, template)
+    assert layout.is_laid_out(home, Bench(cluster_id))
+    assert not layout.is_laid_out(home, Bench("another"))
+    directories = set()
+    for n in settings.BROKERS:
+        assert (layout.folder(home, n) / "bootstrap.checkpoint").read_bytes() == b"levels"
+        meta = dict(
+            line.split("=", 1)
+            for line in (layout.folder(home, n) / "meta.properties").read_text().splitlines()
+        )
+        assert meta["node.id"] == str(n)
+        assert meta["cluster.id"] == cluster_id
+        directories.add(meta["directory.id"])
+    assert len(directories) == 3
+
+
+def test_a_layout_that_fails_leaves_nothing_half_made(tmp_path):
+    with pytest.raises(BenchError, match="cannot be made"):
+        layout.lay_out(tmp_path / "home", tmp_path / "no-template")
+    assert not (tmp_path / "home" / "data").exists()
+
+
+def test_a_broker_is_configured_for_loopback_and_by_the_table():
+    addresses = Bench(ports=PORTS).addresses()
+    told = settings.properties(2, addresses, "/somewhere")
+    assert told["listeners"] == "CLIENT://127.0.0.1:200,REPL://127.0.0.1:201,CONTROLLER://127.0.0.1:202"
+    assert told["controller.quorum.voters"] == "1@127.0.0.1:102,2@127.0.0.1:202,3@127.0.0.1:302"
+    assert told["offsets.topic.replication.factor"] == "3"
+    # Choosing these is the learner's exercise, so they stay as Kafka has them.
+    assert not told.keys() & {"num.partitions", "default.replication.factor", "min.insync.replicas"}
+    assert settings.as_text({"a": "b\\c"}) == "a=b\\\\c\n"
+
+
+def test_every_setting_has_a_reason_and_stands_once():
+    names = [setting.name for setting in settings.TABLE]
+    assert len(names) == len(set(names))
+    for setting in settings.TABLE:
+        assert len(setting.why.split()) >= 3, setting
+        assert setting.here != setting.default or "kept" in setting.why, setting
+
+
+def test_ids_are_as_kafka_writes_them():
+    ids = {layout.kafka_id() for _ in range(200)}
+    assert len(ids) == 200
+    assert all(len(text) == 22 and not text.startswith("-") for text in ids)
+
+
+def test_state_file_is_readable_by_people(tmp_path):
+    bench.save(tmp_path, Bench("abc", PORTS, {1: Identity(1, 2.0)}))
+    assert json.loads((tmp_path / "bench.json").read_text())["engine"] == "local"
+
+
+def _flat(claimed):
+    return {port for of_broker in claimed.values() for port in of_broker.values()}

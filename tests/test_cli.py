@@ -1,0 +1,279 @@
+"""The command line: what it prints, and that every fault is one sentence."""
+
+import os
+import socket
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from confluent_kafka import KafkaError, KafkaException
+from filelock import Timeout
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from rich.console import Console
+from typer.testing import CliRunner
+
+from threebrokers import browser, cli, jupyter, progress, tables, work
+from threebrokers.cluster.process import BrokerProcess
+from threebrokers.errors import BenchError
+from threebrokers.machine import Finding
+from threebrokers.state import Broker, ClusterState, Partition, Topic
+
+
+class FakeCluster:
+    """Broker 1 leads, broker 2 is paused, broker 3 is down."""
+
+    bootstrap = "127.0.0.1:11092,127.0.0.1:12092,127.0.0.1:13092"
+
+    def __init__(self) -> None:
+        self.state_asked = 0
+
+    def processes(self) -> dict[int, BrokerProcess]:
+        return {
+            1: BrokerProcess(1, "up", 4711, 201_000_000),
+            2: BrokerProcess(2, "paused", 4712, 190_000_000),
+            3: BrokerProcess(3, "down"),
+        }
+
+    def address(self, broker: int) -> str:
+        return f"127.0.0.1:1{broker}092"
+
+    def state(self) -> ClusterState:
+        partitions = tuple(Partition("orders", n, 1 if n < 2 else None, (1, 2), (1,)) for n in range(3))
+        return ClusterState((Broker(1, "127.0.0.1", 11092),), (Topic("orders", partitions), Topic("__x", ())))
+
+    def views(self) -> dict[int, ClusterState]:
+        return {}
+
+    def up(self, say: Any) -> list[int]:
+        return []
+
+    def down(self) -> list[int]:
+        return []
+
+    def reset(self, say: Any) -> None:
+        say("resetting")
+
+
+@pytest.fixture(autouse=True)
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr(cli, "Cluster", FakeCluster)
+    return tmp_path
+
+
+def run(*words: str) -> Any:
+    return CliRunner().invoke(cli.app, list(words))
+
+
+def sentence(result: Any) -> str:
+    """Return the one line of a command that failed as it should."""
+    assert result.exit_code == 1
+    lines = [line for line in result.stderr.splitlines() if line.strip()]
+    assert len(lines) == 1, lines
+    assert lines[0].startswith("✗ ")
+    return str(lines[0])
+
+
+def test_every_command_of_the_course_is_there() -> None:
+    said = run("--help").output
+    for command in ("up", "down", "status", "reset", "lab", "restore", "progress", "doctor"):
+        assert f" {command} " in said
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (BenchError("The disk is full [really]: free some space."), "The disk is full [really]: free some"),
+        (KafkaException(KafkaError(KafkaError._TRANSPORT, "no route")), "threebrokers doctor"),
+        (Timeout("/tmp/bench.lock"), "/tmp/bench.lock"),
+        (PermissionError(13, "Permission denied", "/etc/x"), "/etc/x cannot be used (Permission denied)"),
+    ],
+)
+def test_every_foreseeable_fault_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, fault: Exception, words: str
+) -> None:
+    def fail(self: FakeCluster, say: Any) -> list[int]:
+        raise fault
+
+    monkeypatch.setattr(FakeCluster, "up", fail)
+    assert words in sentence(run("up"))
+
+
+def test_a_fault_of_our_own_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: FakeCluster, say: Any) -> list[int]:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(FakeCluster, "up", fail)
+    assert isinstance(run("up").exception, ZeroDivisionError)
+
+
+def test_status_is_a_row_for_each_broker() -> None:
+    lines = run("status").output.splitlines()
+    rows = {line.split()[0]: " ".join(line.split()) for line in lines if line.split()[:1] > ["0"]}
+    assert rows["1"] == "1 ● up 4711 127.0.0.1:11092 201 MB 2 of 3 partitions"
+    assert rows["2"] == "2 ‖ paused 4712 127.0.0.1:12092 190 MB 0 of 3 partitions"
+    assert rows["3"] == "3 ○ down – – – –"
+
+
+def test_status_does_not_guess_when_no_broker_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    def silent(self: FakeCluster) -> None:
+        raise KafkaException(KafkaError(KafkaError._TRANSPORT))
+
+    monkeypatch.setattr(FakeCluster, "state", silent)
+    assert "not known: no broker answers" in run("status").output
+
+
+def test_status_asks_the_others_when_one_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = FakeCluster().state()
+
+    def silent(self: FakeCluster) -> None:
+        raise KafkaException(KafkaError(KafkaError._TRANSPORT))
+
+    monkeypatch.setattr(FakeCluster, "state", silent)
+    monkeypatch.setattr(FakeCluster, "views", lambda self: {3: seen})
+    assert "2 of 3 partitions" in run("status").output
+
+
+def test_status_asks_no_broker_when_all_are_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    down = {n: BrokerProcess(n, "down") for n in (1, 2, 3)}
+    monkeypatch.setattr(FakeCluster, "processes", lambda self: down)
+    monkeypatch.delattr(FakeCluster, "state")
+    assert run("status").output.count("○ down") == 3
+
+
+def test_reset_says_first_what_it_deletes(bench: Path) -> None:
+    data = bench / "home" / "data"
+    data.mkdir(parents=True)
+    (data / "log").write_bytes(b"x" * 3_000_000)
+    said = run("reset").output
+    assert "1 topic (orders)" in said
+    assert "3 MB" in said
+    assert "progress stay" in said
+    assert said.index("This deletes") < said.index("resetting")
+
+
+def test_down_with_nothing_running_says_so() -> None:
+    assert run("down").output == "No broker was running.\n"
+
+
+def test_a_port_that_is_no_number_is_one_sentence() -> None:
+    assert "PORT=abc" in sentence(run("lab", "--port", "abc"))
+
+
+@pytest.mark.parametrize("port", ["80", "70000"])
+def test_a_port_out_of_range_is_one_sentence(labs: Path, port: str) -> None:
+    assert f"PORT={port}" in sentence(run("lab", "--port", port))
+
+
+def test_a_port_in_use_names_a_free_one(labs: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        taken = other.getsockname()[1]
+        said = sentence(run("lab", "--port", str(taken)))
+    assert f"Port {taken} is used" in said
+    assert "make lab PORT=" in said
+
+
+def test_an_unknown_lab_starts_nothing(labs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(FakeCluster, "up")
+    assert "There is no lab 77: the labs are 01, 02." in sentence(run("lab", "77"))
+
+
+def test_the_lab_can_come_from_make(labs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str | None, int | None]] = []
+    monkeypatch.setattr(cli, "sit", lambda number, port, say: asked.append((number, port)))
+    CliRunner().invoke(cli.app, ["lab"], env={"LAB": "02", "PORT": "8899"})
+    CliRunner().invoke(cli.app, ["lab"], env={"LAB": "", "PORT": ""})
+    assert asked == [("02", 8899), (None, None)]
+
+
+def test_progress_counts_what_is_solved(labs: Path) -> None:
+    progress.record("1.1", solved=True)
+    progress.record("1.2", solved=False)
+    progress.record("9.9", solved=True)
+    said = run("progress").output
+    assert "✓ solved" in said
+    assert "✗ not yet" in said
+    assert "1 of 3 exercises solved." in said
+
+
+def test_progress_shows_the_day_in_local_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    console = Console(record=True, width=100, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123
+    console.print(tables.progress({"01": {"1.1": "A"}}, {"1.1": datetime(2026, 1, 2, 12, tzinfo=UTC)}, []))
+    console.file.close()
+    assert "✓ solved 02 Jan 2026" in console.export_text()
+
+
+def test_restore_says_where_the_old_one_is(labs: Path) -> None:
+    work.hand_out()
+    mine = labs / "work" / "01_hello_kafka.ipynb"
+    mine.write_text(mine.read_text().replace("...", "12"))
+    assert "01_hello_kafka.old.ipynb" in run("restore", "1").output
+    assert "Exercise 1.1" in run("restore", "1", "--exercise", "1").output
+
+
+def test_the_doctor_fails_if_there_is_a_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [Finding("Java", True, "fine"), Finding("disk", False, "full", "free some")]
+    monkeypatch.setattr(cli, "examine", lambda: found)
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert result.output == "✓ Java: fine\n✗ disk: full\n    → free some\n"
+    monkeypatch.setattr(cli, "examine", lambda: found[:1])
+    assert run("doctor").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("environment", "can"),
+    [
+        ({"BROWSER": "none", "DISPLAY": ":0"}, False),
+        ({"BROWSER": "NONE"}, False),
+        ({"DISPLAY": ":0"}, True),
+        ({"BROWSER": "firefox"}, True),
+    ],
+)
+def test_whether_a_browser_can_be_opened(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], can: bool
+) -> None:
+    monkeypatch.setattr(browser.webbrowser, "get", lambda: object())
+    assert browser.can_open_browser(environment) is can
+
+
+def test_no_screen_no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(browser.webbrowser, "get", lambda: object())
+    assert browser.can_open_browser({}) is not sys.platform.startswith("linux")
+
+
+def test_no_browser_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none() -> None:
+        raise browser.webbrowser.Error
+
+    monkeypatch.setattr(browser.webbrowser, "get", none)
+    assert not browser.can_open_browser({"DISPLAY": ":0"})
+
+
+def test_jupyterlabs_token_is_not_among_its_options(tmp_path: Path) -> None:
+    assert not [word for word in jupyter._options(8888, "/lab", Path("/home")) if "token" in word.lower()]
+    assert jupyter._environment(tmp_path, "secret")["JUPYTER_TOKEN"] == "secret"
+    assert "--ServerApp.ip=127.0.0.1" in jupyter._options(8888, "/lab", tmp_path)
+
+
+@pytest.fixture
+def labs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "labs").mkdir()
+    for name, exercises in (("01_hello_kafka", ["1.1", "1.2"]), ("02_the_log", ["2.1"])):
+        cells = [
+            cell
+            for number in exercises
+            for cell in (
+                new_markdown_cell(f"### Exercise {number}: do it", id=f"task-{number[2]}"),
+                new_code_cell("x = ...", id=f"exercise-{number[2]}"),
+            )
+        ]
+        nbformat.write(new_notebook(cells=cells), tmp_path / "labs" / f"{name}.ipynb")
+    monkeypatch.setattr(work, "repo", lambda: tmp_path)
+    return tmp_path

@@ -1,0 +1,59 @@
+"""nbval compares what the check cells of the solutions hold, and nothing that may differ."""
+
+import json
+import subprocess
+
+import pytest
+
+from tools import execution
+from tools.compare import command
+
+
+@pytest.fixture
+def executed(runnable):
+    execution.execute(runnable.root, runnable.notebook("solutions"))
+    return runnable
+
+
+def compared(course) -> subprocess.CompletedProcess:
+    # The kernel has to find the stand-in beside the notebook, not the real package.
+    return subprocess.run(
+        [*command([course.notebook("solutions")]), "-p", "no:cacheprovider", "--rootdir", str(course.root)],
+        capture_output=True,
+        text=True,
+        cwd=course.root,
+    )
+
+
+def change(course, code: str, old: str, new: str) -> None:
+    """Change the stored outputs of the cell that holds this code."""
+    path = course.notebook("solutions")
+    notebook = json.loads(path.read_text("utf-8"))
+    (cell,) = [cell for cell in notebook["cells"] if code in "".join(cell["source"]) and "outputs" in cell]
+    before = json.dumps(cell["outputs"])
+    assert old in before
+    cell["outputs"] = json.loads(before.replace(old, new))
+    path.write_text(json.dumps(notebook), "utf-8")
+
+
+def test_the_same_outputs_pass_though_a_wait_was_shown(executed):
+    assert '"model_id": ""' in executed.notebook("solutions").read_text("utf-8")
+    answer = compared(executed)
+    assert answer.returncode == 0, answer.stdout
+
+
+def test_another_output_of_a_check_fails(executed):
+    change(executed, "survives_one_broker", "solved failsafe", "solved failsave")
+    answer = compared(executed)
+    assert answer.returncode == 1
+    assert "Cell outputs differ" in answer.stdout
+
+
+def test_an_output_that_is_missing_fails(executed):
+    change(executed, "counts_twice", "text/plain", "text/html")
+    assert compared(executed).returncode == 1
+
+
+def test_other_cells_may_show_something_else(executed):
+    change(executed, "print(shown)", "shown", "not shown")
+    assert compared(executed).returncode == 0

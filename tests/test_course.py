@@ -1,0 +1,68 @@
+"""The course itself: every lesson keeps the rules, and what is built from it is up to date."""
+
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools import checks, lesson, rules, run
+from tools.build import ROOT, build
+
+LESSONS = lesson.lessons(ROOT)
+each_lesson = pytest.mark.parametrize("path", LESSONS, ids=[path.stem for path in LESSONS])
+
+
+def ruff(*arguments: str) -> str:
+    command = [sys.executable, "-m", "ruff", *arguments, "--quiet", str(ROOT / "lessons")]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT).stdout
+
+
+def named(path: Path, method: str) -> set[str]:
+    """Return the texts that a lesson, its wrong answers too, gives to `lab.<method>(…)`."""
+    calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
+    found = [call for call in calls if ast.unparse(call.func) == f"lab.{method}" and call.args]
+    return {call.args[0].value for call in found if isinstance(call.args[0], ast.Constant)}
+
+
+@each_lesson
+def test_a_lesson_keeps_the_rules(path):
+    assert rules.problems(lesson.read(path), ROOT) == []
+
+
+def test_labs_and_solutions_are_what_lessons_say():
+    assert build(ROOT, check=True) == []
+
+
+def test_solutions_hold_the_outputs_of_their_sources():
+    assert [path.name for path in run.stale(ROOT, [])] == []
+
+
+def test_code_in_lessons_is_clean():
+    assert ruff("check", "--output-format=concise") == ""
+
+
+def test_code_in_lessons_is_formatted():
+    assert ruff("format", "--diff") == ""
+
+
+def test_checks_belong_to_a_lesson():
+    numbers = {path.stem[:2] for path in LESSONS}
+    modules = (ROOT / checks.where("01")).parent.glob("lab*.py")
+    assert {path.stem[3:5] for path in modules} <= numbers
+
+
+@each_lesson
+def test_what_a_lesson_makes_is_deleted_when_it_is_opened_again(path):
+    module = importlib.import_module(f"threebrokers.checks.lab{path.stem[:2]}")
+    assert named(path, "fresh_topic") <= set(module.TOPICS), "topics missing in TOPICS"
+    assert named(path, "group") <= set(module.GROUPS), "groups missing in GROUPS"
+
+
+def test_no_lab_deletes_what_another_lab_made():
+    owners: dict[str, str] = {}
+    for path in LESSONS:
+        for topic in importlib.import_module(f"threebrokers.checks.lab{path.stem[:2]}").TOPICS:
+            assert owners.setdefault(topic, path.stem) == path.stem, topic

@@ -1,0 +1,160 @@
+"""Pictures: what they say in words, what is drawn, and that they draw without a `dot` program."""
+
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from threebrokers.diagrams import log_picture, message_path, topic_picture
+from threebrokers.picture import Picture
+from threebrokers.records import Record
+from threebrokers.state import Partition, Topic
+
+SVG = "{http://www.w3.org/2000/svg}"
+TOPIC = Topic(
+    "helloworld",
+    (
+        Partition("helloworld", 0, 2, (2, 3, 1), (1, 2, 3)),
+        Partition("helloworld", 1, 3, (3, 1, 2), (1, 3)),
+        Partition("helloworld", 2, None, (1,), ()),
+    ),
+)
+
+
+@pytest.fixture(autouse=True)
+def _no_dot(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+
+
+def drawn(picture: Picture) -> list[str]:
+    """Return the texts that the drawing shows, in the order in which they stand in the SVG."""
+    texts = ("".join(e.itertext()) for e in ET.fromstring(picture.svg()).iter(f"{SVG}text"))
+    return [text for text in (text.replace("\xa0", " ").strip() for text in texts) if text]
+
+
+def test_a_topic_is_told_copy_by_copy() -> None:
+    assert topic_picture(TOPIC).words.splitlines() == [
+        "Partition 0: the leader is broker 2; copies on brokers 1, 2, 3; in sync: 1, 2, 3.",
+        "Partition 1: the leader is broker 3; copies on brokers 1, 2, 3; in sync: 1, 3; not in sync: 2.",
+        "Partition 2: there is no leader; copies on brokers 1; in sync: none; not in sync: 1.",
+    ]
+
+
+def test_a_topic_is_drawn_as_partitions_by_brokers() -> None:
+    assert drawn(topic_picture(TOPIC)) == [
+        *("broker 1", "broker 2", "broker 3"),
+        *("partition 0", "copy, in sync", "★ leader", "copy, in sync"),
+        *("partition 1", "copy, in sync", "✗ copy, not in sync", "★ leader"),
+        *("partition 2: ✗ no leader", "✗ copy, not in sync", "–", "–"),
+    ]
+
+
+def test_a_copy_that_is_behind_has_another_border_too() -> None:
+    in_sync = Topic("one", TOPIC.partitions[:1])
+    behind = Topic("one", TOPIC.partitions[1:2])
+    assert "stroke-dasharray" not in topic_picture(in_sync).svg()
+    assert "stroke-dasharray" in topic_picture(behind).svg()
+
+
+def test_a_broker_without_a_copy_is_still_a_column() -> None:
+    one = Topic("solo", (Partition("solo", 0, 5, (5,), (5,)),))
+    assert drawn(topic_picture(one))[:4] == ["broker 1", "broker 2", "broker 3", "broker 5"]
+
+
+def test_messages_go_by_way_of_the_leaders() -> None:
+    edges = re.findall(r"^\s*(.+) -> (.+)$", message_path(TOPIC, producers=("shop",)).source, re.MULTILINE)
+    assert edges == [
+        ("shop", '"broker 2":p0:w'),
+        ('"broker 2":p0:e', "consumer"),
+        ("shop", '"broker 3":p1:w'),
+        ('"broker 3":p1:e', "consumer"),
+    ]
+
+
+def test_every_client_is_named_in_words() -> None:
+    words = message_path(TOPIC, producers=("shop",), consumers=("alerts", "report")).words
+    assert "shop: writes" in words
+    assert "alerts: reads" in words
+    assert "report: reads" in words
+
+
+def test_the_path_needs_no_topic() -> None:
+    assert len([line for line in drawn(message_path()) if "★ leader" in line]) == 3
+
+
+def record(partition: int, offset: int) -> Record:
+    return Record("t", partition, offset, None, f"hello <{offset}> & more".encode(), 0, "create")
+
+
+def test_a_log_of_records_shows_offsets_and_text() -> None:
+    picture = log_picture(
+        [record(1, 0), record(0, 1), record(0, 0)], text=lambda r: (r.value or b"").decode()
+    )
+    assert drawn(picture) == [
+        *("partition 0", "0", "hello <0> & more", "1", "hello <1> & more"),
+        *("partition 1", "0", "hello <0> & more"),
+    ]
+    assert "Partition 0, offset 1: hello <1> & more" in picture.words.splitlines()
+
+
+def test_a_log_shows_gaps_and_where_a_reader_is() -> None:
+    picture = log_picture({0: [0, 1, 5, 7], 1: [], 2: [3]}, reads_next={0: 5, 2: 4})
+    assert drawn(picture) == [
+        *("partition 0", "0", "1", "no 2–4", "▶ next", "5", "no 6", "7"),
+        *("partition 1", "empty"),
+        *("partition 2", "3", "▶ next", "4"),
+    ]
+    assert picture.words.splitlines() == [
+        "Partition 0: 4 records, offsets 0 to 7; read next: offset 5.",
+        "Partition 1: no record.",
+        "Partition 2: 1 record, offset 3; read next: offset 4.",
+    ]
+
+
+def test_a_partition_without_records_can_be_drawn_too() -> None:
+    assert drawn(log_picture([record(1, 0)], partitions=range(2))) == [
+        "partition 0",
+        "empty",
+        "partition 1",
+        "0",
+    ]
+
+
+def test_a_long_log_is_shortened_in_the_middle() -> None:
+    assert drawn(log_picture({0: range(100)}, most=4)) == ["partition 0", "0", "1", "… 96 more …", "98", "99"]
+    assert "… 96 more, 50 is next …" in drawn(log_picture({0: range(100)}, most=4, reads_next={0: 50}))
+
+
+def test_a_long_log_keeps_its_words_short() -> None:
+    many = [record(0, offset) for offset in range(10_000)]
+    assert len(log_picture(many, text=lambda r: str(r.offset)).words.splitlines()) == 13
+
+
+def test_a_notebook_gets_an_image_with_a_name_and_the_same_in_words() -> None:
+    shown = topic_picture(TOPIC)._repr_mimebundle_()
+    assert 'alt="Where the copies of &#x27;helloworld&#x27; are' in shown["text/html"]
+    assert (
+        "<summary>The same in words</summary><ul><li>Partition 0: the leader is broker 2;"
+        in shown["text/html"]
+    )
+    assert shown["text/plain"].splitlines()[1].startswith("Partition 0: the leader is broker 2;")
+
+
+def test_the_svg_is_named_and_described() -> None:
+    picture = log_picture([record(0, 0)], text=lambda r: (r.value or b"").decode())
+    root = ET.fromstring(picture.svg())
+    assert root.get("role") == "img"
+    assert root.get("aria-labelledby") == "t d"
+    assert [(root[0].text, root[0].get("id")), (root[1].text, root[1].get("id"))] == [
+        (picture.title, "t"),
+        (picture.words, "d"),
+    ]
+
+
+def test_nothing_is_written_to_stderr() -> None:
+    # In a process of its own: only a first drawing makes the font library speak, past Python's sys.stderr.
+    script = "from threebrokers.diagrams import message_path; message_path().svg()"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stderr == ""

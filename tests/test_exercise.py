@@ -1,0 +1,128 @@
+"""The three outcomes of a check, on checks made for the purpose."""
+
+import logging
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from threebrokers import progress
+from threebrokers.errors import BenchError
+from threebrokers.exercise import NotAttempted, NotYet, Solved, eventually, exercise
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path, monkeypatch):
+    monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
+
+
+@exercise("9.1", "Count to three")
+def counts(lab: object, number: int, name: str = "x") -> str:
+    if number != 3:
+        raise NotYet(f"you counted to {number}", "it should be 3", "number = …")
+    return "three is enough."
+
+
+def test_solved_says_number_title_and_reason_and_is_remembered():
+    outcome = counts("lab", 3)
+    assert isinstance(outcome, Solved)
+    assert repr(outcome) == "✓ 9.1  Count to three: three is enough."
+    assert "9.1" in progress.solved()
+
+
+def test_not_yet_is_one_sentence_with_the_number():
+    with pytest.raises(NotYet) as seen:
+        counts("lab", 4)
+    assert str(seen.value) == "✗ 9.1  you counted to 4; it should be 3. Look at: number = …"
+    assert "9.1" not in progress.solved()
+
+
+@pytest.mark.parametrize(("answers", "named"), [((...,), {}), ((3, ...), {}), ((3,), {"name": ...})])
+def test_dots_anywhere_are_not_attempted(answers, named):
+    with pytest.raises(NotAttempted, match=r"9\.1"):
+        counts("lab", *answers, **named)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (None, "`number` is None"),
+        ("three", "`number` is 'three' (str); it should be a whole number"),
+        (True, "`number` is True (bool)"),
+        ([3], "`number` is [3] (list)"),
+    ],
+)
+def test_a_value_of_another_type_is_named(answer, said):
+    with pytest.raises(NotYet) as seen:
+        counts("lab", answer)
+    assert said in str(seen.value)
+
+
+def test_too_many_or_too_few_values_are_told_by_name():
+    with pytest.raises(NotYet, match="got 3 values; it takes 2: number, name"):
+        counts("lab", 1, "a", "b")
+    with pytest.raises(NotYet, match="got 0 values"):
+        counts("lab")
+
+
+def test_a_check_that_stumbles_over_a_value_says_which():
+    @exercise("9.2", "Look inside")
+    def looks_inside(lab: object, parts: list) -> str:
+        return parts[0].name
+
+    with pytest.raises(NotYet, match=r"cannot use `parts` = \[1\]") as seen:
+        looks_inside("lab", [1])
+    assert isinstance(seen.value.__cause__, AttributeError)
+
+
+def test_a_fault_of_the_bench_passes_as_it_is():
+    @exercise("9.3", "Break")
+    def breaks(lab: object) -> str:
+        raise BenchError("the disk is full: free some.")
+
+    with pytest.raises(BenchError, match="disk is full"):
+        breaks("lab")
+
+
+def test_eventually_looks_again_until_it_is_right():
+    answers = iter([NotYet("a", "b", "c"), NotYet("a", "b", "c"), 5])
+
+    def look():
+        answer = next(answers)
+        if isinstance(answer, NotYet):
+            raise answer
+        return answer
+
+    assert eventually(look, what="five", within=10) == 5
+
+
+def test_eventually_ends_with_the_last_reason():
+    seen = []
+
+    def look():
+        seen.append(1)
+        raise NotYet(f"look {len(seen)}", "never", "here")
+
+    with pytest.raises(NotYet, match=r"look \d+; never"):
+        eventually(look, what="nothing", within=0.2)
+    assert len(seen) > 1
+
+
+def test_eventually_lets_other_exceptions_out_at_once():
+    def look():
+        raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        eventually(look, what="nothing", within=60)
+
+
+@pytest.mark.parametrize("fault", [NotYet("a", "b", "c"), NotAttempted("x"), BenchError("y")])
+def test_a_notebook_shows_one_line_and_no_traceback(fault, capsys):
+    shell = InteractiveShell()
+    shell.user_ns["fault"] = fault
+    logging.disable()
+    result = shell.run_cell("raise fault")
+    logging.disable(logging.NOTSET)
+    shown = capsys.readouterr().out
+    assert result.error_in_exec is fault
+    assert "Traceback" not in shown
+    assert str(fault) in shown

@@ -1,0 +1,153 @@
+"""Every rule of a lesson: broken once, and named with file, place and the way to mend it."""
+
+import pytest
+
+LESSON = "lessons/03_replication.py"
+CHECKS = "threebrokers/checks/lab03.py"
+BEGIN, END = "# BEGIN SOLUTION\n", "# END SOLUTION\n"
+CHECKED = '# %% tags=["nbval-check-output"]\n'
+NEXT = "#\n\n# %%\n{}\n\n# %% [markdown]\n# ## What to remember"
+WRONG = '# %% tags=["wrong"]\n# two copies | keeps 2 copies\n'
+
+# what stands there, what it becomes, and words of the message
+BROKEN = {
+    "no begin": (BEGIN, "", "'# END SOLUTION' comes before"),
+    "no end": (END, "", "is not closed"),
+    "no marks": (f"{BEGIN}copies = 3\n", "copies = 3\n", "comes before"),
+    "nested": ("copies = 3\n", f"copies = 3\n{BEGIN}", "do not nest marks"),
+    "double": (END, f"{END}{BEGIN}x = 1\n{END}", "more than one pair"),
+    "misspelt mark": (BEGIN, "# begin solution\n", "the mark '# begin solution' is not understood"),
+    "indented mark": (BEGIN, f"    {BEGIN}", "not indented"),
+    "nothing assigned": (
+        'topic = lab.fresh_topic("failsafe", replication_factor=copies)',
+        "other = 1",
+        "assigns nothing that the check receives",
+    ),
+    "no TODO": ("# TODO: make the topic: how many copies?\n", "", "0 TODO lines"),
+    "two TODOs": ("# TODO: make", "# TODO: once\n# TODO: make", "2 TODO lines"),
+    "misspelt TODO": ("# TODO: make", "#todo make", "misspelt"),
+    "TODO inside": ("copies = 3\n", "# TODO: more\ncopies = 3\n", "2 TODO lines"),
+    "one hint": ("<details><summary>Another hint</summary>\n#\n# `repl", "`repl", "1 hint(s)"),
+    "long hint": ("How many copies are left", "many words " * 40, "hint 1 has 85 words"),
+    "hint with answer": (
+        "`replication_factor` is fixed",
+        'topic = lab.fresh_topic("failsafe", replication_factor=copies) is fixed',
+        "hint 2 holds a line of the answer",
+    ),
+    "no check": (f"{CHECKED}lab.check.survives_one_broker(topic)", "", "0 check cells"),
+    "untagged check": (' tags=["nbval-check-output"]', "", "the check cell is not tagged"),
+    "check with more": ("broker(topic)", "broker(topic)\nprint(1)", "more than a call with plain names"),
+    "check with text": ("broker(topic)", 'broker("failsafe")', "more than a call with plain names"),
+    "unknown check": ("survives_one_broker(topic)", "survive(topic)", "'survive' is no check of"),
+    "orphan check": ("survives_one_broker(topic)", "survive(topic)", "no exercise calls 'survives"),
+    "few wrong": ('fewer="there is only one way to miscount"', "", "1 wrong answer(s)"),
+    "nameless wrong": ("# one copy | keeps 1 copy\n", "", "a wrong answer begins with 'topic = "),
+    "no text": ("# one copy | keeps 1 copy", "# one copy |", "a wrong answer begins with '# one copy |'"),
+    "text in text": ("keeps 2 copies", "now keeps 1 copy", "the text of 'one copy' is also part of"),
+    "same text": ("keeps 2 copies", "keeps 1 copy", "the text of 'one copy' is also part of"),
+    "same name": ("# two copies |", "# one copy |", "two wrong answers are called 'one copy'"),
+    "wrong forgets": (f"{WRONG}topic =", f"{WRONG}other =", "'two copies' does not assign topic"),
+    "number": ("Exercise 3.2:", "Exercise 3.3:", "this is exercise 2 of lab 3"),
+    "other lab's number": ("Exercise 3.1:", "Exercise 4.1:", "this is exercise 1 of lab 3"),
+    "odd heading": ("### Exercise 3.2: ", "### Exercise 3.2 ", "the heading is not understood"),
+    "another title": ("3.1: survive one broker", "3.1: survive", "calls it 'Survive one broker'"),
+    "used later": (
+        "# ## What to remember",
+        NEXT.format("print(topic)"),
+        "the cell 'print(topic)' uses 'topic'",
+    ),
+    "helper used later": (
+        "# ## What to remember",
+        NEXT.format("print(copies)"),
+        "uses 'copies', which is not there until 3.1 is solved",
+    ),
+    "used by another check": ("counts_twice(first, second)", "counts_twice(first, topic)", "uses 'topic'"),
+    "used by another answer": ("second = 2", "second = len(topic)", "uses 'topic'"),
+    "no question": ("protect you from?", "protect you from", "the title is not a question"),
+    "header": ("# %% [markdown] covers", "# ---\n# x\n# ---\n# %% [markdown] covers", "it is a raw cell"),
+    "no verbs": ("**You will**", "You will", "'**You will** …' is missing"),
+    "no minutes": ("*40 minutes.*", "*A while.*", "the time is missing"),
+    "set-up": ('lab = open_lab("03")', 'lab = open_lab("02")', "the first code cell is not the set-up"),
+    "remember two": ("# - Others follow.\n", "", "'## What to remember' has 2 lines"),
+    "quiz of two": ("<details><summary>Answer</summary>One.</details>", "One.", "'## Quiz' has 2 answers"),
+    "no solution link": ("(../solutions/03_replication.ipynb)", "(x)", "the link to the solution is missing"),
+    "dead link": ("- One copy leads", "- See [this](09_compaction.ipynb)", "no lesson builds it"),
+    "odd metadata": ('# %% tags=["wrong"]', '# %% tag=["wrong"]', "'tag' is not understood"),
+    "odd tag": ('# %% tags=["wrong"]', '# %% tags=["wrogn"]', "'wrogn' is not understood"),
+    "cell title": ("# %%\nshown", "# %% wrong\nshown", "'title' is not understood"),
+    "stray mark": ('shown = "shown"\n', f'{BEGIN}shown = "shown"\n{END}', "it belongs to no exercise"),
+    "not Python": ('shown = "shown"', "shown = ", "Python cannot read it"),
+    "magic": ('shown = "shown"', "# %matplotlib inline", "Python cannot read it"),
+    "too long": ("copies = 3\n", "copies = 3\n" * 12, "the learner writes 13 lines"),
+}  # fmt: skip
+
+
+def test_the_sample_keeps_every_rule(course):
+    assert course.problems() == []
+
+
+@pytest.mark.parametrize(("old", "new", "words"), BROKEN.values(), ids=BROKEN.keys())
+def test_a_broken_rule_is_named(course, old, new, words):
+    course.edit(old, new)
+    told = [sentence for sentence in course.problems() if words in sentence]
+    assert told, course.problems()
+    assert all(sentence.startswith(f"{LESSON}, ") for sentence in told)
+    assert all(sentence.endswith(".") and "; " in sentence for sentence in told)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('@exercise("3.1"', '@exercise("3.9"', "'survives_one_broker' is registered as 3.9"),
+        ("lab: object, topic: str", "lab: object", "takes 0 values and gets 1"),
+        ("return", "retrun x", "Python cannot read line"),
+    ],
+)
+def test_a_fault_in_the_checks_is_named(course, old, new, words):
+    course.edit(old, new, CHECKS)
+    assert any(words in sentence for sentence in course.problems()), course.problems()
+
+
+def test_a_fault_names_its_exercise(course):
+    course.edit(f"{BEGIN}second = 2\nfirst = 1\n{END}", "second = 2\nfirst = 1\n")
+    assert course.problems() == [
+        f"{LESSON}, exercise 3.2: there are no marks; "
+        "put '# BEGIN SOLUTION' and '# END SOLUTION' around the answer."
+    ]
+
+
+def test_all_faults_are_told_at_once(course):
+    course.edit("protect you from?", "protect you from")
+    course.edit(END, "")
+    course.edit("Begin with one.", "word " * 61)
+    assert len(course.problems()) == 3
+
+
+def test_no_checks_at_all(course):
+    (course.root / CHECKS).unlink()
+    assert sum("is no check of threebrokers/checks/lab03.py" in text for text in course.problems()) == 2
+
+
+def test_the_next_lab_must_be_linked(course):
+    (course.root / "lessons" / "04_failover.py").write_text("", "utf-8")
+    assert course.problems() == [
+        f"{LESSON}, last cell: the link to the next lab is missing; link 04_failover.ipynb."
+    ]
+
+
+def test_two_lessons_of_one_number(course):
+    (course.root / "lessons" / "03_copies.py").write_text("", "utf-8")
+    assert any("03_copies.py has the same number" in text for text in course.problems())
+
+
+def test_a_name_bound_again_may_be_used(course):
+    course.edit(
+        "# ## What to remember",
+        '#\n\n# %%\ntopic = "x"\nprint(topic)\n\n# %% [markdown]\n# ## What to remember',
+    )
+    assert course.problems() == []
+
+
+def test_an_empty_lesson_breaks_rules_but_not_the_tool(course):
+    course.path.write_text("", "utf-8")
+    assert any("the title is not a question" in text for text in course.problems())

@@ -1,0 +1,85 @@
+"""Processes known by id and start time, on small programs that stand for brokers."""
+
+import os
+import sys
+
+import psutil
+import pytest
+
+from threebrokers.cluster import process
+from threebrokers.cluster.process import Identity
+
+SLEEPER = "import signal,time\nprint('up', flush=True)\nwhile True: signal.pause()"
+DEAF = f"import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n{SLEEPER}"
+
+
+@pytest.fixture
+def launch(tmp_path):
+    begun = []
+
+    def make(program=SLEEPER, home=tmp_path, node=1):
+        log = tmp_path / f"{len(begun)}.log"
+        marks = [f"{process.MARK}{home}", f"{process.NODE}{node}"]
+        identity = process.launch([sys.executable, "-c", program, *marks], log, {"PATH": "/usr/bin:/bin"})
+        begun.append(identity)
+        while "up" not in (log.read_text() if log.exists() else ""):
+            assert identity.process(), "the program ended before it was ready"
+        return identity
+
+    yield make
+    process.end(begun, 0)
+
+
+def test_a_launched_process_is_up_in_a_session_of_its_own(launch):
+    identity = launch()
+    told = process.look(1, identity)
+    assert (told.state, told.pid) == ("up", identity.pid)
+    assert told.rss > 0
+    assert os.getsid(identity.pid) == identity.pid
+
+
+def test_a_paused_process_is_paused_and_can_be_ended(launch):
+    identity = launch()
+    process.send(identity, "suspend")
+    while process.look(1, identity).state != "paused":
+        assert identity.process()
+    process.end([identity], 5)
+    assert process.look(1, identity).state == "down"
+
+
+def test_another_start_time_is_another_process(launch):
+    identity = launch()
+    stranger = Identity(identity.pid, identity.started - 60)
+    assert stranger.process() is None
+    assert process.look(1, stranger).state == "down"
+    process.end([stranger], 0)
+    assert not process.send(stranger, "kill")
+    assert identity.process() is not None, "a process that only shares the id was ended"
+
+
+def test_a_process_that_does_not_listen_is_killed_after_the_patience(launch):
+    identity = launch(DEAF)
+    process.end([identity], 0.3)
+    assert identity.process() is None
+
+
+def test_a_killed_child_leaves_no_zombie(launch):
+    identity = launch()
+    psutil.Process(identity.pid).kill()
+    while identity.process():
+        pass
+    assert not psutil.pid_exists(identity.pid)
+
+
+def test_running_brokers_of_this_home_are_found_and_no_others(launch, tmp_path):
+    mine = launch(node=2)
+    launch(home=tmp_path / "other", node=3)
+    found = process.find(tmp_path)
+    assert found.keys() == {2}
+    assert found[2].pid == mine.pid
+    assert found[2].process() is not None
+
+
+def test_a_program_that_cannot_run_is_an_error(tmp_path):
+    with pytest.raises(OSError, match="No such file"):
+        process.launch([str(tmp_path / "nothing")], tmp_path / "log", {})

@@ -1,0 +1,83 @@
+"""Progress: kept across notebooks, never in the way of a check."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from threebrokers import progress
+
+
+@pytest.fixture(autouse=True)
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_a_fresh_bench_has_solved_nothing() -> None:
+    assert progress.solved() == {}
+    assert progress.tried() == set()
+
+
+def test_a_failed_try_is_not_a_solution() -> None:
+    progress.record("3.1", solved=False)
+    assert progress.tried() == {"3.1"}
+    assert progress.solved() == {}
+
+
+def test_solved_stays_solved_with_its_first_time() -> None:
+    progress.record("3.1", solved=True)
+    first = progress.solved()
+    progress.record("3.1", solved=False)
+    progress.record("3.1", solved=True)
+    assert progress.solved() == first
+    assert first["3.1"].tzinfo is not None
+
+
+@pytest.mark.parametrize(
+    "damage", [b"", b'{"3.1": ', b"[1, 2]", b'"text"', b'{"3.1": true}', b'{"3.1": "soon"}', b"\xff\x00"]
+)
+def test_a_damaged_file_is_kept_and_progress_starts_afresh(bench: Path, damage: bytes) -> None:
+    (bench / "progress.json").write_bytes(damage)
+    progress.record("1.1", solved=True)
+    assert set(progress.solved()) == {"1.1"}
+    assert (bench / "progress.damaged.json").read_bytes() == damage
+
+
+def test_a_second_damaged_file_does_not_replace_the_first(bench: Path) -> None:
+    for damage in (b"one", b"two"):
+        (bench / "progress.json").write_bytes(damage)
+        assert progress.solved() == {}
+    assert (bench / "progress.damaged.json").read_bytes() == b"one"
+    assert (bench / "progress.damaged-2.json").read_bytes() == b"two"
+
+
+def test_notebooks_that_record_at_once_lose_nothing() -> None:
+    code = (
+        "import sys; from threebrokers import progress\n"
+        "for n in range(15): progress.record(f'{sys.argv[1]}.{n}', solved=True)"
+    )
+    notebooks = [subprocess.Popen([sys.executable, "-c", code, str(lab)]) for lab in range(4)]
+    assert [notebook.wait() for notebook in notebooks] == [0] * 4
+    assert set(progress.solved()) == {f"{lab}.{n}" for lab in range(4) for n in range(15)}
+
+
+def test_a_disk_that_cannot_be_written_does_not_hide_the_answer_of_a_check(
+    bench: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    progress.record("1.1", solved=True)
+
+    def full(path: Path, content: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(progress, "write_whole", full)
+    progress.record("1.2", solved=True)
+    assert set(progress.solved()) == {"1.1"}
+
+
+def test_the_file_is_whole_json_after_each_record(bench: Path) -> None:
+    progress.record("1.1", solved=True)
+    assert list(json.loads((bench / "progress.json").read_text())) == ["1.1"]
+    assert [p.name for p in bench.iterdir() if p.name.startswith(".progress")] == []

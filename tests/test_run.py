@@ -1,0 +1,107 @@
+"""Executed solutions: only what changed, its outputs kept, and a failure told in one sentence."""
+
+import json
+
+import pytest
+
+from tools import execution, notebooks, run
+from tools.build import build
+
+CHECKS = "threebrokers/checks/lab03.py"
+
+
+def solution(course):
+    return notebooks.read(course.notebook("solutions"))
+
+
+def results(course):
+    outputs = [output for cell in notebooks.codes(solution(course)) for output in cell.outputs]
+    return [output.data["text/plain"] for output in outputs if output.output_type == "execute_result"]
+
+
+def test_outputs_are_kept_and_a_second_run_executes_nothing(runnable, capsys, monkeypatch):
+    assert run.main([], runnable.root) == 0
+    assert results(runnable) == ["'solved failsafe'", "3"]
+    assert "solutions/03_replication.ipynb: executed in " in capsys.readouterr().out
+    assert run.main(["--check"], runnable.root) == 0
+    assert build(runnable.root, check=True) == []
+
+    before = runnable.notebook("solutions").read_bytes()
+    monkeypatch.setattr(execution, "execute", lambda *_: pytest.fail("executed again"))
+    assert run.main([], runnable.root) == 0
+    assert build(runnable.root) == []
+    assert runnable.notebook("solutions").read_bytes() == before
+
+
+def test_nothing_in_it_belongs_to_one_run_only(runnable):
+    execution.execute(runnable.root, runnable.notebook("solutions"))
+    notebook = json.loads(runnable.notebook("solutions").read_text("utf-8"))
+    assert set(notebook["metadata"]) == {"kernelspec", "language_info", "threebrokers"}
+    assert "version" not in notebook["metadata"]["language_info"]
+    views = [
+        output["data"][execution.WIDGET]
+        for cell in notebook["cells"]
+        for output in cell.get("outputs", [])
+        if execution.WIDGET in output.get("data", {})
+    ]
+    assert [view["model_id"] for view in views] == [""]
+    assert all("execution" not in cell["metadata"] for cell in notebook["cells"])
+
+
+def test_a_second_execution_differs_in_nothing(runnable):
+    path = runnable.notebook("solutions")
+    execution.execute(runnable.root, path)
+    before = path.read_bytes()
+    execution.execute(runnable.root, path)
+    assert path.read_bytes() == before
+
+
+def test_changed_checks_make_a_solution_stale(runnable, capsys):
+    execution.execute(runnable.root, runnable.notebook("solutions"))
+    assert run.stale(runnable.root, []) == []
+    runnable.edit("two copies are left", "both copies are left", CHECKS)
+    assert run.stale(runnable.root, []) == [runnable.notebook("solutions")]
+    assert run.stale(runnable.root, ["12"]) == []
+    assert run.main(["--check"], runnable.root) == 1
+    told = "solutions/03_replication.ipynb was not executed since it changed; run `python -m tools.run`.\n"
+    assert capsys.readouterr().err == told
+
+
+def test_changed_words_do_not(runnable):
+    execution.execute(runnable.root, runnable.notebook("solutions"))
+    runnable.edit("A partition is one log.", "A partition is a log.")
+    assert build(runnable.root) == []
+    assert run.stale(runnable.root, []) == []
+
+
+def test_a_build_comes_first(runnable, capsys):
+    runnable.edit("copies = 3", "copies = 2 + 1")
+    assert run.main([], runnable.root) == 1
+    assert "run `python -m tools.build`" in capsys.readouterr().err
+
+
+def test_a_failing_cell_is_named_and_the_file_stays(runnable, capsys):
+    runnable.edit('shown = "shown"', 'shown = 1 / 0  # "shown"')
+    assert build(runnable.root) == []
+    before = runnable.notebook("solutions").read_bytes()
+    assert run.main([], runnable.root) == 1
+    assert capsys.readouterr().err == (
+        "solutions/03_replication.ipynb, cell 4 ('shown = 1 / 0  # \"shown\"'): "
+        "ZeroDivisionError: division by zero; the file stays as it was.\n"
+    )
+    assert runnable.notebook("solutions").read_bytes() == before
+
+
+def test_a_kernel_that_dies_is_told(runnable, capsys):
+    runnable.edit('shown = "shown"', 'import os; shown = os._exit(3)  # "shown"')
+    assert build(runnable.root) == []
+    assert run.main([], runnable.root) == 1
+    assert "cell 4 ('import os; shown = os._exit(3)" in capsys.readouterr().err
+
+
+def test_a_cell_that_never_ends_is_told(runnable, capsys, monkeypatch):
+    monkeypatch.setattr(execution, "CELL_SECONDS", 1)
+    runnable.edit('shown = "shown"', 'shown = "shown"\nwhile shown: pass')
+    assert build(runnable.root) == []
+    assert run.main([], runnable.root) == 1
+    assert "cell 4 ('shown = \"shown\"'): CellTimeoutError" in capsys.readouterr().err

@@ -1,0 +1,185 @@
+"""`make lab` from start to Ctrl-C: all that was started ends; and a real JupyterLab is what it should be."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from threebrokers import jupyter, open_labs, sitting, work
+from threebrokers.cluster.process import BrokerProcess, Identity
+from threebrokers.errors import BenchError
+
+
+@pytest.fixture(autouse=True)
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("BROWSER", "none")
+    picture = new_output("display_data", data={"image/svg+xml": "<svg/>", "text/plain": "a picture"})
+    for folder, outputs in (("labs", []), ("solutions", [picture])):
+        (tmp_path / folder).mkdir()
+        cells = [new_code_cell("1", id="one", outputs=outputs)]
+        nbformat.write(new_notebook(cells=cells), tmp_path / folder / "01_hello_kafka.ipynb")
+    monkeypatch.setattr(work, "repo", lambda: tmp_path)
+    monkeypatch.setattr(jupyter, "repo", lambda: tmp_path)
+    return tmp_path
+
+
+class Bench:
+    """Stands in for brokers and JupyterLab, and notes what is done to them."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.done: list[str] = []
+        self.in_up: Callable[[], None] = lambda: None
+        self.in_start: Callable[[], None] = lambda: None
+        self.in_stay: Callable[[], None] = lambda: None
+        monkeypatch.setattr(sitting, "Cluster", lambda: self)
+        monkeypatch.setattr(sitting.jupyter, "start", self.start)
+        monkeypatch.setattr(sitting.jupyter, "end", lambda identity: self.done.append("JupyterLab ended"))
+        monkeypatch.setattr(sitting, "_stay", lambda server, say: self.in_stay())
+
+    def processes(self) -> dict[int, BrokerProcess]:
+        return {}
+
+    def up(self, say: Any) -> None:
+        self.done.append("brokers up")
+        self.in_up()
+
+    def down(self) -> None:
+        self.done.append("brokers down")
+
+    def start(self, notebook: Path, port: int) -> jupyter.Server:
+        self.done.append(f"JupyterLab at {notebook.parent.name}/{notebook.name}")
+        self.in_start()
+        return jupyter.Server(Identity(os.getpid(), jupyter.psutil.Process().create_time()), "http://x")
+
+
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
+    return Bench(monkeypatch)
+
+
+ALL = ["brokers up", "JupyterLab at work/01_hello_kafka.ipynb", "JupyterLab ended", "brokers down"]
+
+
+@pytest.mark.parametrize("ending", sitting.ENDINGS)
+def test_one_request_to_end_ends_everything(bench: Bench, ending: signal.Signals) -> None:
+    bench.in_stay = lambda: os.kill(os.getpid(), ending)
+    before = signal.getsignal(ending)
+    sitting.sit(None, None, lambda text: None)
+    assert bench.done == ALL
+    assert signal.getsignal(ending) == before
+
+
+def test_more_ctrl_c_does_not_break_the_ending_off(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def end(identity: Identity) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        bench.done.append("JupyterLab ended")
+
+    monkeypatch.setattr(sitting.jupyter, "end", end)
+    bench.in_stay = lambda: os.kill(os.getpid(), signal.SIGINT)
+    sitting.sit("1", None, lambda text: None)
+    assert bench.done == ALL
+
+
+def test_ctrl_c_while_the_brokers_start_ends_them(bench: Bench) -> None:
+    bench.in_up = lambda: os.kill(os.getpid(), signal.SIGINT)
+    sitting.sit(None, None, lambda text: None)
+    assert bench.done == ["brokers up", "brokers down"]
+
+
+def test_a_jupyterlab_that_does_not_start_takes_the_brokers_along(bench: Bench) -> None:
+    def fail() -> None:
+        raise BenchError("JupyterLab ended while it started: …")
+
+    bench.in_start = fail
+    with pytest.raises(BenchError, match="while it started"):
+        sitting.sit(None, None, lambda text: None)
+    assert bench.done[-1] == "brokers down"
+
+
+def test_the_brokers_go_on_while_another_lab_is_open(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    parent = Identity(os.getppid(), jupyter.psutil.Process(os.getppid()).create_time())
+
+    def another_opens() -> None:
+        with open_labs._register() as labs:
+            labs.append(open_labs.OpenLab(parent))
+
+    bench.in_stay = another_opens
+    said: list[str] = []
+    sitting.sit(None, None, said.append)
+    assert bench.done == ALL[:-1]
+    assert "The brokers go on for 1 other `make lab` of this bench." in said
+
+
+def test_the_learner_is_told_of_an_updated_lab(bench: Bench, clone: Path) -> None:
+    sitting.sit(None, None, lambda text: None)
+    for folder, text in (("work", "mine"), ("labs", "newer")):
+        nbformat.write(
+            new_notebook(cells=[new_code_cell(text, id="one")]), clone / folder / "01_hello_kafka.ipynb"
+        )
+    said: list[str] = []
+    sitting.sit(None, None, said.append)
+    assert [line for line in said if "01_hello_kafka.new.ipynb" in line]
+
+
+def test_too_little_memory_is_said_before_the_start(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full:
+        available = 300_000_000
+
+    monkeypatch.setattr(sitting.psutil, "virtual_memory", Full)
+    said: list[str] = []
+    bench.in_up = lambda: said.append("starting")
+    sitting.sit(None, None, said.append)
+    assert said[0].startswith("Little memory: 0.3 GB free")
+    assert said[1] == "starting"
+
+
+def test_a_real_jupyterlab_asks_for_its_token_and_for_nothing_else(clone: Path) -> None:
+    work.hand_out()
+    port = jupyter.choose_port(None)
+    server = jupyter.start(clone / "work" / "01_hello_kafka.ipynb", port)
+    try:
+        base, token = f"http://127.0.0.1:{port}", server.address.split("token=")[1]
+
+        def get(path: str, key: str = token) -> Any:
+            request = urllib.request.Request(base + path, headers={"Authorization": f"token {key}"})
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                return json.load(answer)
+
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            get("/api/contents", key="guess")
+        refused.value.close()
+        assert refused.value.code == 403
+        news = get("/lab/api/settings/@jupyterlab/apputils-extension:notification")["schema"]["properties"]
+        assert news["fetchNews"]["default"] == "false"
+        for folder in ("solutions", "work"):
+            cells = get(f"/api/contents/{folder}/01_hello_kafka.ipynb")["content"]["cells"]
+            assert cells[0]["metadata"]["trusted"] is True
+        with socket.socket() as probe:
+            probe.settimeout(1)
+            address = next((a for a in _own_addresses() if not a.startswith("127.")), None)
+            assert address is None or probe.connect_ex((address, port)) != 0
+    finally:
+        jupyter.end(server.identity)
+    assert server.identity.process() is None
+
+
+def test_a_jupyterlab_that_cannot_start_names_its_log(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jupyter.sys, "executable", shutil.which("false"))
+    with pytest.raises(BenchError, match=r"JupyterLab ended while it started: .*jupyterlab\.log"):
+        jupyter.start(clone / "work" / "01_hello_kafka.ipynb", jupyter.choose_port(None))
+
+
+def _own_addresses() -> list[str]:
+    found = jupyter.psutil.net_if_addrs().values()
+    return [a.address for addresses in found for a in addresses if a.family == socket.AF_INET]

@@ -1,0 +1,82 @@
+"""The state of a cluster from metadata written by hand, and the names of a lab."""
+
+from types import SimpleNamespace as Told
+
+import pytest
+
+from threebrokers.errors import BenchError
+from threebrokers.home import home, repo
+from threebrokers.lab import Checks, open_lab
+from threebrokers.state import Broker, Partition, Topic, read_state
+
+
+class Admin:
+    def list_topics(self, timeout):
+        assert timeout <= 2
+        partition = Told(id=0, leader=2, replicas=[2, 3, 1], isrs=[3, 2])
+        orphan = Told(id=1, leader=-1, replicas=[1], isrs=[])
+        return Told(
+            brokers={3: Told(id=3, host="h", port=30), 1: Told(id=1, host="h", port=10)},
+            topics={
+                "b": Told(error=None, partitions={1: orphan, 0: partition}),
+                "a": Told(error="unknown", partitions={}),
+            },
+        )
+
+
+def test_state_is_a_plain_sorted_value():
+    state = read_state(Admin())
+    assert state.brokers == (Broker(1, "h", 10), Broker(3, "h", 30))
+    led, orphan = Partition("b", 0, 2, (2, 3, 1), (2, 3)), Partition("b", 1, None, (1,), ())
+    assert state.topics == (Topic("b", (led, orphan)),)
+    assert state == read_state(Admin())
+    assert hash(state) == hash(read_state(Admin()))
+
+
+def test_a_topic_that_does_not_exist_is_left_out():
+    state = read_state(Admin(), ["a", "b", "zz"])
+    assert [topic.name for topic in state.topics] == ["b"]
+    assert state.topic("zz") is None
+
+
+@pytest.mark.parametrize("number", [1, "1", "../01", "", None, "001"])
+def test_a_lab_is_named_by_two_digits(number):
+    with pytest.raises(BenchError, match="two digits"):
+        open_lab(number)
+
+
+def test_a_lab_that_is_not_written_yet_says_so(tmp_path, monkeypatch):
+    monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
+    with pytest.raises(BenchError, match="no lab 99 yet"):
+        open_lab("99")
+
+
+def test_checks_are_called_with_the_lab_first():
+    def counted(lab, number):
+        return lab, number
+
+    counted.number = "9.1"
+    lab = Told(number="09")
+    checks = Checks(lab, Told(counted=counted, helper=len))
+    assert checks.counted(5) == (lab, 5)
+    assert dir(checks) == ["counted"]
+    with pytest.raises(AttributeError, match="lab 09 has no check 'helper': it has counted"):
+        _ = checks.helper
+
+
+def test_each_clone_has_a_home_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.delenv("THREEBROKERS_HOME", raising=False)
+    monkeypatch.setenv("THREEBROKERS_CACHE", str(tmp_path))
+    monkeypatch.setattr("threebrokers.home.repo", lambda: tmp_path / "one" / "course")
+    one = home()
+    monkeypatch.setattr("threebrokers.home.repo", lambda: tmp_path / "two" / "course")
+    assert home() != one
+    assert one.is_relative_to(tmp_path)
+
+
+def test_a_home_that_cannot_be_made_is_one_sentence(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path / "file" / "home"))
+    with pytest.raises(BenchError, match="set THREEBROKERS_HOME to a folder"):
+        home()
+    assert (repo() / "pyproject.toml").is_file()

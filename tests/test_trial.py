@@ -1,0 +1,207 @@
+"""The pass over a lesson's exercises finds what it must find; its lab here is a stand-in without brokers."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tools import lesson
+from tools.kernel import Kernel
+from tools.steps import nonsense, steps
+from tools.trial import FailedError, Trial
+
+CHECKED = """
+class NotYet(Exception):
+    def _render_traceback_(self):
+        return [str(self)]
+
+
+class NotAttempted(NotYet):
+    pass
+
+
+class Solved:
+    def __repr__(self):
+        return "✓ 3.1  Survive"
+
+
+class Check:
+    def survives_one_broker(self, topic):
+        if topic is ...:
+            raise NotAttempted("not attempted")
+        copies = topic[1] if isinstance(topic, tuple) else None
+        if copies in (1, 2):
+            raise NotYet(f"keeps {copies} copy" if copies == 1 else "keeps 2 copies")
+        if topic != ("failsafe", 3):
+            raise NotYet("is not 'failsafe'")
+        return Solved()
+
+    def counts_twice(self, first, second):
+        if first is ...:
+            raise NotAttempted("not attempted")
+        if first == 0:
+            raise NotYet("begins with 0")
+        if (first, second) != (1, 2):
+            raise NotYet("something else")
+        return Solved()
+
+
+class Lab:
+    check = Check()
+
+    def fresh_topic(self, name, replication_factor=1):
+        return name, replication_factor
+
+
+lab = Lab()
+"""
+
+
+@pytest.fixture
+def stand_in(course, tmp_path):
+    course.edit('from threebrokers import open_lab\n\nlab = open_lab("03")\n', CHECKED)
+    return course
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory) -> Iterator[Kernel]:
+    with Kernel(tmp_path_factory.mktemp("kernel")) as kernel:
+        yield kernel
+
+
+@pytest.fixture
+def doomed(tmp_path) -> Iterator[Kernel]:
+    with Kernel(tmp_path) as kernel:
+        yield kernel
+
+
+def told(course, kernel) -> dict[str, str]:
+    """Take every step; return what the failed ones said."""
+    read = lesson.read(course.path)
+    trial, faults = Trial(read, kernel), {}
+    for step in steps(read):
+        try:
+            trial.take(step)
+        except FailedError as fault:
+            faults[step.label] = str(fault)
+    return faults
+
+
+def test_a_good_lesson_passes(stand_in, kernel):
+    assert told(stand_in, kernel) == {}
+
+
+def test_steps_have_names_and_an_order(course):
+    labels = [step.label for step in steps(lesson.read(course.path))]
+    assert labels[:6] == [
+        "03 3.1 untouched",
+        "03 3.1 wrong: one copy",
+        "03 3.1 wrong: two copies",
+        "03 3.1 wrong: another name",
+        "03 3.1 solution",
+        "03 3.1 again: wrong: one copy",
+    ]
+    assert labels[8:11] == ["03 3.1 again: solution", "03 3.1 nonsense", "03 3.2 untouched"]
+    assert labels[-1] == "03 rest of the lesson"
+
+
+BROKEN = {
+    "solved too early": (
+        "if topic is ...",
+        "if False",
+        ["untouched"],
+        "the cell check-3-1 of 03_replication should say NotAttempted; it says NotYet: is not 'failsafe'",
+    ),
+    "accepts a wrong answer": (
+        "copies in (1, 2)",
+        "copies == 1",
+        ["wrong: two copies"],
+        "'keeps 2 copies'; it",
+    ),
+    "another's message": (
+        '"keeps 2 copies")',
+        '"keeps 2 copies, not: keeps 1 copy")',
+        ["wrong: two copies"],
+        "nothing of 'one copy' ('keeps 1 copy')",
+    ),
+    "solution refused": ('("failsafe", 3)', '("failsafe", 4)', ["solution"], "should say to be solved"),
+    "a traceback": (
+        'NotYet("is not',
+        'KeyError("is not',
+        ["wrong: another name"],
+        "NotYet; it says KeyError",
+    ),
+    "long words": ("[str(self)]", "[str(self), 'more']", ["wrong: one copy"], "no traceback"),
+    "nonsense accepted": (
+        'if topic != ("failsafe", 3)',
+        "if isinstance(topic, tuple) and topic[0] != 'failsafe'",
+        ["nonsense"],
+        "NotYet for lab.check.survives_one_broker(None); it says ✓ 3.1",
+    ),
+    "other words each time": (
+        '"✓ 3.1  Survive"',
+        'f"✓ 3.1  {id(self)}" + __import__("time").ctime() + __import__("secrets").token_hex(4)',
+        ["again: solution"],
+        "the same words as before",
+    ),
+    "works once only": (
+        "return name, replication_factor",
+        "self.n = getattr(self, 'n', 0) + 1; return name, replication_factor if self.n < 6 else 9",
+        ["again: wrong: two copies"],
+        "'keeps 2 copies'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "steps_", "words"), BROKEN.values(), ids=BROKEN.keys())
+def test_a_fault_is_found_and_its_cell_named(stand_in, kernel, old, new, steps_, words):
+    stand_in.edit(old, new)
+    faults = told(stand_in, kernel)
+    for step in steps_:
+        assert words in faults.get(f"03 3.1 {step}", "no fault"), faults
+
+
+def test_a_cell_that_fails_is_named_and_ends_the_lesson(stand_in, kernel):
+    stand_in.edit('shown = "shown"', 'shown = 1 / 0  # "shown"')
+    faults = told(stand_in, kernel)
+    assert "('shown = 1 / 0  # \"shown\"') failed: ZeroDivisionError" in faults["03 3.1 untouched"]
+    assert faults["03 3.2 solution"].startswith("not tried, because earlier the cell code-")
+
+
+def test_a_wrong_answer_that_raises_must_say_so(stand_in, kernel):
+    stand_in.edit(", replication_factor=1)\n", ", replication_factor=1)\nraise ValueError('no')\n")
+    assert "failed: ValueError: no" in told(stand_in, kernel)["03 3.1 wrong: one copy"]
+
+
+def test_a_wrong_answer_may_raise_if_it_says_so(stand_in, kernel):
+    stand_in.edit(", replication_factor=1)\n", ", replication_factor=1)\nraise ValueError('no')\n")
+    stand_in.edit('tags=["wrong"]', 'tags=["wrong", "raises-exception"]')
+    assert told(stand_in, kernel) == {}
+
+
+def test_a_single_step_runs_what_comes_before(stand_in, kernel):
+    read = lesson.read(stand_in.path)
+    trial = Trial(read, kernel)
+    trial.take(next(step for step in steps(read) if step.label == "03 3.2 again: wrong: from zero"))
+    assert kernel.run("done and topic", "x").result == "('failsafe', 3)"
+
+
+def test_cells_carry_their_id(kernel):
+    kernel.run("parent = get_ipython().get_parent()['metadata']", "exercise-3-1")
+    assert kernel.run("parent['cellId']", "other").result == "'exercise-3-1'"
+
+
+def test_a_cell_that_never_ends_is_told(doomed):
+    with pytest.raises(TimeoutError, match="did not end in time"):
+        doomed.run("while True: pass", "x", within=1)
+
+
+def test_a_kernel_that_dies_is_told(doomed):
+    with pytest.raises(RuntimeError, match="the kernel died"):
+        doomed.run("import os; os._exit(1)", "x", within=30)
+
+
+def test_nonsense_replaces_each_argument():
+    calls = list(nonsense("lab.check.both(a, b)"))
+    assert len(calls) == 8
+    assert calls[:2] == ["lab.check.both(None, b)", "lab.check.both(-7, b)"]
+    assert calls[-1] == "lab.check.both(a, 'no-such-topic')"

@@ -1,0 +1,1 @@
+"""The checks of the exercises: one module a lab, one plain function an exercise."""

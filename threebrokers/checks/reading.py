@@ -1,0 +1,69 @@
+"""What checks of several labs read from the cluster, with the sentences for what is missing."""
+
+from confluent_kafka import ConsumerGroupTopicPartitions, Message, TopicPartition
+from confluent_kafka.admin import ConfigResource, ResourceType
+
+from threebrokers.exercise import NotYet
+from threebrokers.lab import Lab
+from threebrokers.records import Record, read_log
+from threebrokers.state import Topic
+
+CALL_SECONDS = 10.0
+
+
+def existing_topic(lab: Lab, name: str) -> Topic:
+    """Return the topic as the cluster has it; NotYet if there is none of this name."""
+    found = lab.cluster.state([name]).topic(name) if name else None
+    if found is None:
+        raise NotYet(
+            f"the cluster has no topic {name!r}",
+            "the name should be the one that lab.fresh_topic(…) returned",
+            "lab.fresh_topic(…) in the cell of the exercise",
+        )
+    return found
+
+
+def expect_topic(lab: Lab, name: str, wanted: str) -> Topic:
+    """Return the topic if it is this lab's `wanted` (a short name) and exists; NotYet otherwise."""
+    if name != lab.topic(wanted):
+        raise NotYet(
+            f"the topic is named {name!r}",
+            f"it should be {lab.topic(wanted)!r}",
+            f'lab.fresh_topic("{wanted}", …)',
+        )
+    return existing_topic(lab, name)
+
+
+def topic_setting(lab: Lab, topic: str, setting: str) -> str:
+    """Return the value of one setting of a topic, as the brokers have it."""
+    asked = ConfigResource(ResourceType.TOPIC, topic)
+    for future in lab.admin.describe_configs([asked], request_timeout=CALL_SECONDS).values():
+        return str(future.result()[setting].value)
+    raise LookupError(topic)
+
+
+def committed(lab: Lab, group: str, topic: str) -> dict[int, int]:
+    """Return the offsets that a group has committed in a topic, by partition; {} if it never did."""
+    asked = [ConsumerGroupTopicPartitions(group)]
+    for future in lab.admin.list_consumer_group_offsets(asked, request_timeout=CALL_SECONDS).values():
+        told: list[TopicPartition] = future.result().topic_partitions
+        return {tp.partition: tp.offset for tp in told if tp.topic == topic and tp.offset >= 0}
+    return {}
+
+
+def log_of(lab: Lab, topic: str) -> list[Record]:
+    """Return all records of a topic that exists, in order of partition and offset."""
+    existing_topic(lab, topic)
+    return read_log(lab.bootstrap, topic)
+
+
+def messages_only(name: str, values: list[object], look_at: str) -> list[Message]:
+    """Return the values if they are all messages of confluent-kafka; NotYet names the first that is not."""
+    for place, value in enumerate(values):
+        if not isinstance(value, Message):
+            raise NotYet(
+                f"`{name}[{place}]` is {value!r} ({type(value).__name__})",
+                f"every item of `{name}` should be a message, as poll() or a delivery report gives it",
+                look_at,
+            )
+    return values  # type: ignore[return-value]

@@ -1,0 +1,126 @@
+"""Clients of a lab: confluent-kafka's own, with the lab's addresses and short time-outs filled in."""
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import confluent_kafka
+from IPython import get_ipython
+
+# A lab's brokers come and go within seconds, so its clients look again soon.
+SHARED: dict[str, Any] = {
+    "broker.address.family": "v4",
+    "reconnect.backoff.ms": 50,
+    "reconnect.backoff.max.ms": 500,
+}
+CONSUMER: dict[str, Any] = {"session.timeout.ms": 6000}
+
+
+class LabProducer(confluent_kafka.Producer):
+    """confluent-kafka's Producer; `config` is what the learner passed."""
+
+    def __init__(self, config: Mapping[str, Any], filled: Mapping[str, Any]) -> None:
+        super().__init__({**filled, **config})
+        self.config = dict(config)
+        self.flushed: float | None = None
+
+    def flush(self, timeout: float = -1) -> int:
+        """Flush as confluent-kafka does, and keep in `flushed` how long (s) it was allowed to take."""
+        self.flushed = timeout
+        return int(super().flush(timeout))
+
+
+class LabConsumer(confluent_kafka.Consumer):
+    """confluent-kafka's Consumer; `config` is what the learner passed."""
+
+    def __init__(self, config: Mapping[str, Any], filled: Mapping[str, Any]) -> None:
+        super().__init__({**filled, **config})
+        self.config = dict(config)
+
+
+C = TypeVar("C", LabProducer, LabConsumer)
+
+
+class Clients:
+    """The clients made in this kernel. A cell that runs again has its earlier clients closed first."""
+
+    def __init__(self, bootstrap: str, logs: Path) -> None:
+        self._filled = {**SHARED, "bootstrap.servers": bootstrap, "logger": _client_log(logs)}
+        self._made: list[tuple[tuple[str, int], LabProducer | LabConsumer]] = []
+
+    def producer(self, config: Mapping[str, Any] | None = None) -> LabProducer:
+        """Make a producer. Raises KafkaException or TypeError for a setting that does not exist."""
+        self._replace()
+        return self._keep(LabProducer(config or {}, self._filled))
+
+    def consumer(self, config: Mapping[str, Any]) -> LabConsumer:
+        """Make a consumer. Raises KafkaException or TypeError for a setting that does not exist."""
+        # The new group protocol keeps its session on the broker and refuses this setting.
+        own = {} if config.get("group.protocol") == "consumer" else CONSUMER
+        self._replace()
+        return self._keep(LabConsumer(config, {**self._filled, **own}))
+
+    def made(self, kind: type[C]) -> list[C]:
+        """Return the clients of one kind that are still open as far as this kernel knows, oldest first."""
+        return [client for _, client in self._made if isinstance(client, kind)]
+
+    def close(self) -> None:
+        """Close every client, consumers by leaving their group."""
+        for _, client in self._made:
+            _close(client)
+        self._made.clear()
+
+    def _replace(self) -> None:
+        """Close the clients that an earlier run of the running cell made."""
+        cell, run = _running_cell()
+        kept = []
+        for (made_by, made_in), client in self._made:
+            if cell and made_by == cell and made_in != run:
+                _close(client)
+            else:
+                kept.append(((made_by, made_in), client))
+        self._made = kept
+
+    def _keep(self, client: C) -> C:
+        self._made.append((_running_cell(), client))
+        return client
+
+
+def _running_cell() -> tuple[str, int]:
+    """Name the notebook cell that runs now, and which of its runs this is; ('', 0) elsewhere."""
+    shell = get_ipython()
+    if shell is None or not hasattr(shell, "kernel"):
+        return "", 0
+    parent = shell.get_parent()
+    # JupyterLab sends the cell's id; other front ends are known by the cell's text.
+    name = parent.get("metadata", {}).get("cellId") or parent.get("content", {}).get("code", "")
+    return str(name), int(shell.execution_count)
+
+
+def _close(client: LabProducer | LabConsumer) -> None:
+    if isinstance(client, LabConsumer):
+        try:
+            client.close()
+        except RuntimeError:  # it was closed already
+            return
+    else:
+        # What a forgotten producer still holds was never sent; it must not arrive later by surprise.
+        client.purge(in_queue=True, in_flight=True, blocking=False)
+        client.flush(0)
+
+
+def _client_log(folder: Path) -> logging.Logger:
+    # librdkafka would write to stderr, which a notebook shows as a red block in some later cell.
+    logger = logging.getLogger("threebrokers.clients")
+    logger.propagate = False
+    path = folder / "clients.log"
+    if not any(getattr(h, "baseFilename", None) == str(path) for h in logger.handlers):
+        folder.mkdir(parents=True, exist_ok=True)
+        for handler in list(logger.handlers):
+            logger.removeHandler(handler)
+            handler.close()
+        handler = logging.FileHandler(path, delay=True)
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+        logger.addHandler(handler)
+    return logger

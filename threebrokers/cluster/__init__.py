@@ -1,0 +1,176 @@
+"""Three brokers, whoever runs them."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
+from threebrokers import home as places
+from threebrokers.cluster import tools
+from threebrokers.cluster.local import LocalEngine
+from threebrokers.cluster.process import BrokerProcess
+from threebrokers.cluster.settings import BROKERS
+from threebrokers.errors import BenchError
+from threebrokers.records import SILENCE
+from threebrokers.state import ClusterState, read_state
+from threebrokers.waiting import wait_until
+
+__all__ = ["Cluster"]
+
+START_SECONDS = 60.0
+
+
+class Cluster:
+    """A real Kafka cluster of three brokers, with buttons to break it.
+
+    The cluster belongs to a home, not to this object: another notebook, or this one after a restart,
+    finds the same brokers.
+    """
+
+    brokers = BROKERS
+
+    def __init__(self, home: Path | None = None) -> None:
+        self._engine = LocalEngine(home or places.home())
+
+    @property
+    def bootstrap(self) -> str:
+        """All three addresses, as clients want them. Raises BenchError before the first start."""
+        addresses = self._engine.addresses()
+        if not addresses:
+            raise BenchError("No cluster has been started in this home yet: run `threebrokers up`.")
+        return ",".join(addresses[n]["CLIENT"] for n in BROKERS)
+
+    def address(self, broker: int) -> str:
+        """Return the address ("host:port") at which one broker serves clients."""
+        self._known(broker)
+        return self._engine.addresses()[broker]["CLIENT"]
+
+    def up(self, say: Callable[[str], None] = lambda text: None) -> list[int]:
+        """Start the brokers that are missing and wait until all three are registered; return those.
+
+        Raises BenchError with the next step if a broker cannot start.
+        """
+        started = self._engine.up(say)
+        self._engine.wait_for_ports(list(BROKERS), START_SECONDS)
+        self._wait_registered(set(BROKERS))
+        return started
+
+    def down(self) -> list[int]:
+        """Stop all brokers and return those that ran. Their data stays."""
+        return self._engine.down()
+
+    def reset(self, say: Callable[[str], None] = lambda text: None) -> None:
+        """Kill the brokers, delete all topics, records and groups, and start a fresh cluster."""
+        say("Deleting all topics, records, groups and broker logs …")
+        self._engine.erase()
+        self.up(say)
+
+    def start(self, broker: int) -> None:
+        """Start one broker that is down and wait until it is registered."""
+        self._known(broker)
+        self._engine.start(broker)
+        self._engine.wait_for_ports([broker], START_SECONDS)
+        others = [n for n, p in self._engine.processes().items() if n != broker and p.state == "up"]
+        if others:  # alone it has no quorum, so nothing can register it
+            self._wait_registered({broker})
+
+    def stop(self, broker: int) -> None:
+        """Shut one broker down cleanly: it hands its leaderships over first."""
+        self._known(broker)
+        self._engine.stop(broker)
+
+    def kill(self, broker: int) -> None:
+        """Kill one broker (SIGKILL): it has no time to say anything to anybody."""
+        self._known(broker)
+        self._engine.kill(broker)
+
+    def pause(self, broker: int) -> None:
+        """Freeze one broker (SIGSTOP): it is there and answers nobody."""
+        self._known(broker)
+        self._engine.pause(broker)
+
+    def resume(self, broker: int) -> None:
+        """Let a paused broker go on."""
+        self._known(broker)
+        self._engine.resume(broker)
+
+    def processes(self) -> dict[int, BrokerProcess]:
+        """Return how each broker's process is now: its state, process id and memory (bytes)."""
+        return self._engine.processes()
+
+    def admin(self) -> AdminClient:
+        """Return a fresh AdminClient: one that has lived through a broker's death can hold old news."""
+        return _admin(self.bootstrap)
+
+    def state(self, topics: list[str] | None = None) -> ClusterState:
+        """Return brokers and topics as one of the brokers sees them now."""
+        return read_state(self.admin(), topics)
+
+    def views(self, topics: list[str] | None = None) -> dict[int, ClusterState]:
+        """Return what each broker that answers says by itself: they need not agree at every moment."""
+        said = {}
+        for n, addresses in self._engine.addresses().items():
+            try:
+                # A fresh client asks the only broker that it knows of.
+                said[n] = read_state(_admin(addresses["CLIENT"]), topics)
+            except KafkaException:
+                continue
+        return said
+
+    def tool(self, name: str, *arguments: str, typed: str = "") -> str:
+        """Run one of Kafka's own command-line tools, for example "kafka-topics", and return its output.
+
+        `typed` is what you would type into it.
+        """
+        return tools.run(name, list(arguments), self.bootstrap, typed)
+
+    def segments(self, topic: str, partition: int, broker: int | None = None) -> list[Path]:
+        """Return the files of one partition on one broker, the leader unless told, oldest first."""
+        if broker is None:
+            found = self.state([topic]).topic(topic)
+            if found is None or partition >= len(found.partitions):
+                raise BenchError(
+                    f"There is no partition {partition} of a topic '{topic}': see kafka-topics --list."
+                )
+            broker = found.partitions[partition].leader
+            if broker is None:
+                raise BenchError(f"Partition {partition} of '{topic}' has no leader now: start its brokers.")
+        self._known(broker)
+        return self._engine.segments(topic, partition, broker)
+
+    def log(self, broker: int) -> Path:
+        """Return the path of one broker's own log file, in which it tells what it does."""
+        self._known(broker)
+        return self._engine.log(broker)
+
+    def _known(self, broker: int) -> None:
+        if broker not in BROKERS or isinstance(broker, bool):
+            raise BenchError(f"There is no broker {broker!r} here: the brokers are 1, 2 and 3.")
+
+    def _wait_registered(self, wanted: set[int]) -> None:
+        def registered() -> bool:
+            try:
+                return wanted <= {b.id for b in self.state([]).brokers}
+            except KafkaException:
+                return False
+
+        wait_until(
+            registered,
+            what=f"broker {', '.join(map(str, sorted(wanted)))} to register with the cluster",
+            within=START_SECONDS,
+            otherwise="run `threebrokers doctor`, it names the cause.",
+        )
+
+
+def _admin(bootstrap: str) -> AdminClient:
+    settings: dict[str, Any] = {
+            "bootstrap.servers": bootstrap,
+            "broker.address.family": "v4",
+            "reconnect.backoff.ms": 20,
+            "reconnect.backoff.max.ms": 200,
+            "socket.timeout.ms": 5000,
+            "logger": SILENCE,
+    }
+    return AdminClient(settings)

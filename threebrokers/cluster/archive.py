@@ -1,0 +1,94 @@
+"""What makes starts quick: Kafka's classes ready to be mapped, and a folder formatted by Kafka's own tool.
+
+Both are made once, on the learner's machine, from the course's Java and jars, and kept in the cache.
+"""
+
+import hashlib
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from threebrokers.cluster import training
+from threebrokers.cluster.java import java
+from threebrokers.cluster.lockfile import LOCK
+from threebrokers.cluster.shared import faults_told, only_one
+from threebrokers.home import cache
+
+HERE = Path(__file__).parent
+
+# Flag and reason. All are known to every Java from 17 on.
+COMMON = (
+    ("-XX:+UseSerialGC", "one thread collects garbage: the least memory, the quickest start"),
+    ("-XX:TieredStopAtLevel=1", "only the quick compiler: three brokers start together on two cores"),
+    ("-XX:-UsePerfData", "no file in the temporary folder for each JVM, which a killed one would leave"),
+    ("-Xshare:auto", "stored classes are used if they fit, and nothing is said if they do not"),
+    ("-Xlog:disable", "the JVM's own warnings would stand in a tool's answer"),
+)
+BROKER = (
+    ("-Xmx256m", "enough for the labs; three brokers fit into 650 MB"),
+    ("-Xms64m", "the heap grows when it is needed, not before"),
+    ("-Xmn24m", "a small nursery: a broker would fill a large one with garbage before it cleans up"),
+    (f"-Dlog4j2.configurationFile={HERE / 'log4j2.broker.properties'}", "time, level, message, class"),
+)
+TOOL = (
+    ("-Xmx128m", "a tool holds little"),
+    (f"-Dlog4j2.configurationFile={HERE / 'log4j2.tool.properties'}", "only errors, apart from the answer"),
+)
+# Java 24 and newer warn, in the middle of a tool's output, of what Kafka and its compression libraries do.
+SINCE_24 = ("--sun-misc-unsafe-memory-access=allow", "--enable-native-access=ALL-UNNAMED")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """How to start brokers and tools: JVM flags for each, and a formatted data folder to copy."""
+
+    broker_flags: list[str]
+    tool_flags: list[str]
+    template: Path
+
+
+def prepare(say: Callable[[str], None]) -> Prepared:
+    """Return what a start needs; the first time it is made, which takes about half a minute and is said.
+
+    If the classes cannot be stored, everything works without, only slower. Raises BenchError if Kafka's
+    own tool cannot format a folder, or if the cache cannot be written.
+    """
+    program = java()
+    release = _release(program)
+    common = [flag for flag, _ in COMMON] + (list(SINCE_24) if _major(release) >= 24 else [])
+    broker = [flag for flag, _ in BROKER] + common
+    tool = [flag for flag, _ in TOOL] + common
+    place = cache() / "prepared"
+    folder = place / _key(release, [*broker, *tool])
+    if not folder.is_dir():
+        with only_one(place), faults_told(place):
+            if not folder.is_dir():  # another process may have made it meanwhile
+                made = training.make(program, broker, tool, place / ".training", say)
+                made.rename(folder)
+                shutil.rmtree(place / ".training")
+    stored = folder / training.CLASSES
+    use = [f"-XX:SharedArchiveFile={stored}"] if stored.exists() else []
+    return Prepared(broker + use, tool + use, folder / training.TEMPLATE)
+
+
+def _key(release: str, flags: list[str]) -> str:
+    """Name what was made after everything that it was made from, but not after this clone."""
+    parts = [release, LOCK.read_text(encoding="utf-8"), str(cache()), *flags]
+    parts = [part.replace(str(HERE), "") for part in parts]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def _release(program: Path) -> str:
+    """Return what this Java says about itself in the file beside it, without starting it."""
+    home = program.resolve().parent.parent
+    try:
+        return (home / "release").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return f"unknown {program} {program.stat().st_mtime_ns}"
+
+
+def _major(release: str) -> int:
+    _, _, rest = release.partition('JAVA_VERSION="')
+    digits = rest.partition(".")[0].partition('"')[0]
+    return int(digits) if digits.isdigit() else 0

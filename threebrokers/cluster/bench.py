@@ -1,0 +1,80 @@
+"""What a bench remembers between two commands: its cluster's id, ports and processes."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from threebrokers.cluster.ports import HOST, Ports
+from threebrokers.cluster.process import Identity
+from threebrokers.errors import BenchError
+
+LOCK_SECONDS = 90
+
+
+@dataclass
+class Bench:
+    """The remembered state of one home. `cluster_id` is empty until its disks are laid out."""
+
+    cluster_id: str = ""
+    ports: Ports = field(default_factory=dict)
+    brokers: dict[int, Identity] = field(default_factory=dict)
+
+    def addresses(self) -> dict[int, dict[str, str]]:
+        """Return each broker's address ("host:port") on each listener."""
+        return {n: {name: f"{HOST}:{p}" for name, p in of.items()} for n, of in self.ports.items()}
+
+
+def load(home: Path) -> Bench:
+    """Read the state file; a missing or damaged one is an empty bench (running brokers are found anew)."""
+    try:
+        told = json.loads((home / "bench.json").read_text())
+        return Bench(
+            cluster_id=str(told["cluster_id"]),
+            ports={int(n): {str(k): int(v) for k, v in of.items()} for n, of in told["ports"].items()},
+            brokers={
+                int(n): Identity(int(b["pid"]), float(b["started"])) for n, b in told["brokers"].items()
+            },
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return Bench()
+
+
+def save(home: Path, bench: Bench) -> None:
+    """Write the state file whole: a reader sees the old one or the new one.
+
+    Raises BenchError if it cannot.
+    """
+    told = {
+        "engine": "local",
+        "cluster_id": bench.cluster_id,
+        "ports": bench.ports,
+        "brokers": {n: {"pid": i.pid, "started": i.started} for n, i in sorted(bench.brokers.items())},
+    }
+    draft = home / f"bench.json.{os.getpid()}"
+    try:
+        draft.write_text(json.dumps(told, indent=1) + "\n")
+        draft.replace(home / "bench.json")
+    except OSError as fault:
+        draft.unlink(missing_ok=True)
+        raise BenchError(
+            f"The bench's state cannot be written to {home} ({fault.strerror}): "
+            "free some disk space, or set THREEBROKERS_HOME to another folder."
+        ) from fault
+
+
+@contextmanager
+def locked(home: Path) -> Iterator[None]:
+    """Let one command at a time change this bench. Raises BenchError after 90 s."""
+    try:
+        with FileLock(home / "bench.lock", timeout=LOCK_SECONDS):
+            yield
+    except Timeout:
+        raise BenchError(
+            f"Another command has been changing this bench for more than {LOCK_SECONDS} s: "
+            "end it, or look with `threebrokers doctor`."
+        ) from None

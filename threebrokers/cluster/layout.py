@@ -1,0 +1,83 @@
+"""The brokers' folders on disk: laid out from a template that Kafka's own tool has formatted."""
+
+import base64
+import shutil
+import uuid
+from pathlib import Path
+
+from threebrokers.cluster import settings
+from threebrokers.cluster.bench import Bench
+from threebrokers.errors import BenchError
+
+
+def folder(home: Path, node: int) -> Path:
+    """Return the data folder of one broker."""
+    return home / "data" / f"broker-{node}"
+
+
+def is_laid_out(home: Path, bench: Bench) -> bool:
+    """Tell whether all three brokers have a formatted folder of this bench's cluster."""
+    return bool(bench.cluster_id) and all(_cluster_of(home, n) == bench.cluster_id for n in settings.BROKERS)
+
+
+def lay_out(home: Path, template: Path) -> str:
+    """Make three empty, formatted folders and return the new cluster's id.
+
+    Formatting is the same for every node but for three ids, so the template is copied and only
+    `meta.properties` is written anew. Raises BenchError if the disk is full or not writable.
+    """
+    cluster_id = kafka_id()
+    try:
+        remove(home)
+        for node in settings.BROKERS:
+            shutil.copytree(template, folder(home, node))
+            meta = {
+                "version": "1",
+                "cluster.id": cluster_id,
+                "node.id": str(node),
+                "directory.id": kafka_id(),
+            }
+            (folder(home, node) / "meta.properties").write_text(settings.as_text(meta))
+    except OSError as fault:
+        shutil.rmtree(home / "data", ignore_errors=True)
+        raise BenchError(
+            f"The brokers' folders cannot be made in {home} ({fault.strerror}): "
+            "free some disk space, or set THREEBROKERS_HOME to another folder."
+        ) from fault
+    return cluster_id
+
+
+def remove(home: Path) -> None:
+    """Delete all data and logs of the brokers of this home."""
+    for name in ("data", "conf", "logs"):
+        if (home / name).exists():
+            shutil.rmtree(home / name)
+
+
+def configure(home: Path, bench: Bench) -> None:
+    """Write each broker's configuration file."""
+    (home / "conf").mkdir(parents=True, exist_ok=True)
+    for node in settings.BROKERS:
+        values = settings.properties(node, bench.addresses(), str(folder(home, node)))
+        configuration(home, node).write_text(settings.as_text(values))
+
+
+def configuration(home: Path, node: int) -> Path:
+    """Return the path of one broker's configuration file."""
+    return home / "conf" / f"broker-{node}.properties"
+
+
+def kafka_id() -> str:
+    """Return a fresh id as Kafka writes them: 16 random bytes in URL-safe base 64, not starting with '-'."""
+    while True:
+        text = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        if not text.startswith("-"):
+            return text
+
+
+def _cluster_of(home: Path, node: int) -> str:
+    try:
+        lines = (folder(home, node) / "meta.properties").read_text().splitlines()
+    except OSError:
+        return ""
+    return next((line.split("=", 1)[1] for line in lines if line.startswith("cluster.id=")), "")

@@ -1,0 +1,201 @@
+"""The local engine: three brokers as three JVM processes on this machine."""
+
+import functools
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from threebrokers.cluster import archive, bench, jars, layout, ports, process
+from threebrokers.cluster.bench import Bench
+from threebrokers.cluster.java import java
+from threebrokers.cluster.process import BrokerProcess, Identity
+from threebrokers.cluster.settings import BROKERS
+from threebrokers.errors import BenchError
+from threebrokers.waiting import quiet_wait, wait_until
+
+STOP_SECONDS = 8.0
+PORT_SECONDS = 5.0
+
+
+class LocalEngine:
+    """Three broker processes of one home. Every change is made under the home's lock and remembered."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+
+    def addresses(self) -> dict[int, dict[str, str]]:
+        """Return each broker's address on each listener; empty before the first start."""
+        return bench.load(self.home).addresses()
+
+    def processes(self) -> dict[int, BrokerProcess]:
+        """Return how each broker's process is now."""
+        known = bench.load(self.home).brokers
+        return {n: process.look(n, known.get(n)) for n in BROKERS}
+
+    def up(self, say: Callable[[str], None]) -> list[int]:
+        """Start the brokers that are missing, resume those that are paused; return the started ones."""
+        prepared = archive.prepare(say)
+        with bench.locked(self.home):
+            here = self._found()
+            missing = [n for n in BROKERS if n not in here.brokers]
+            if len(missing) == len(BROKERS):
+                if not layout.is_laid_out(self.home, here):
+                    here.cluster_id = layout.lay_out(self.home, prepared.template)
+                here.ports = ports.claim(self.home)
+                layout.configure(self.home, here)
+            for n in here.brokers:
+                self._resume(here, n)
+            if missing:
+                say(f"Starting broker {', '.join(map(str, missing))} …")
+            for n in missing:
+                self._launch(here, n, prepared.broker_flags)
+        return missing
+
+    def start(self, node: int) -> None:
+        """Start one broker that is down. Raises BenchError if its port is taken, or nothing is laid out."""
+        prepared = archive.prepare(_unheard)
+        with bench.locked(self.home):
+            here = self._found()
+            if not layout.is_laid_out(self.home, here) or not here.ports:
+                raise BenchError("There is no cluster in this home yet: make one with `threebrokers up`.")
+            if node not in here.brokers:
+                self._launch(here, node, prepared.broker_flags)
+
+    def stop(self, node: int) -> None:
+        """Shut one broker down cleanly: it hands its leaderships over first (killed after 8 s)."""
+        self._end(node, STOP_SECONDS)
+
+    def kill(self, node: int) -> None:
+        """End one broker with SIGKILL, as a power cut would."""
+        self._end(node, 0)
+
+    def pause(self, node: int) -> None:
+        """Freeze one broker with SIGSTOP: the process is there and answers nobody."""
+        here = bench.load(self.home)
+        if not (node in here.brokers and process.send(here.brokers[node], "suspend")):
+            raise BenchError(f"Broker {node} is not running, so it cannot be paused: start it first.")
+        wait_until(
+            lambda: self.processes()[node].state == "paused",
+            what=f"broker {node} to stand still",
+            within=5,
+            otherwise=f"it did not obey the signal; kill it with `kill({node})` instead.",
+        )
+
+    def resume(self, node: int) -> None:
+        """Let a paused broker go on."""
+        here = bench.load(self.home)
+        if not (node in here.brokers and self._resume(here, node)):
+            raise BenchError(f"Broker {node} is not running, so it cannot be resumed: start it instead.")
+
+    def down(self) -> list[int]:
+        """Stop all brokers together and return those that ran."""
+        with bench.locked(self.home):
+            here = self._found()
+            ended = sorted(here.brokers)
+            # The last ones have no quorum left to say good-bye to, so they are killed after a while.
+            process.end(list(here.brokers.values()), STOP_SECONDS)
+            here.brokers.clear()
+            bench.save(self.home, here)
+        return ended
+
+    def erase(self) -> None:
+        """Kill all brokers and delete their data, logs and configuration."""
+        with bench.locked(self.home):
+            here = self._found()
+            process.end(list(here.brokers.values()), 0)
+            layout.remove(self.home)
+            bench.save(self.home, Bench())
+
+    def last_words(self, node: int) -> str:
+        """Return the last error line in a broker's log, or an empty text."""
+        try:
+            lines = self.log(node).read_text(errors="replace").splitlines()
+        except OSError:
+            return ""
+        wrong = [
+            line for line in lines[-400:] if " ERROR " in line or " FATAL " in line or "Exception" in line
+        ]
+        return wrong[-1] if wrong else ""
+
+    def log(self, node: int) -> Path:
+        """Return the path of one broker's log file."""
+        return self.home / "logs" / f"broker-{node}.log"
+
+    def segments(self, topic: str, partition: int, node: int) -> list[Path]:
+        """Return the segment files that one broker keeps of one partition, oldest first."""
+        return sorted((layout.folder(self.home, node) / f"{topic}-{partition}").glob("*.log"))
+
+    def _found(self) -> Bench:
+        """Load the state, forget processes that are gone, and take in running ones that it does not know."""
+        here = bench.load(self.home)
+        known = {n: i for n, i in here.brokers.items() if i.process()}
+        here.brokers = {**process.find(self.home), **known}
+        if here.brokers and not here.ports:
+            # The state file is lost or damaged, its brokers run: their addresses cannot be trusted.
+            process.end(list(here.brokers.values()), 0)
+            here = Bench()
+        bench.save(self.home, here)
+        return here
+
+    def _launch(self, here: Bench, node: int, flags: list[str]) -> None:
+        for name, port in here.ports[node].items():
+            # The system may still be closing the sockets of a broker that was killed a moment ago.
+            if not quiet_wait(functools.partial(ports.is_free, port), PORT_SECONDS):
+                raise BenchError(
+                    f"Port {port} ({name} of broker {node}) is used by another program: end it "
+                    "(`threebrokers doctor` names it), or move all brokers with `threebrokers down` and `up`."
+                )
+        command = [
+            str(java()),
+            *flags,
+            f"{process.MARK}{self.home}",
+            f"{process.NODE}{node}",
+            "-cp",
+            os.pathsep.join(map(str, jars.kafka_jars())),
+            "kafka.Kafka",
+            str(layout.configuration(self.home, node)),
+        ]
+        # More arenas of the C library's allocator only cost memory here.
+        environment = {**os.environ, "MALLOC_ARENA_MAX": "2"}
+        here.brokers[node] = process.launch(command, self.log(node), environment)
+        bench.save(self.home, here)
+
+    def _resume(self, here: Bench, node: int) -> bool:
+        return process.send(here.brokers[node], "resume")
+
+    def _end(self, node: int, patience: float) -> None:
+        with bench.locked(self.home):
+            here = self._found()
+            identity: Identity | None = here.brokers.pop(node, None)
+            if identity is None:
+                raise BenchError(f"Broker {node} is already down: start it with `start({node})`.")
+            process.end([identity], patience)
+            bench.save(self.home, here)
+
+    def wait_for_ports(self, nodes: list[int], within: float) -> None:
+        """Wait until these brokers accept connections. Raises BenchError at once if one of them dies."""
+        addresses = bench.load(self.home).ports
+
+        def listening() -> bool:
+            for n, told in self.processes().items():
+                if n in nodes and told.state == "down":
+                    raise BenchError(self._death(n))
+            return all(ports.answers(addresses[n]["CLIENT"]) for n in nodes)
+
+        wait_until(
+            listening,
+            what="the brokers' ports to open",
+            within=within,
+            otherwise=f"read the end of {self.log(nodes[0])}, or run `threebrokers doctor`.",
+        )
+
+    def _death(self, node: int) -> str:
+        said = self.last_words(node) or "it wrote no error"
+        return (
+            f"Broker {node} ended while it started ({said}): "
+            f"run `threebrokers doctor`, or read {self.log(node)}."
+        )
+
+
+def _unheard(text: str) -> None:
+    """Drop a message: a restart of one broker needs no words."""

@@ -1,0 +1,75 @@
+"""Ports of one bench: free, remembered, and never those of another bench on this machine."""
+
+import json
+import os
+import socket
+import tempfile
+from pathlib import Path
+
+from filelock import FileLock
+
+from threebrokers.cluster.settings import BROKERS, LISTENERS
+from threebrokers.errors import BenchError
+
+Ports = dict[int, dict[str, int]]
+
+HOST = "127.0.0.1"
+# Broker 1 listens from 11092, broker 2 from 12092, broker 3 from 13092: the number can be read in the port.
+# All are below the range that systems hand out to outgoing connections, so a dead broker's port stays free.
+FIRST, STEP, BENCHES = 92, 10, 89
+
+
+def claim(home: Path) -> Ports:
+    """Choose nine free ports for the bench of this home: the same as last time, if they are free.
+
+    Raises BenchError if no block of ports is free.
+    """
+    folder = Path(tempfile.gettempdir()) / f"threebrokers-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    with FileLock(folder / "ports.lock", timeout=30):
+        book = folder / "ports.json"
+        claims = {h: k for h, k in _read(book).items() if Path(h).is_dir()}
+        own = claims.pop(str(home), None)
+        order = [own] if own is not None else []
+        order += [k for k in range(BENCHES) if k not in claims.values() and k != own]
+        for block in order:
+            ports = _block(block)
+            if all(is_free(port) for of_broker in ports.values() for port in of_broker.values()):
+                claims[str(home)] = block
+                book.write_text(json.dumps(claims, indent=1))
+                return ports
+    raise BenchError(
+        "No nine free ports were found between 11092 and 13984: `threebrokers doctor` shows who uses them."
+    )
+
+
+def is_free(port: int) -> bool:
+    """Tell whether a server could listen on this port of the loopback address now."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+    return True
+
+
+def answers(port: int) -> bool:
+    """Tell whether somebody accepts connections on this port of the loopback address."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.settimeout(0.5)
+        return probe.connect_ex((HOST, port)) == 0
+
+
+def _block(block: int) -> Ports:
+    return {
+        n: {name: 10_000 + 1000 * n + FIRST + STEP * block + i for i, name in enumerate(LISTENERS)}
+        for n in BROKERS
+    }
+
+
+def _read(book: Path) -> dict[str, int]:
+    try:
+        return {str(h): int(k) for h, k in json.loads(book.read_text()).items()}
+    except (OSError, ValueError, AttributeError):
+        return {}

@@ -1,0 +1,122 @@
+"""Operating-system processes of brokers, known by process id and start time."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+MARK = "-Dthreebrokers.home="
+NODE = "-Dthreebrokers.node="
+# The start time is counted from the machine's own start, which a clock that is set can shift a little.
+SAME_START_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What tells one process from any later one with the same number: id and start (s since 1970)."""
+
+    pid: int
+    started: float
+
+    def process(self) -> psutil.Process | None:
+        """Return the process if it still runs, else None; an ended child is reaped."""
+        try:
+            process = psutil.Process(self.pid)
+            if abs(process.create_time() - self.started) > SAME_START_SECONDS:
+                return None
+            if process.status() == psutil.STATUS_ZOMBIE:
+                _reap(self.pid)
+                return None
+            return process
+        except psutil.NoSuchProcess:
+            return None
+
+
+@dataclass(frozen=True)
+class BrokerProcess:
+    """One broker as the operating system sees it: 'up', 'paused' or 'down'; `rss` in bytes."""
+
+    id: int
+    state: str
+    pid: int | None = None
+    rss: int = 0
+
+
+def launch(command: list[str], log: Path, environment: dict[str, str]) -> Identity:
+    """Start a process in a session of its own, with its output appended to `log`.
+
+    So neither Ctrl-C nor a kernel's restart ends it. Raises OSError if the program cannot be run.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    actions: list[tuple[Any, ...]] = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, str(log), flags, 0o644),
+        (os.POSIX_SPAWN_DUP2, 1, 2),
+    ]
+    pid = os.posix_spawn(command[0], command, environment, file_actions=actions, setsid=True)
+    return Identity(pid, psutil.Process(pid).create_time())
+
+
+def look(node: int, identity: Identity | None) -> BrokerProcess:
+    """Return how this broker's process is now."""
+    process = identity.process() if identity else None
+    if process is None:
+        return BrokerProcess(node, "down")
+    try:
+        with process.oneshot():
+            state = "paused" if process.status() == psutil.STATUS_STOPPED else "up"
+            return BrokerProcess(node, state, process.pid, process.memory_info().rss)
+    except psutil.NoSuchProcess:
+        return BrokerProcess(node, "down")
+
+
+def end(identities: list[Identity], patience: float) -> None:
+    """End these processes: ask them all, wait so many seconds at most, then kill what is left.
+
+    With a patience of 0 they are killed at once.
+    """
+    running = [process for identity in identities if (process := identity.process())]
+    if patience > 0:
+        for process in running:
+            _send(process, "terminate")
+            _send(process, "resume")  # a paused process hears nothing
+        _, running = psutil.wait_procs(running, timeout=patience)
+    for process in running:
+        _send(process, "kill")
+    psutil.wait_procs(running, timeout=10)
+
+
+def send(identity: Identity, signal: str) -> bool:
+    """Send 'suspend', 'resume', 'terminate' or 'kill' to the process; False if it is gone."""
+    process = identity.process()
+    return process is not None and _send(process, signal)
+
+
+def find(home: Path) -> dict[int, Identity]:
+    """Return the brokers of this home that run now, also those that no state file knows."""
+    found: dict[int, Identity] = {}
+    for process in psutil.process_iter(["cmdline", "create_time", "status"]):
+        words = process.info["cmdline"] or []
+        if f"{MARK}{home}" in words and process.info["status"] != psutil.STATUS_ZOMBIE:
+            node = next((int(word.removeprefix(NODE)) for word in words if word.startswith(NODE)), None)
+            if node is not None:
+                found[node] = Identity(process.pid, process.info["create_time"])
+    return found
+
+
+def _send(process: psutil.Process, signal: str) -> bool:
+    try:
+        getattr(process, signal)()
+    except psutil.NoSuchProcess:
+        return False
+    return True
+
+
+def _reap(pid: int) -> None:
+    try:
+        os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:
+        return  # it is another process's child

@@ -1,0 +1,100 @@
+"""Every broker setting that differs from Kafka's default, with its reason.
+
+Defaults are those of Kafka 4.3.1. One table for every engine; the labs show it.
+"""
+
+from dataclasses import dataclass
+
+BROKERS = (1, 2, 3)
+LISTENERS = ("CLIENT", "REPL", "CONTROLLER")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One broker setting: its name, Kafka's default, the course's value, and why it differs."""
+
+    name: str
+    default: str
+    here: str
+    why: str
+
+
+TABLE = (
+    Setting("broker.session.timeout.ms", "9000", "2000", "a dead broker is noticed in 2 s"),
+    Setting("broker.heartbeat.interval.ms", "2000", "400", "several heartbeats fit into one session"),
+    Setting("controller.quorum.election.timeout.ms", "1000", "500", "a new controller is there soon"),
+    Setting("controller.quorum.fetch.timeout.ms", "2000", "1000", "a silent controller is noticed soon"),
+    Setting("controller.quorum.election.backoff.max.ms", "1000", "500", "voters who disagree try again soon"),
+    Setting("replica.lag.time.max.ms", "30000", "4000", "a slow copy leaves the ISR while you look"),
+    Setting("replica.fetch.backoff.ms", "1000", "200", "a follower tries again soon after an error"),
+    Setting(
+        "auto.leader.rebalance.enable",
+        "true",
+        "false",
+        "leadership stays where a failure put it, until you move it",
+    ),
+    Setting("auto.create.topics.enable", "true", "false", "a misspelt topic is an error, not a new topic"),
+    Setting("group.initial.rebalance.delay.ms", "3000", "0", "the first consumer of a group starts at once"),
+    Setting("group.min.session.timeout.ms", "6000", "1000", "labs may ask for a short session"),
+    Setting("group.consumer.min.session.timeout.ms", "45000", "1000", "the lower bound of the next but one"),
+    Setting("group.consumer.min.heartbeat.interval.ms", "5000", "200", "the lower bound of the next but one"),
+    Setting("group.consumer.session.timeout.ms", "45000", "6000", "a dead member is noticed in 6 s"),
+    Setting("group.consumer.heartbeat.interval.ms", "5000", "1000", "members hear soon of a change"),
+    Setting("offsets.topic.num.partitions", "50", "3", "fewer files to open at a start"),
+    Setting(
+        "offsets.topic.replication.factor",
+        "3",
+        "3",
+        "groups go on when a broker dies (Kafka's default, kept)",
+    ),
+    Setting("transaction.state.log.num.partitions", "50", "3", "fewer files to open at a start"),
+    Setting(
+        "transaction.state.log.replication.factor", "3", "3", "transactions go on when a broker dies (kept)"
+    ),
+    Setting("transaction.state.log.min.isr", "2", "2", "transactions survive with two copies (kept)"),
+    Setting("share.coordinator.state.topic.num.partitions", "50", "3", "fewer files to open at a start"),
+    Setting("log.cleaner.backoff.ms", "15000", "500", "compaction looks for work twice a second"),
+    Setting(
+        "log.cleaner.dedupe.buffer.size",
+        "134217728",
+        "8388608",
+        "less memory: small topics need a small table of keys",
+    ),
+    Setting(
+        "log.initial.task.delay.ms",
+        "30000",
+        "500",
+        "deletion and compaction start with the broker (an internal setting)",
+    ),
+    Setting("log.retention.check.interval.ms", "300000", "2000", "old segments go within seconds"),
+    Setting("file.delete.delay.ms", "60000", "1000", "files of a deleted topic go within seconds"),
+    Setting("num.network.threads", "3", "2", "less memory: few clients"),
+    Setting("num.io.threads", "8", "4", "less memory: few clients"),
+    Setting("background.threads", "10", "2", "less memory: few topics"),
+)
+
+
+def properties(node: int, addresses: dict[int, dict[str, str]], data: str) -> dict[str, str]:
+    """Return the whole configuration of one broker.
+
+    `addresses` maps each broker to its address ("host:port") on each listener; `data` is its folder.
+    The listeners are three, so that a later lab can cut each kind of traffic apart.
+    """
+    own = addresses[node]
+    return {
+        "process.roles": "broker,controller",
+        "node.id": str(node),
+        "controller.quorum.voters": ",".join(f"{n}@{a['CONTROLLER']}" for n, a in sorted(addresses.items())),
+        "listeners": ",".join(f"{name}://{own[name]}" for name in LISTENERS),
+        "advertised.listeners": ",".join(f"{name}://{own[name]}" for name in LISTENERS),
+        "listener.security.protocol.map": ",".join(f"{name}:PLAINTEXT" for name in LISTENERS),
+        "inter.broker.listener.name": "REPL",
+        "controller.listener.names": "CONTROLLER",
+        "log.dirs": data,
+        **{setting.name: setting.here for setting in TABLE},
+    }
+
+
+def as_text(values: dict[str, str]) -> str:
+    """Return a Java properties file of these values."""
+    return "".join(f"{name}={value}\n" for name, value in values.items()).replace("\\", "\\\\")

@@ -1,0 +1,43 @@
+"""Writing into the cache that all clones share: one process at a time, and faults told."""
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from threebrokers.errors import BenchError
+
+
+@contextmanager
+def only_one(folder: Path) -> Iterator[None]:
+    """Let one process at a time write into a folder (made if it is missing); others wait.
+
+    Raises BenchError if the folder cannot be written.
+    """
+    from filelock import FileLock  # not needed when everything is there already
+
+    with faults_told(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / ".lock")
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def faults_told(folder: Path) -> Iterator[None]:
+    """Turn a failed write to the cache into a BenchError that says why and what to do."""
+    try:
+        yield
+    except OSError as fault:
+        if fault.errno is None:  # a fault of the network: not ours to tell
+            raise
+        if fault.errno in (errno.ENOSPC, errno.EDQUOT):
+            why, cure = "the disk is full", "free some space"
+        else:
+            why, cure = fault.strerror or str(fault), "give yourself the right to write there"
+        raise BenchError(
+            f"Cannot write to {folder} ({why}): {cure}, or set THREEBROKERS_CACHE to another folder."
+        ) from fault

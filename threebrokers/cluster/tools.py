@@ -1,0 +1,76 @@
+"""Kafka's own command-line tools, run on the course's Java."""
+
+import os
+import subprocess
+
+from threebrokers.cluster import archive, jars
+from threebrokers.cluster.java import java
+from threebrokers.errors import BenchError
+
+TOOL_SECONDS = 60
+
+_CLASSES = {
+    "kafka-acls": "org.apache.kafka.tools.AclCommand",
+    "kafka-broker-api-versions": "org.apache.kafka.tools.BrokerApiVersionsCommand",
+    "kafka-cluster": "org.apache.kafka.tools.ClusterTool",
+    "kafka-configs": "kafka.admin.ConfigCommand",
+    "kafka-console-consumer": "org.apache.kafka.tools.consumer.ConsoleConsumer",
+    "kafka-console-producer": "org.apache.kafka.tools.ConsoleProducer",
+    "kafka-consumer-groups": "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
+    "kafka-delete-records": "org.apache.kafka.tools.DeleteRecordsCommand",
+    "kafka-dump-log": "org.apache.kafka.tools.DumpLogSegments",
+    "kafka-features": "org.apache.kafka.tools.FeatureCommand",
+    "kafka-get-offsets": "org.apache.kafka.tools.GetOffsetShell",
+    "kafka-leader-election": "org.apache.kafka.tools.LeaderElectionCommand",
+    "kafka-log-dirs": "org.apache.kafka.tools.LogDirsCommand",
+    "kafka-metadata-quorum": "org.apache.kafka.tools.MetadataQuorumCommand",
+    "kafka-reassign-partitions": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
+    "kafka-replica-verification": "org.apache.kafka.tools.ReplicaVerificationTool",
+    "kafka-storage": "kafka.tools.StorageTool",
+    "kafka-topics": "org.apache.kafka.tools.TopicCommand",
+    "kafka-transactions": "org.apache.kafka.tools.TransactionsCommand",
+}
+_WITHOUT_ADDRESS = {"kafka-dump-log", "kafka-storage"}
+
+
+def run(name: str, arguments: list[str], bootstrap: str, typed: str = "") -> str:
+    """Run one tool and return what it prints on standard output; `typed` is its standard input.
+
+    `--bootstrap-server` is added where the tool takes it and the arguments do not name one. Raises
+    BenchError if there is no such tool, if it fails (with its own last words), or takes more than 60 s.
+    """
+    if name not in _CLASSES:
+        raise BenchError(f"There is no tool '{name}' here: the tools are {', '.join(sorted(_CLASSES))}.")
+    address = (
+        []
+        if name in _WITHOUT_ADDRESS or "--bootstrap-server" in arguments
+        else ["--bootstrap-server", bootstrap]
+    )
+    flags = archive.prepare(_unheard).tool_flags
+    path = os.pathsep.join(map(str, jars.kafka_jars()))
+    command = [str(java()), *flags, "-cp", path, _CLASSES[name], *address, *map(str, arguments)]
+    try:
+        # Without input of its own a tool must not read the terminal's.
+        done = subprocess.run(
+            command, input=typed, capture_output=True, text=True, timeout=TOOL_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise BenchError(
+            f"{name} did not end within {TOOL_SECONDS} s: "
+            "give it a bound such as --timeout-ms or --max-messages."
+        ) from None
+    if done.returncode != 0:
+        raise BenchError(f"{name} failed: {_last_words(done.stderr) or _last_words(done.stdout)}")
+    return done.stdout
+
+
+def _last_words(text: str) -> str:
+    """Return the line that says what went wrong: not a Java stack frame, not an empty line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    telling = [line for line in lines if not line.startswith(("at ", "Caused by:", "..."))]
+    wrong = [line for line in telling if "rror" in line or "xception" in line]
+    return (wrong or telling or ["it wrote no message"])[0]
+
+
+def _unheard(text: str) -> None:
+    """Drop a message: a tool's caller wants the tool's own words only."""

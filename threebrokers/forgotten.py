@@ -1,0 +1,50 @@
+"""Which processes on this machine belong to some bench, or sit on a bench's ports."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from threebrokers import open_labs
+from threebrokers.cluster.process import MARK
+
+
+@dataclass(frozen=True)
+class RunningBench:
+    """A home with brokers that run: their process ids, their memory (bytes), and whether a lab is open."""
+
+    home: Path
+    pids: tuple[int, ...]
+    rss: int
+    lab_open: bool
+
+
+def benches() -> list[RunningBench]:
+    """Return every bench of this machine that has a running broker, as far as this user may see."""
+    found: dict[Path, list[psutil.Process]] = defaultdict(list)
+    for process in psutil.process_iter(["cmdline", "memory_info"]):
+        for word in process.info["cmdline"] or []:
+            if word.startswith(MARK):
+                found[Path(word.removeprefix(MARK))].append(process)
+    return [
+        RunningBench(
+            home,
+            tuple(process.pid for process in processes),
+            sum(process.info["memory_info"].rss for process in processes if process.info["memory_info"]),
+            bool(open_labs.still_open(home)),
+        )
+        for home, processes in sorted(found.items())
+    ]
+
+
+def listeners(ports: set[int]) -> list[str]:
+    """Return the programs that listen on these ports, in words, as far as this user may see."""
+    try:
+        connections = psutil.net_connections("tcp")
+    except psutil.AccessDenied:  # macOS shows them to root alone
+        return []
+    found = {c.pid for c in connections if c.status == psutil.CONN_LISTEN and c.laddr.port in ports and c.pid}
+    return [
+        f"{psutil.Process(pid).name()} (process {pid})" for pid in sorted(found) if psutil.pid_exists(pid)
+    ]

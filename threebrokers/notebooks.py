@@ -1,0 +1,101 @@
+"""The exercises inside a lab's notebook: their names, and one of them as it was handed out."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from threebrokers.errors import BenchError
+from threebrokers.files import write_whole
+from threebrokers.work import keep_beside, lab, mine
+
+# Plain JSON: nbformat takes more than a second to import, and the command line should answer at once.
+Notebook = dict[str, Any]
+Cell = dict[str, Any]
+
+EXERCISE = re.compile(r"^### Exercise (?P<number>\d+\.\d+):? *(?P<title>.*)$", re.MULTILINE)
+SECTION = re.compile(r"^#{1,3} ", re.MULTILINE)
+
+
+def exercises(notebook: Path) -> dict[str, str]:
+    """Return the title of each exercise of a lab by number ("2.1"), in order."""
+    return {match["number"]: match["title"] for cell in _cells(_read(notebook)) if (match := _exercise(cell))}
+
+
+def restore_exercise(number: str, exercise: str) -> str:
+    """Put one exercise ("3" or "2.3") of a lab back as it was handed out and return what was done.
+
+    The learner's other cells stay; the old notebook is kept beside it. Raises BenchError if the lab has
+    no such exercise or the learner's file is no notebook.
+    """
+    source = lab(number)
+    wanted = exercise if "." in exercise else f"{int(source.name[:2])}.{exercise}"
+    untouched = _of_exercise(_read(source), wanted)
+    if not untouched:
+        known = ", ".join(exercises(source)) or "none"
+        raise BenchError(f"Lab {source.name[:2]} has no exercise {wanted}: it has {known}.")
+    target = mine(source)
+    if not target.exists():
+        raise BenchError(f"work/{target.name} is not there yet: `threebrokers restore {source.name[:2]}`.")
+    learners = _read(target)
+    _put_back(learners, untouched)
+    if learners == _read(target):
+        return f"Exercise {wanted} in work/{target.name} is untouched already."
+    kept = keep_beside(target)
+    write_whole(target, (json.dumps(learners, indent=1, ensure_ascii=False) + "\n").encode())
+    return (
+        f"Exercise {wanted} in work/{target.name} is as it was handed out; what you had is in {kept.name}. "
+        "If the lab is open: File, Reload Notebook from Disk."
+    )
+
+
+def _put_back(learners: Notebook, untouched: list[Cell]) -> None:
+    """Replace the cells of the same id; one that the learner deleted comes back after the cell before it."""
+    cells = _cells(learners)
+    after = len(cells) - 1
+    for cell in untouched:
+        places = [place for place, own in enumerate(cells) if own.get("id") == cell["id"]]
+        if places:
+            after = places[0]
+            cells[after] = cell
+        else:
+            after += 1
+            cells.insert(after, cell)
+
+
+def _of_exercise(notebook: Notebook, exercise: str) -> list[Cell]:
+    """Return the cells of one exercise: from its heading to the next."""
+    inside, found = False, []
+    for cell in _cells(notebook):
+        if cell["cell_type"] == "markdown" and SECTION.search(_text(cell)):
+            match = _exercise(cell)
+            inside = match is not None and match["number"] == exercise
+        if inside:
+            found.append(cell)
+    return found
+
+
+def _exercise(cell: Cell) -> re.Match[str] | None:
+    return EXERCISE.search(_text(cell)) if cell["cell_type"] == "markdown" else None
+
+
+def _text(cell: Cell) -> str:
+    return "".join(cell["source"])  # it stands there as one text or as a list of lines
+
+
+def _cells(notebook: Notebook) -> list[Cell]:
+    cells: list[Cell] = notebook["cells"]
+    return cells
+
+
+def _read(path: Path) -> Notebook:
+    try:
+        notebook: Notebook = json.loads(path.read_bytes())
+        for cell in _cells(notebook):
+            _exercise(cell)
+    except (ValueError, KeyError, TypeError, AttributeError) as fault:
+        raise BenchError(
+            f"{path.parent.name}/{path.name} is not a notebook ({type(fault).__name__}): "
+            f"`threebrokers restore {path.name[:2]}` brings the untouched lab back and keeps this file."
+        ) from fault
+    return notebook

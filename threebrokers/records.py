@@ -1,0 +1,160 @@
+"""Reading a topic's log as it stands, without joining a group."""
+
+import logging
+import time
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from confluent_kafka import (
+    TIMESTAMP_LOG_APPEND_TIME,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    TopicPartition,
+)
+
+from threebrokers.errors import BenchError
+from threebrokers.waiting import POLL_SECONDS
+
+SILENCE = logging.getLogger("threebrokers.silence")
+SILENCE.addHandler(logging.NullHandler())
+SILENCE.propagate = False
+ANSWER_SECONDS = 10.0
+# consume() waits out its time unless it gets the full number, so both are small.
+BATCH, BATCH_SECONDS = 500, 0.05
+UNSETTLED = (
+    KafkaError.OFFSET_NOT_AVAILABLE,
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.LEADER_NOT_AVAILABLE,
+)
+
+
+@dataclass(frozen=True)
+class Record:
+    """One record of a log. `timestamp` is in ms; `timestamp_type` is 'create' or 'append'."""
+
+    topic: str
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes | None
+    timestamp: int
+    timestamp_type: str
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+
+
+def read_log(
+    bootstrap: str, topic: str, *, partitions: list[int] | None = None, isolation: str = "read_committed"
+) -> list[Record]:
+    """Return every record that the topic holds now, in order of partition, then of offset.
+
+    Reads up to the end that each partition has at the start of the call. Raises BenchError if the
+    records do not come within 10 s of the one before, KafkaException if the topic does not exist.
+    """
+    consumer = _reader(bootstrap, isolation)
+    try:
+        ends = _offsets(consumer, topic, partitions)
+        start = [TopicPartition(topic, p, low) for p, (low, high) in ends.items() if high > low]
+        consumer.assign(start)
+        missing = {tp.partition: ends[tp.partition][1] for tp in start}
+        records: list[Record] = []
+        heard = time.monotonic()
+        while missing:
+            messages = consumer.consume(BATCH, timeout=BATCH_SECONDS)
+            if messages:
+                heard = time.monotonic()
+            elif time.monotonic() - heard > ANSWER_SECONDS:
+                raise BenchError(
+                    f"Topic '{topic}' could not be read to its end (partitions {sorted(missing)}): "
+                    "see with `threebrokers status` whether all brokers are up."
+                )
+            for message in messages:
+                _take(message, missing, records)
+        return sorted(records, key=lambda r: (r.partition, r.offset))
+    finally:
+        consumer.close()
+
+
+def start_offsets(bootstrap: str, topic: str) -> dict[int, int]:
+    """Return the offset of the first record that each partition still keeps."""
+    return {p: low for p, (low, _) in _closing(bootstrap, topic).items()}
+
+
+def end_offsets(bootstrap: str, topic: str) -> dict[int, int]:
+    """Return the offset that each partition's next record will get (its high watermark)."""
+    return {p: high for p, (_, high) in _closing(bootstrap, topic).items()}
+
+
+def _closing(bootstrap: str, topic: str) -> dict[int, tuple[int, int]]:
+    consumer = _reader(bootstrap, "read_uncommitted")
+    try:
+        return _offsets(consumer, topic, None)
+    finally:
+        consumer.close()
+
+
+def _reader(bootstrap: str, isolation: str) -> Consumer:
+    settings: dict[str, Any] = {
+        "bootstrap.servers": bootstrap,
+        "group.id": f"reader-{uuid4()}",  # never joined: partitions are assigned by hand
+        "enable.auto.commit": False,
+        "enable.partition.eof": True,
+        "isolation.level": isolation,
+        "auto.offset.reset": "earliest",
+        "fetch.wait.max.ms": 50,
+        "broker.address.family": "v4",
+        "logger": SILENCE,
+    }
+    return Consumer(settings)
+
+
+def _offsets(consumer: Consumer, topic: str, partitions: list[int] | None) -> dict[int, tuple[int, int]]:
+    told = consumer.list_topics(topic, timeout=ANSWER_SECONDS).topics[topic]
+    if told.error is not None:
+        raise KafkaException(told.error)
+    chosen = sorted(told.partitions) if partitions is None else partitions
+    return {p: _watermarks(consumer, TopicPartition(topic, p)) for p in chosen}
+
+
+def _watermarks(consumer: Consumer, place: TopicPartition) -> tuple[int, int]:
+    end = time.monotonic() + ANSWER_SECONDS
+    while True:
+        try:
+            return consumer.get_watermark_offsets(place, timeout=ANSWER_SECONDS)
+        except KafkaException as fault:
+            # A leader that was just elected does not know its high watermark for a moment.
+            if fault.args[0].code() not in UNSETTLED or time.monotonic() > end:
+                raise
+        time.sleep(POLL_SECONDS)
+
+
+def _take(message: Message, missing: dict[int, int], records: list[Record]) -> None:
+    # A message without error always has its place; the stubs cannot say so.
+    place: tuple[Any, Any, Any] = (message.partition(), message.offset(), message.headers())
+    (partition, offset, headers), fault = place, message.error()
+    if fault is not None:
+        if fault.code() != KafkaError._PARTITION_EOF:
+            raise KafkaException(fault)
+        missing.pop(partition, None)
+        return
+    end = missing.get(partition)
+    if end is None or offset >= end:
+        missing.pop(partition, None)
+        return
+    kind, when = message.timestamp()
+    records.append(
+        Record(
+            topic=str(message.topic()),
+            partition=partition,
+            offset=offset,
+            key=message.key(),
+            value=message.value(),
+            timestamp=when,
+            timestamp_type="append" if kind == TIMESTAMP_LOG_APPEND_TIME else "create",
+            headers=tuple(headers or ()),
+        )
+    )
+    if offset + 1 >= end:
+        missing.pop(partition, None)

@@ -1,0 +1,121 @@
+"""A Spark session that reads and writes the course's brokers."""
+
+import os
+import re
+import shutil
+import socket
+from pathlib import Path
+
+import psutil
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from threebrokers import spark_java
+from threebrokers.cluster.jars import spark_jars
+from threebrokers.errors import BenchError
+from threebrokers.home import home
+
+LOCAL = "local[2]"
+# Java's thorough second compiler costs more in a lab's few minutes than it gives: 12 s against 4 s of
+# processor time to start.
+JAVA_FLAGS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+ANSWER_SECONDS = 3.0
+
+
+def session(master: str | None = None) -> SparkSession:
+    """Return this kernel's Spark session; start it, in about 5 s, if there is none.
+
+    Spark runs in a Java process of its own beside the kernel, with two threads; `master` names a
+    Spark cluster instead (`spark://host:port`). There is one session: asking for another master
+    ends the one before. Times are shown in UTC. What Java prints goes to `log()`.
+    Raises BenchError.
+    """
+    settings = _settings(LOCAL if master is None else _checked(master))
+    if spark_java.runs(settings):
+        return SparkSession.builder.getOrCreate()
+    spark_java.end()
+    _drop_old_scratch()
+    try:
+        return spark_java.start(settings, log())
+    except (PySparkException, Py4JError, OSError) as fault:
+        spark_java.end()
+        raise BenchError(f"Spark did not start ({_reason(fault)}): read the end of {log()}.") from fault
+
+
+def log() -> Path:
+    """Return the file that holds what Spark's Java process printed."""
+    return _folder("") / "spark.log"
+
+
+def fresh_folder(name: str) -> str:
+    """Return the path of an empty folder, for example for a query's checkpoint; what it held is deleted."""
+    shutil.rmtree(folder(name), ignore_errors=True)
+    folder(name).mkdir()
+    return str(folder(name))
+
+
+def folder(name: str) -> Path:
+    """Return the folder that `fresh_folder` gave out under this name, as it is now."""
+    return _folder("folders") / name
+
+
+def _settings(master: str) -> dict[str, str]:
+    scratch = _folder("scratch") / str(os.getpid())
+    scratch.mkdir(exist_ok=True)
+    return {
+        "spark.master": master,
+        "spark.app.name": "threebrokers",
+        "spark.jars": ",".join(path.as_uri() for path in spark_jars()),
+        # Nobody but this machine may reach the driver.
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.memory": "768m",
+        "spark.executor.memory": "512m",
+        "spark.driver.extraJavaOptions": f'{JAVA_FLAGS} "-Djava.io.tmpdir={scratch}"',
+        "spark.local.dir": str(scratch),
+        "spark.sql.warehouse.dir": _folder("warehouse").as_uri(),
+        # 200, the default, costs seconds for each aggregation of data as small as ours.
+        "spark.sql.shuffle.partitions": "2",
+        # The default is the machine's own zone: every learner would see other hours.
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+    }
+
+
+def _checked(master: object) -> str:
+    if not isinstance(master, str) or not re.fullmatch(r"local(\[(\d+|\*)\])?|spark://\S+:\d+", master):
+        raise BenchError(
+            f"{master!r} is no Spark master: give 'spark://host:port', or nothing for Spark on this machine."
+        )
+    for address in master.removeprefix("spark://").split(",") if master.startswith("spark://") else ():
+        host, _, port = address.rpartition(":")
+        try:
+            # Spark itself would try for a minute before it gives up.
+            socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS).close()
+        except (OSError, ValueError) as fault:
+            raise BenchError(
+                f"No Spark master answers at {address} ({fault}): "
+                "start it, or call session() without an address for Spark on this machine."
+            ) from fault
+    return master
+
+
+def _folder(name: str) -> Path:
+    path = home() / "spark" / name
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _drop_old_scratch() -> None:
+    for path in _folder("scratch").iterdir():
+        if not (path.name.isdigit() and psutil.pid_exists(int(path.name))):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _reason(fault: Exception) -> str:
+    java = getattr(fault, "java_exception", None)
+    text = str(java.getMessage() if java is not None else fault).strip()
+    return text.splitlines()[0].rstrip(".") if text else type(fault).__name__

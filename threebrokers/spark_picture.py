@@ -1,0 +1,29 @@
+"""A picture of how Spark reads a topic."""
+
+from threebrokers.picture import Picture
+from threebrokers.shapes import PAPER, cell, colours, graph, table
+
+
+def reading_picture(topic: str, partitions: int) -> Picture:
+    """Draw how a topic becomes a table: each partition is read by a task of Spark, all fill one table."""
+    whole = graph(rankdir="LR", ranksep="0.9", nodesep="0.25")
+    strong, light = colours(1)
+    boxes = [[cell(f"partition {p}", border=1, color=strong, port=f"p{p}")] for p in range(partitions)]
+    whole.node("topic", label=table([[cell(f"topic {topic}", bold=True)], *boxes], frame=strong))
+    strong, light = colours(3)
+    tasks = [
+        [cell(f"task {p}", "offset 0 to the end", border=1, color=strong, fill=light, port=f"t{p}")]
+        for p in range(partitions)
+    ]
+    whole.node("spark", label=table([[cell("Spark", bold=True)], *tasks], frame=strong))
+    names = ["key", "value", "partition", "offset", "timestamp"]
+    row = [cell(name, border=1, fill=PAPER) for name in names]
+    whole.node("table", label=table([[cell("DataFrame: one row for each record", bold=True)], row]))
+    for p in range(partitions):
+        whole.edge(f"topic:p{p}:e", f"spark:t{p}:w")
+        whole.edge(f"spark:t{p}:e", "table")
+    words = [
+        f"Partition {p} is read by task {p}, from its first offset to its end." for p in range(partitions)
+    ]
+    words += ["Each record becomes one row of the DataFrame.", f"Some of its columns: {', '.join(names)}."]
+    return Picture(f"How Spark reads the topic '{topic}'", "\n".join(words), str(whole.source))

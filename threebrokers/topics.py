@@ -1,0 +1,96 @@
+"""Making topics afresh and deleting them, until every broker knows."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import NewTopic
+
+from threebrokers.cluster import Cluster
+from threebrokers.errors import BenchError
+from threebrokers.state import ClusterState, Topic
+from threebrokers.waiting import wait_until
+
+SETTLE_SECONDS = 20.0
+CALL_SECONDS = 15.0
+
+
+def delete(cluster: Cluster, names: Iterable[str]) -> None:
+    """Delete those of the topics that exist, and wait until every broker has forgotten them."""
+    doomed = sorted({topic.name for topic in cluster.state().topics} & set(names))
+    if not doomed:
+        return
+    admin = cluster.admin()  # a client that is let go takes its open calls with it
+    for future in admin.delete_topics(doomed, operation_timeout=CALL_SECONDS).values():
+        _unless(future.result, KafkaError.UNKNOWN_TOPIC_OR_PART)
+    _settle(cluster, doomed, f"every broker to forget {_listed(doomed)}", lambda topic: topic is None)
+
+
+def create(
+    cluster: Cluster,
+    name: str,
+    partitions: int,
+    replication_factor: int,
+    config: Mapping[str, str],
+) -> None:
+    """Create a topic and wait until every broker knows a leader for each of its partitions.
+
+    Raises BenchError with the broker's own words if it refuses.
+    """
+    new = NewTopic(
+        name, num_partitions=partitions, replication_factor=replication_factor, config=dict(config)
+    )
+    admin = cluster.admin()
+    try:
+        for future in admin.create_topics([new], operation_timeout=CALL_SECONDS).values():
+            future.result()
+    except KafkaException as refused:
+        raise BenchError(
+            f"The brokers refused to create '{name}' ({refused.args[0].str()}): "
+            "look at the topic's name, its numbers and its settings."
+        ) from refused
+
+    def led(topic: Topic | None) -> bool:
+        return (
+            topic is not None
+            and len(topic.partitions) == partitions
+            and all(p.leader is not None and len(p.isr) == len(p.replicas) for p in topic.partitions)
+        )
+
+    _settle(cluster, [name], f"every broker to know the leaders of '{name}'", led)
+
+
+def delete_groups(cluster: Cluster, names: Iterable[str]) -> None:
+    """Delete those of the groups that exist and are empty."""
+    admin = cluster.admin()
+    told = admin.list_consumer_groups(request_timeout=CALL_SECONDS).result()
+    doomed = sorted({group.group_id for group in told.valid} & set(names))
+    if not doomed:
+        return
+    for future in admin.delete_consumer_groups(doomed, request_timeout=CALL_SECONDS).values():
+        _unless(future.result, KafkaError.GROUP_ID_NOT_FOUND, KafkaError.NON_EMPTY_GROUP)
+
+
+def _settle(cluster: Cluster, names: list[str], what: str, settled: Callable[[Topic | None], bool]) -> None:
+    alive = {n for n, p in cluster.processes().items() if p.state == "up"}
+
+    def everywhere() -> bool:
+        views: dict[int, ClusterState] = cluster.views(names)
+        return alive <= views.keys() and all(
+            settled(view.topic(name)) for view in views.values() for name in names
+        )
+
+    wait_until(
+        everywhere, what=what, within=SETTLE_SECONDS, otherwise="see with `threebrokers status` who is up."
+    )
+
+
+def _unless(result: Callable[[], object], *expected: int) -> None:
+    try:
+        result()
+    except KafkaException as fault:
+        if fault.args[0].code() not in expected:
+            raise
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)

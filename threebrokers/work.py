@@ -1,0 +1,110 @@
+"""The learner's own copies of the labs, in work/: handed out once, never overwritten."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock
+
+from threebrokers.errors import BenchError
+from threebrokers.files import free_name, write_whole
+from threebrokers.home import repo
+
+LOCK_SECONDS = 10
+
+
+def labs() -> dict[str, Path]:
+    """Return the untouched notebook of each lab by number ("02"), in order. Raises BenchError if none."""
+    found = {path.name.split("_")[0]: path for path in sorted((repo() / "labs").glob("[0-9][0-9]_*.ipynb"))}
+    if not found:
+        raise BenchError(f"{repo() / 'labs'} holds no notebook: run `make build`, it makes them of lessons/.")
+    return found
+
+
+def lab(number: str) -> Path:
+    """Return the untouched notebook of one lab ("2" is "02"). Raises BenchError if there is none."""
+    known = labs()
+    if number.zfill(2) not in known:
+        raise BenchError(f"There is no lab {number}: the labs are {', '.join(known)}.")
+    return known[number.zfill(2)]
+
+
+def mine(untouched: Path) -> Path:
+    """Return where the learner's copy of a file of labs/ lies."""
+    return repo() / "work" / untouched.relative_to(repo() / "labs")
+
+
+def hand_out() -> list[str]:
+    """Copy every file of labs/ that is new to the learner into work/; return what to tell, in sentences.
+
+    A file that the learner has changed stays as it is: its newer version lands beside it.
+    """
+    labs()
+    told = []
+    with _handed_out() as given:
+        for source in sorted((repo() / "labs").rglob("*")):
+            if source.is_file() and not any(part.startswith(".") for part in source.parts[-2:]):
+                told += _hand_out(source, given)
+    return told
+
+
+def restore(number: str) -> str:
+    """Put the untouched lab back and return what was done, in a sentence. The old file is kept beside it."""
+    source = lab(number)
+    target, content = mine(source), source.read_bytes()
+    with _handed_out() as given:
+        before = target.read_bytes() if target.exists() else content
+        given[target.name] = _hash(content)
+        kept = keep_beside(target) if before != content else None
+        write_whole(target, content)
+    again = f" What you had is in {kept.name}." if kept else ""
+    return f"work/{target.name} is as it was handed out.{again}"
+
+
+def keep_beside(target: Path) -> Path:
+    """Copy a learner's file to a free name beside it (`02_the_log.old.ipynb`) and return that."""
+    kept = free_name(target, "old")
+    write_whole(kept, target.read_bytes())
+    return kept
+
+
+def _hand_out(source: Path, given: dict[str, str]) -> list[str]:
+    target, content = mine(source), source.read_bytes()
+    name, new = target.relative_to(repo() / "work").as_posix(), _hash(content)
+    last, given[name] = given.get(name), new
+    if not target.exists():
+        write_whole(target, content)
+        return []
+    now = _hash(target.read_bytes())
+    if new in (last, now):
+        return []
+    if now == last:  # nothing of the learner's is in it
+        write_whole(target, content)
+        return [f"work/{name} is updated; you had not changed it."]
+    beside = free_name(target, "new")
+    write_whole(beside, content)
+    return [f"Lab {name} has a newer version: it lies beside yours as work/{beside.name}."]
+
+
+@contextmanager
+def _handed_out() -> Iterator[dict[str, str]]:
+    """Yield the hash of each file as it was last handed out, and keep what the caller changes in it.
+
+    It tells a lab that the course has updated from one that the learner has edited.
+    """
+    folder = repo() / "work"
+    folder.mkdir(exist_ok=True)
+    register = folder / ".handed_out.json"
+    with FileLock(register.with_suffix(".lock"), timeout=LOCK_SECONDS):
+        try:
+            given = dict(json.loads(register.read_bytes()))
+        except (FileNotFoundError, ValueError, TypeError):
+            given = {}  # then every file that differs is taken for the learner's own
+        yield given
+        write_whole(register, json.dumps(given, indent=1, sort_keys=True).encode())
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,105 @@
+"""The cells of a lesson, and what belongs to one exercise."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from tools import marks, names
+
+DETAILS = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)</details>", re.DOTALL)
+CHECK = re.compile(r"\blab\.check\.\w+")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a lesson; `place` counts from 0, `metadata` is as the author wrote it."""
+
+    place: int
+    kind: str
+    source: str
+    metadata: Mapping[str, Any]
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The cell's tags."""
+        return tuple(self.metadata.get("tags", ()))
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether this cell holds a wrong answer."""
+        return self.kind == "code" and "wrong" in self.tags
+
+    @property
+    def is_check(self) -> bool:
+        """Whether this cell calls a check."""
+        return self.kind == "code" and not self.is_wrong and bool(CHECK.search(self.source))
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether this cell has a mark or a TODO, and so holds the answer to an exercise."""
+        return self.kind == "code" and not self.is_wrong and marks.is_marked(self.source)
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A wrong answer: its name, the text that its message must hold, and the cell."""
+
+    name: str
+    text: str
+    cell: Cell
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """The cells from an exercise's heading to the next heading."""
+
+    number: str
+    title: str
+    cells: tuple[Cell, ...]
+
+    @cached_property
+    def answers(self) -> list[Cell]:
+        """The cells with marks: one, if the rules are kept."""
+        return [cell for cell in self.cells if cell.is_answer]
+
+    @cached_property
+    def checks(self) -> list[Cell]:
+        """The cells that call a check: one, if the rules are kept."""
+        return [cell for cell in self.cells if cell.is_check]
+
+    @cached_property
+    def wrongs(self) -> list[Wrong]:
+        """The wrong answers; name and text are empty where the first line is not `# name | text`."""
+        return [_wrong(cell) for cell in self.cells if cell.is_wrong]
+
+    @cached_property
+    def hints(self) -> list[str]:
+        """The text of each hint."""
+        prose = "\n\n".join(cell.source for cell in self.cells if cell.kind == "markdown")
+        return [text.strip() for title, text in DETAILS.findall(prose) if "hint" in title.lower()]
+
+    @property
+    def few(self) -> str:
+        """The author's reason for fewer than three wrong answers, or an empty text."""
+        return " ".join(str(cell.metadata.get("fewer", "")) for cell in self.cells).strip()
+
+    @cached_property
+    def passed(self) -> list[str]:
+        """The names that the check receives, in order."""
+        return names.arguments(self.checks[0].source) if self.checks else []
+
+    @cached_property
+    def blanks(self) -> list[str]:
+        """The names that the lab sets to `...`: those that the region assigns and the check receives."""
+        bound = names.assigned(marks.split(self.answers[0].source).region)
+        return [name for name in dict.fromkeys(self.passed) if name in bound]
+
+
+def _wrong(cell: Cell) -> Wrong:
+    first = cell.source.partition("\n")[0]
+    name, bar, text = first.removeprefix("#").partition("|")
+    if not (first.startswith("# ") and bar):
+        return Wrong("", "", cell)
+    return Wrong(name.strip(), text.strip(), cell)

@@ -1,0 +1,37 @@
+"""Run the solutions again, on a bench of their own without Java on the PATH, and compare with what they hold.
+
+Compared are the cells tagged nbval-check-output: those of the checks.
+"""
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+from tools import run, temporary
+from tools.build import ROOT
+
+CELL_SECONDS = 120
+
+
+def command(notebooks: list[Path]) -> list[str]:
+    """Return the pytest call that compares these notebooks."""
+    options = ["--nbval-lax", "--nbval-current-env", f"--nbval-cell-timeout={CELL_SECONDS}", "--maxfail=1"]
+    return [sys.executable, "-m", "pytest", *options, *map(str, notebooks)]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; return pytest's answer."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("lesson", nargs="*", metavar="02", help="only these")
+    only = parser.parse_args(arguments).lesson
+    if run.main([*only, "--check"]):  # a notebook that was not executed holds nothing to compare
+        return 1
+    found = sorted((ROOT / "solutions").glob("*.ipynb"))
+    chosen = [path for path in found if not only or path.stem[:2] in only]
+    with temporary.bench():
+        return subprocess.run(command(chosen), cwd=ROOT).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

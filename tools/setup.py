@@ -1,0 +1,29 @@
+"""Set up .venv for learners (`python3 -m tools.setup runtime`) or authors (`… authors`); `make` calls it.
+
+Any Python 3 must be able to read this file, so that an old one can say what is missing.
+"""
+
+import os
+import shutil
+import sys
+
+OLDEST = (3, 11)
+NEWER = ("python3.14", "python3.13", "python3.12", "python3.11")
+
+
+def main():  # type: ignore[no-untyped-def]  # written for old Pythons too
+    """Go on with a Python that is new enough, or say that there is none."""
+    if sys.version_info < OLDEST:
+        found = next((path for path in map(shutil.which, NEWER) if path), None)
+        if found is None:
+            return "✗ This is Python {}.{}, and the course needs {}.{} or newer: install one, or name it with `make lab PYTHON=…`.".format(  # noqa: E501, UP030, UP032
+                *(sys.version_info[:2] + OLDEST)
+            )
+        os.execv(found, [found, "-m", "tools.setup", *sys.argv[1:]])
+    from tools import environment
+
+    return environment.main(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+"""A bench for tests: a home of its own, no Java on the PATH, and nothing left when it ends."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+
+from threebrokers.cluster import Cluster
+
+
+@contextmanager
+def bench() -> Iterator[Path]:
+    """Set the environment to a temporary home until the block ends; then end whatever still runs for it.
+
+    Raises AssertionError at the end if `down` left a process behind (it is killed first).
+    """
+    folder = Path(tempfile.mkdtemp(prefix="threebrokers-")).resolve()
+    before = dict(os.environ)
+    os.environ.pop("JAVA_HOME", None)
+    os.environ |= {"THREEBROKERS_HOME": str(folder / "home"), "PATH": without_java(folder / "bin")}
+    try:
+        yield folder / "home"
+    finally:
+        try:
+            left = _end(folder)
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+            shutil.rmtree(folder, ignore_errors=True)
+        assert not left, f"Still running after `down`: {'; '.join(left)}"
+
+
+def without_java(folder: Path) -> str:
+    """Return the PATH without Java; its other programs are linked from `folder` where a place has both."""
+    places = []
+    for count, place in enumerate(map(Path, os.environ["PATH"].split(os.pathsep))):
+        if not (place / "java").exists():
+            places.append(str(place))
+            continue
+        links = folder / str(count)
+        links.mkdir(parents=True)
+        for program in place.iterdir():
+            if not program.name.startswith("java"):
+                (links / program.name).symlink_to(program)
+        places.append(str(links))
+    return os.pathsep.join(places)
+
+
+def processes_of(folder: Path) -> list[psutil.Process]:
+    """Return the processes that run for the home in a folder, whoever started them."""
+    return [
+        process
+        for process in psutil.process_iter()
+        if process.pid != os.getpid() and str(folder) in _known_of(process)
+    ]
+
+
+def _end(folder: Path) -> list[str]:
+    try:
+        Cluster().down()
+    finally:
+        left = processes_of(folder)
+        names = [f"{process.pid} {' '.join(process.cmdline())[:120]}" for process in left]
+        for process in left:
+            process.kill()
+        psutil.wait_procs(left, timeout=10)
+    return names
+
+
+def _known_of(process: psutil.Process) -> str:
+    try:
+        return " ".join([*process.cmdline(), process.environ().get("THREEBROKERS_HOME", "")])
+    except psutil.Error:
+        return ""
