@@ -14,8 +14,8 @@ test: authors  ## set everything up and run all tests that need no Docker
 bench: runtime  ## measure the brokers on this machine: start, failover, memory
 	@$(RUN) tools.bench
 
-down: runtime  ## stop the brokers; their data stays
-	@.venv/bin/threebrokers down
+down:  ## stop the brokers; their data stays
+	@[ ! -x .venv/bin/threebrokers ] || .venv/bin/threebrokers down
 
 clean:  ## stop the brokers and delete all that was set up; work/ and your progress stay
 	@[ ! -x .venv/bin/python ] || $(RUN) tools.clean

@@ -97,17 +97,17 @@ lab.check.topic_created(topic)
 # %% [markdown] covers="A051 D031 D116"
 # ## Ask any broker
 #
-# How does a client find the leader of a partition? It asks a broker. Every broker knows the whole cluster: which brokers there are, and who leads which partition. This answer is called **metadata**.
+# How does a client find the leader of a partition? It asks a broker. Every broker knows the whole cluster: which brokers there are, and who leads which partition. This knowledge is called **metadata**.
 #
-# So a client needs one address to begin with, the setting `bootstrap.servers`. It is wise to give it two or three: if the first broker is down, the client tries the next. In this course `lab` fills in all three. Below, each broker is asked alone.
+# So a client needs one address to begin with, the setting `bootstrap.servers`. It is wise to give it two or three: if the first broker is down, the client tries the next. In this course `lab` fills in all three. Below are three clients that get one address each.
 
 # %%
 from confluent_kafka.admin import AdminClient
 
 for address in lab.bootstrap.split(","):
     told = AdminClient({"bootstrap.servers": address}).list_topics(hello, timeout=10)
-    leaders = {number: p.leader for number, p in told.topics[hello].partitions.items()}
-    print(f"{address} knows the brokers {sorted(told.brokers)}; leaders of the partitions: {leaders}")
+    leaders = {number: partition.leader for number, partition in told.topics[hello].partitions.items()}
+    print("from", address, "to the brokers", sorted(told.brokers), "and leaders", leaders)
 
 # %% [markdown] covers="A050 D027"
 # ## What does `produce()` do?
@@ -181,7 +181,7 @@ producer.produce("helo", value="is anybody there?", on_delivery=report)
 producer.flush()
 
 # %% [markdown]
-# `produce()` raised no error, and neither did `flush()`. Only the report told. A producer that does not listen to its reports works by *fire and forget*: most messages arrive, and it never learns which did not. Lab 05 measures what listening costs.
+# `produce()` raised no error, and neither did `flush()`. Only the report shows it. A producer that does not listen to its reports works by *fire and forget*: most messages arrive, and it never learns which did not. Lab 05 measures what listening costs.
 
 # %% [markdown]
 # ### Exercise 1.2: Send ten greetings
@@ -434,7 +434,7 @@ print("search:", len(read(hello, lab.group("search"), 11, seconds=10)))
 # %% [markdown]
 # <details><summary>What happened?</summary>
 #
-# `reports` got none: it has read all eleven, and goes on after them. `search` got all eleven: it is a group of its own, and does not disturb others. `auto.offset.reset` counts only for a group that has no place yet.
+# `reports` got none: it has read all eleven, and goes on after them. `search` got all eleven: it is a group of its own, and does not disturb others. `auto.offset.reset` matters only for a group that has no place yet.
 #
 # So "my consumer gets nothing" often means: this group has read it already. The loop above, too, prints nothing if you run it a second time.
 #
@@ -513,10 +513,13 @@ again = first
 # %% tags=["nbval-check-output"]
 lab.check.read_again(group, first, again, consumer)
 
+# %% [markdown]
+# There are other ways back: `consumer.seek()` while it reads, or, when all consumers of the group are closed, Kafka's tool `kafka-consumer-groups` with `--reset-offsets --to-earliest --execute`.
+
 # %% [markdown] covers="A030 B046 B049 B050"
 # ## The same from the command line
 #
-# Kafka brings tools for a terminal. `lab.cluster.tool` runs one of them on this machine and adds the brokers' addresses. In a terminal the next line would be `kafka-topics.sh --bootstrap-server localhost:9092 --list`.
+# Kafka comes with tools for a terminal. `lab.cluster.tool` runs one of them on this machine and adds the brokers' addresses. In a terminal the next line would be `kafka-topics.sh --bootstrap-server localhost:9092 --list`.
 #
 # Older texts start a second system first, ZooKeeper, and give the tools `--zookeeper` or `--broker-list`. Kafka 4 has none of these.
 
@@ -596,7 +599,7 @@ print("\n".join(versions[:8]), "\n\t…")
 #
 # <details><summary>Answer</summary>
 #
-# Its group has committed offsets and stands at the end. `earliest` counts only for a group without a place. Or the program stopped at the first empty poll, or the topic's name is misspelt.
+# Its group has committed offsets and stands at the end. `earliest` matters only for a group without a place. Or the program stopped at the first empty poll, or the topic's name is misspelt.
 #
 # </details>
 #

@@ -15,7 +15,7 @@ lab = open_lab("12")
 #
 # A consumer gets one message after another. That is good for reacting: one message, one action. It is slow work for a question about all messages, such as *at which hour are flights most delayed?*
 #
-# **Apache Spark** is made for such questions. You describe the answer as a table that comes from other tables; Spark divides the work into **tasks**, runs them side by side, and puts the parts together. Spark runs in Java. Your Python code only describes; **PySpark** is the library that passes the description on. `session()` starts Spark and returns the object through which you talk to it. Here it runs on this machine, with two tasks at a time. On a cluster of machines the same lines would run with hundreds: `session("spark://host:port")`.
+# **Apache Spark** is made for such questions. You describe the answer as a table that comes from other tables; Spark divides the work into **tasks**, runs them at the same time, and puts the parts together. Spark runs in Java. Your Python code only describes; **PySpark** is the library that passes the description on. `session()` starts Spark and returns the object through which you talk to it. Here it runs on this machine, with two tasks at a time. On a cluster of machines the same lines would run with hundreds: `session("spark://host:port")`.
 #
 # Our data are all 336,776 departures from the three airports of New York in 2013. They are in the topic `flights`, where lab 02 puts them. If they are not there, the next cell sends them; that takes about ten seconds. Most of this lab uses the flights of January only, which the cell sends to a topic of their own.
 
@@ -31,7 +31,7 @@ print("Spark", spark.version, "is ready; topics:", all_flights, "and", january)
 # %% [markdown] covers="C005"
 # ## A topic as a table
 #
-# A topic resembles a table of a database. A record is a row; key, value, partition, offset and timestamp are columns. Spark takes this literally. `spark.read.format("kafka")` makes a **DataFrame**, Spark's word for a table whose rows are computed when somebody asks for them. One task reads one partition.
+# A topic resembles a table of a database. A record is a row; key, value, partition, offset and timestamp are columns. Spark shows it in just this way. `spark.read.format("kafka")` makes a **DataFrame**, Spark's word for a table whose rows are computed when somebody asks for them. One task reads one partition.
 
 # %%
 from threebrokers.spark_picture import reading_picture
@@ -39,7 +39,7 @@ from threebrokers.spark_picture import reading_picture
 reading_picture(january, partitions=3)
 
 # %% [markdown]
-# The function below reads a topic from its first offset to its end. It needs two options: the addresses of the brokers and the topic's name. Every setting of Kafka's own Java client can be given too, with `kafka.` in front of its name: so `kafka.bootstrap.servers`.
+# The function below reads a topic from its first offset to its end. It needs two options: the addresses of the brokers and the topic's name. Nearly every setting of Kafka's own Java client can be given too, with `kafka.` in front of its name: so `kafka.bootstrap.servers`.
 #
 # **Your prediction:** the call takes a moment. How many of the 27,004 records of January has Spark read when it returns?
 
@@ -69,13 +69,15 @@ records.printSchema()
 #
 # </details>
 #
-# Let us ask for three rows. `value` and `key` are bytes, because Kafka knows nothing else; `cast("string")` makes text of them.
+# Let us ask for three rows. `key` and `value` are bytes, because Kafka knows nothing else; `cast("string")` makes text of them.
 
 # %%
 from pyspark.sql import functions as F
 
-some = records.select("partition", "offset", F.col("key").cast("string"), F.col("value").cast("string"))
-some.show(3, truncate=False, vertical=True)
+key, value = F.col("key").cast("string"), F.col("value").cast("string").alias("text")
+three = records.select("partition", "offset", "timestamp", key, value).limit(3).toPandas()
+print("The value of the first:", three["text"][0])
+three.drop(columns="text")
 
 # %% [markdown]
 # ## From bytes to columns
@@ -88,7 +90,7 @@ some.show(3, truncate=False, vertical=True)
 # people.select("person.*")
 # ```
 #
-# Why write it? Spark could guess a schema, but to guess it must read all records once more, and it would guess that a time is a text. The schema is also your wish list: a field that you do not name is left out, a field that is not in the JSON becomes **null**, Spark's word for *nothing there*. Names must match letter by letter.
+# Why write it? Spark could guess a schema, but to guess it must read all records once more, and it would guess that a time is a text. The schema also chooses: a field that you do not name is left out, and a name that is not in the JSON becomes **null**, Spark's word for *nothing there*. Names must match letter by letter.
 #
 # What is in the JSON of a flight:
 #
@@ -323,7 +325,12 @@ by_hour = year[year["flights"] >= 100].pivot(index="hour", columns="origin", val
 figure, axes = plt.subplots(figsize=(7, 3.5))
 for airport, marker, colour in (("EWR", "o", "#0072b2"), ("JFK", "s", "#d55e00"), ("LGA", "^", "#009e73")):
     axes.plot(by_hour.index, by_hour[airport], marker=marker, color=colour, label=airport)
-axes.set(xlabel="scheduled hour in New York", ylabel="mean delay (minutes)", title="Departures of 2013")
+axes.set(
+    xticks=by_hour.index,
+    xlabel="scheduled hour in New York",
+    ylabel="mean delay (minutes)",
+    title="Departures of 2013",
+)
 axes.legend()
 plt.show()
 by_hour.round(1)
@@ -359,12 +366,9 @@ print(one_aircraft.count(), "flights of N14228 found;", f"{fetched.get['records'
 # But there is a way from a topic to a table: keep the last record of each key. Below, each aircraft's last flight in January. `max_by(value, offset)` is the value at the highest offset; all records of a key are in one partition, so their offsets can be compared.
 
 # %%
-latest = (
-    records.where("key IS NOT NULL")
-    .groupBy("key")
-    .agg(F.max_by("value", "offset").alias("value"), F.count("*").alias("records"))
-)
-print(f"{latest.count():,} aircraft in 26,849 records with a key")
+with_key = records.where("key IS NOT NULL")
+latest = with_key.groupBy("key").agg(F.max_by("value", "offset").alias("value"))
+print(f"{with_key.count():,} records with a key are about {latest.count():,} aircraft")
 flight_columns(latest).orderBy("tailnum").limit(3).toPandas()
 
 # %% [markdown]
@@ -372,7 +376,7 @@ flight_columns(latest).orderBy("tailnum").limit(3).toPandas()
 #
 # A report runs every hour. It should read only the records that came since the last run. How does it know where it stopped?
 #
-# A consumer group has its place kept by the brokers. **Spark does not use this**: it never commits to a group, so it can be run again for any range, and a query that fails has moved nothing. The place is in Spark's hands, and in a batch that means in yours. Spark writes and reads places as JSON:
+# A consumer group has its place kept by the brokers. **Spark does not use this.** It never commits to a group: so it can read any range again, and a query that fails has moved nothing. For a batch, you keep the place. Spark writes and reads places as JSON:
 #
 # ```text
 # {"spark-january": {"0": 8991, "1": 9320, "2": 8693}}
@@ -425,11 +429,8 @@ def read_new(topic, seen):
 # no end | its table also has records from behind that end
 def read_new(topic, seen):
     until = json.dumps({topic: {str(p): o for p, o in end_offsets(lab.bootstrap, topic).items()}})
-    new = read(topic) if seen is None else None
-    if new is None:
-        reader = spark.read.format("kafka").option("kafka.bootstrap.servers", lab.bootstrap)
-        new = reader.option("subscribe", topic).option("startingOffsets", seen).load()
-    return new, until
+    reader = spark.read.format("kafka").option("kafka.bootstrap.servers", lab.bootstrap)
+    return reader.option("subscribe", topic).option("startingOffsets", seen or "earliest").load(), until
 
 
 # %% tags=["wrong"]
@@ -443,7 +444,9 @@ def read_new(topic, seen):
 # %% tags=["wrong"]
 # a time | is a moment in time
 def read_new(topic, seen):
-    now = str(int(__import__("time").time() * 1000))
+    import time
+
+    now = str(int(time.time() * 1000))
     reader = spark.read.format("kafka").option("kafka.bootstrap.servers", lab.bootstrap)
     reader = reader.option("subscribe", topic).option("endingTimestamp", now)
     return reader.option("startingTimestamp", seen or "0").load(), now
@@ -484,7 +487,7 @@ lab.check.only_new(read_new)
 # | who | wants | reads with |
 # |---|---|---|
 # | the manager | a report each hour: mean delay by airport | a Spark batch |
-# | the hall of the airport | a board that is always up to date: departures by airport | a Spark stream |
+# | the passengers | a board in the hall, always up to date: departures by airport | a Spark stream |
 # | the mechanics | a small service: where is each aircraft now? | a Python consumer group |
 #
 # A **stream** is a Spark query that goes on: it reads what is new, adds it to its result, and keeps its place in a folder, the **checkpoint**. With the trigger `availableNow` it reads what is there and then ends. Lab 13 is about streams.
@@ -513,7 +516,7 @@ def report():
     means = (
         flight_columns(read(january))
         .groupBy("origin")
-        .agg(F.count("*").alias("flights"), F.mean("dep_delay"))
+        .agg(F.count("*").alias("flights"), F.mean("dep_delay").alias("mean_delay"))
     )
     return means.toPandas()
 
@@ -550,18 +553,18 @@ print(f"Spark stream: {streamed:,} records, {spark.table('board').count()} rows"
 print(f"Python group: {followed:,} records, {len(positions):,} aircraft, N14228 is in {positions[b'N14228']}")
 
 # %% [markdown] covers="A074"
-# Each got all of them. Reading removes nothing, and each reader keeps its own place: the group's is with the brokers, the stream's is in its checkpoint, the batch begins where it is told.
+# Each got all of them. Reading removes nothing, and each reader has a place of its own: the group's is with the brokers, the stream's is in its checkpoint, the batch begins where it is told. So the list of groups in the next cell has the mechanics' group in it, and nothing of Spark.
 #
-# Three different tables came from one topic, because the topic holds **raw events**: each flight as it was, nothing added up. Think of the other way: the team that owns the flights offers a service that answers *mean delay by airport and day*. That is less work for the manager. But the mechanics cannot get an aircraft's place out of it, and nobody can get an hour out of a day. They would ask the team for more services, or build a copy of the data of their own, out of sight of everybody else: a **data silo**. Share what happened; let each reader compute what it needs.
+# Three different tables came from one topic, because the topic holds **raw events**: each flight as it was, nothing added up. Think of the other way: the team that owns the flights offers a service that answers *mean delay by airport and day*. That is less work for the manager. But the mechanics cannot get an aircraft's place out of it, and nobody can get an hour out of a day. They would ask the team for more services, or make a copy of the data for themselves, which nobody else knows of: a **data silo**. Share what happened; let each reader compute what it needs.
 
 # %%
-print("Only the group is known to the brokers:", *lab.cluster.tool("kafka-consumer-groups", "--list").split())
+print("Groups that the brokers know:", *lab.cluster.tool("kafka-consumer-groups", "--list").split())
 by_airport
 
 # %% [markdown] covers="B009"
 # ### Exercise 12.4: A reader that misses nothing
 #
-# Add a fourth reader: a stream that copies all records of `january` into files of the folder `copy`, as a data lake does. Make `query`: it must read everything that the topic holds, keep its place in the folder `checkpoint`, and end by itself.
+# Add a fourth reader: a stream that copies all records of `january` into files of the folder `copy`, as companies do to keep data for years. Make `query`: it must read everything that the topic holds, keep its place in the folder `checkpoint`, and end by itself.
 
 # %%
 from threebrokers.spark import fresh_folder
@@ -624,7 +627,7 @@ lab.check.misses_nothing(query)
 #
 # Which topic? A result replaces the result before. So only the last record of each key is of interest, and `cleanup.policy=compact` tells Kafka to keep just that (lab 09). The default, `delete`, removes records by age: after seven days without a run, the answers would be gone.
 #
-# One thing to know: if a task fails in the middle, Spark runs it again, and records that it had written come **twice**. With a key for each row and a compacted topic that does no harm: the second record says the same as the first.
+# One thing to know: if a task fails in the middle, a Spark cluster runs it again, and records that it had written come **twice**. If the whole job fails and you run it again, the same happens. With a key for each row and a compacted topic that does no harm: the second record says the same as the first.
 
 # %% [markdown]
 # ### Exercise 12.5: Write the answer back
@@ -716,23 +719,23 @@ print(
 print(f"Three brokers: {memory:.1f} GB of memory, 8,760 hours a year, whether somebody asks or not.")
 
 # %% [markdown] covers="A020"
-# For a summary that is wanted once a month or once a year, a batch over a file or a database is simpler, cheaper, and just as right. Kafka pays when at least one of these is true: somebody must know **soon**; **several** readers want the same events; events come from many places and must be **kept in order** until readers have time.
+# For a summary that is wanted once a month or once a year, a batch over a file or a database is simpler, cheaper, and just as right. Kafka is worth its cost when at least one of these is true: somebody must know **soon**; **several** readers want the same events; events come from many places and must be **kept in order** until readers have time.
 #
 # Decide for yourself, then open the answer.
 #
 # <details><summary>A shop adds up its taxes every three months, from its database of invoices.</summary>
 #
-# No Kafka. One query on the database gives the sum; nobody needs it sooner, and no other reader is in sight.
+# No Kafka. One query on the database gives the sum; nobody needs it sooner, and nobody else reads it.
 #
 # </details>
 # <details><summary>A railway shows delays to passengers, plans its crews, and writes a yearly report, all from the same train movements.</summary>
 #
-# Kafka. Passengers must know soon, and there are several readers. The yearly report alone would be no reason; now that the topic is there, it is one more reader. It reads from files that another reader has copied, if the topic does not keep a whole year.
+# Kafka. Passengers must know soon, and there are several readers. The yearly report alone would be no reason, but now the topic is there, and the report is one more reader. If the topic does not keep a whole year, it reads the files that another reader has copied.
 #
 # </details>
 # <details><summary>A program needs the address of one customer, by number, in a few milliseconds.</summary>
 #
-# No Kafka: a topic has no index. A database has one. A topic may well *feed* that database.
+# No Kafka: a topic has no index. A database has one. (The database itself may be filled from a topic.)
 #
 # </details>
 

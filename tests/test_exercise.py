@@ -40,6 +40,7 @@ def test_not_yet_is_one_sentence_with_the_number():
 def test_dots_anywhere_are_not_attempted(answers, named):
     with pytest.raises(NotAttempted, match=r"9\.1"):
         counts("lab", *answers, **named)
+    assert progress.tried() == set()
 
 
 @pytest.mark.parametrize(

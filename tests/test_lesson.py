@@ -16,6 +16,12 @@ def test_what_belongs_to_an_exercise(course):
     assert second.few
 
 
+def test_blanks_stand_in_the_order_of_the_check(course):
+    course.edit("second = 2\nfirst = 1", "a = b = c = d = e = f = 1")
+    course.edit("counts_twice(first, second)", "counts_twice(f, e, d, c, b, a, lab)")
+    assert lesson.read(course.path).exercises[1].blanks == list("fedcba")
+
+
 def test_a_cell_with_another_answer():
     cell = f"before = 1\n# TODO: x\n{BEGIN}a = 1\n{END}after = 2"
     assert marks.replaced(cell, "a = 3") == "before = 1\n# TODO: x\na = 3\nafter = 2"

@@ -27,6 +27,11 @@ BROKEN = {
     "two TODOs": ("# TODO: make", "# TODO: once\n# TODO: make", "2 TODO lines"),
     "misspelt TODO": ("# TODO: make", "#todo make", "misspelt"),
     "TODO inside": ("copies = 3\n", "# TODO: more\ncopies = 3\n", "2 TODO lines"),
+    "TODO between marks": (
+        f"# TODO: make the topic: how many copies?\n{BEGIN}",
+        f"{BEGIN}# TODO: make the topic: how many copies?\n",
+        "the TODO stands between the marks",
+    ),
     "one hint": ("<details><summary>Another hint</summary>\n#\n# `repl", "`repl", "1 hint(s)"),
     "long hint": ("How many copies are left", "many words " * 40, "hint 1 has 85 words"),
     "hint with answer": (
@@ -44,6 +49,7 @@ BROKEN = {
     "nameless wrong": ("# one copy | keeps 1 copy\n", "", "a wrong answer begins with 'topic = "),
     "no text": ("# one copy | keeps 1 copy", "# one copy |", "a wrong answer begins with '# one copy |'"),
     "text in text": ("keeps 2 copies", "now keeps 1 copy", "the text of 'one copy' is also part of"),
+    "text in an earlier text": ("keeps 1 copy", "keeps 2 copies or 1", "the text of 'two copies' is also"),
     "same text": ("keeps 2 copies", "keeps 1 copy", "the text of 'one copy' is also part of"),
     "same name": ("# two copies |", "# one copy |", "two wrong answers are called 'one copy'"),
     "wrong forgets": (f"{WRONG}topic =", f"{WRONG}other =", "'two copies' does not assign topic"),
@@ -141,10 +147,7 @@ def test_two_lessons_of_one_number(course):
 
 
 def test_a_name_bound_again_may_be_used(course):
-    course.edit(
-        "# ## What to remember",
-        '#\n\n# %%\ntopic = "x"\nprint(topic)\n\n# %% [markdown]\n# ## What to remember',
-    )
+    course.edit("# ## What to remember", NEXT.format('topic = "x"\n\n# %%\nprint(topic)'))
     assert course.problems() == []
 
 

@@ -67,6 +67,23 @@ def test_changed_checks_make_a_solution_stale(runnable, capsys):
     assert capsys.readouterr().err == told
 
 
+def test_changed_code_does_too(runnable):
+    path = runnable.notebook("solutions")
+    before = execution.sources(runnable.root, path, notebooks.read(path))
+    runnable.edit("copies = 3", "copies = 2 + 1")
+    assert build(runnable.root) == []
+    assert execution.sources(runnable.root, path, notebooks.read(path)) != before
+
+
+def test_lines_that_come_one_by_one_make_one_output(runnable):
+    lines = "print(1, flush=True); print(2, file=sys.stderr, flush=True); print(3, flush=True)"
+    runnable.edit("print(shown)", f"import sys; {lines}")
+    assert build(runnable.root) == []
+    execution.execute(runnable.root, runnable.notebook("solutions"))
+    (cell,) = [cell for cell in notebooks.codes(solution(runnable)) if "stderr" in cell.source]
+    assert sorted(output.text for output in cell.outputs) == ["1\n3\n", "2\n"]
+
+
 def test_changed_words_do_not(runnable):
     execution.execute(runnable.root, runnable.notebook("solutions"))
     runnable.edit("A partition is one log.", "A partition is a log.")

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import psutil
-from confluent_kafka import KafkaException
 
 from threebrokers import forgotten
 from threebrokers.cluster import Cluster, bench, jars, ports
@@ -80,12 +79,10 @@ def look_at_addresses(cluster: Cluster, processes: Mapping[int, BrokerProcess]) 
     running = [n for n, process in processes.items() if process.state == "up"]
     if not running:
         return Finding("addresses", True, "no broker runs, so none advertises an address")
-    try:
-        advertised = cluster.state([]).brokers
-    except KafkaException as fault:
-        return Finding(
-            "addresses", False, f"no broker answers ({fault.args[0].str()})", "read the end of a broker's log"
-        )
+    views = cluster.views([])
+    if not views:
+        return Finding("addresses", False, "no broker answers", f"read the end of {cluster.log(running[0])}")
+    advertised = tuple({broker.id: broker for view in views.values() for broker in view.brokers}.values())
     return compare_addresses(advertised, {n: cluster.address(n) for n in running}, _reachable)
 
 

@@ -87,7 +87,8 @@ def exercise(
                 reason = _sentence(check, bound)
             except Outcome as outcome:
                 outcome.label = number
-                progress.record(number, solved=False)
+                if not isinstance(outcome, NotAttempted):
+                    progress.record(number, solved=False)
                 raise
             progress.record(number, solved=True)
             return Solved(number, title, reason)

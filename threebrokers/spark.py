@@ -76,7 +76,7 @@ def _settings(master: str) -> dict[str, str]:
         "spark.executor.memory": "512m",
         "spark.driver.extraJavaOptions": f'{JAVA_FLAGS} "-Djava.io.tmpdir={scratch}"',
         "spark.local.dir": str(scratch),
-        "spark.sql.warehouse.dir": _folder("warehouse").as_uri(),
+        "spark.sql.warehouse.dir": str(_folder("warehouse")),
         # 200, the default, costs seconds for each aggregation of data as small as ours.
         "spark.sql.shuffle.partitions": "2",
         # The default is the machine's own zone: every learner would see other hours.

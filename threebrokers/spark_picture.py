@@ -1,7 +1,7 @@
 """A picture of how Spark reads a topic."""
 
 from threebrokers.picture import Picture
-from threebrokers.shapes import PAPER, cell, colours, graph, table
+from threebrokers.shapes import cell, colours, graph, table
 
 
 def reading_picture(topic: str, partitions: int) -> Picture:
@@ -17,8 +17,11 @@ def reading_picture(topic: str, partitions: int) -> Picture:
     ]
     whole.node("spark", label=table([[cell("Spark", bold=True)], *tasks], frame=strong))
     names = ["key", "value", "partition", "offset", "timestamp"]
-    row = [cell(name, border=1, fill=PAPER) for name in names]
-    whole.node("table", label=table([[cell("DataFrame: one row for each record", bold=True)], row]))
+    strong, light = colours(2)
+    title = cell("DataFrame: one row for each record", bold=True, colspan=len(names))
+    head = [cell(name, border=1, color=strong, fill=light) for name in names]
+    example = [cell(text) for text in ("N39463", "{…}", "0", "0", "10:15:31")]
+    whole.node("table", label=table([[title], head, example], frame=strong))
     for p in range(partitions):
         whole.edge(f"topic:p{p}:e", f"spark:t{p}:w")
         whole.edge(f"spark:t{p}:e", "table")

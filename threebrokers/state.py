@@ -52,7 +52,11 @@ def read_state(admin: AdminClient, topics: list[str] | None = None) -> ClusterSt
 
     A topic that does not exist is left out. Raises KafkaException if no broker answers within 2 s.
     """
-    told: ClusterMetadata = admin.list_topics(timeout=METADATA_SECONDS)
+    return state_of(admin.list_topics(timeout=METADATA_SECONDS), topics)
+
+
+def state_of(told: ClusterMetadata, topics: list[str] | None = None) -> ClusterState:
+    """Return the state that a broker's metadata tells: of all topics, or of those named that exist."""
     names = sorted(told.topics) if topics is None else topics
     return ClusterState(
         brokers=tuple(Broker(b.id, str(b.host), b.port) for _, b in sorted(told.brokers.items())),

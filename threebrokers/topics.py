@@ -16,13 +16,15 @@ CALL_SECONDS = 15.0
 
 def delete(cluster: Cluster, names: Iterable[str]) -> None:
     """Delete those of the topics that exist, and wait until every broker has forgotten them."""
-    doomed = sorted({topic.name for topic in cluster.state().topics} & set(names))
+    doomed = sorted(set(names))
     if not doomed:
         return
+    # The controller is asked for all: a broker may not have heard yet of a topic made a moment ago.
     admin = cluster.admin()  # a client that is let go takes its open calls with it
-    for future in admin.delete_topics(doomed, operation_timeout=CALL_SECONDS).values():
-        _unless(future.result, KafkaError.UNKNOWN_TOPIC_OR_PART)
-    _settle(cluster, doomed, f"every broker to forget {_listed(doomed)}", lambda topic: topic is None)
+    calls = admin.delete_topics(doomed, operation_timeout=CALL_SECONDS)
+    gone = [name for name, call in calls.items() if _done(call.result, KafkaError.UNKNOWN_TOPIC_OR_PART)]
+    if gone:
+        _settle(cluster, gone, f"every broker to forget {_listed(gone)}", lambda topic: topic is None)
 
 
 def create(
@@ -67,7 +69,7 @@ def delete_groups(cluster: Cluster, names: Iterable[str]) -> None:
     if not doomed:
         return
     for future in admin.delete_consumer_groups(doomed, request_timeout=CALL_SECONDS).values():
-        _unless(future.result, KafkaError.GROUP_ID_NOT_FOUND, KafkaError.NON_EMPTY_GROUP)
+        _done(future.result, KafkaError.GROUP_ID_NOT_FOUND, KafkaError.NON_EMPTY_GROUP)
 
 
 def _settle(cluster: Cluster, names: list[str], what: str, settled: Callable[[Topic | None], bool]) -> None:
@@ -84,12 +86,15 @@ def _settle(cluster: Cluster, names: list[str], what: str, settled: Callable[[To
     )
 
 
-def _unless(result: Callable[[], object], *expected: int) -> None:
+def _done(result: Callable[[], object], *expected: int) -> bool:
+    """Tell whether a call was carried out; False if it was refused for an expected reason."""
     try:
         result()
     except KafkaException as fault:
         if fault.args[0].code() not in expected:
             raise
+        return False
+    return True
 
 
 def _listed(names: list[str]) -> str:

@@ -68,7 +68,7 @@ def measure(home: Path, times: int, say: Callable[[str], None]) -> list[Measured
         *(Measured(f"kill -9 of {kind} to all led again", "s", 3, all_) for kind, all_ in elections.items()),
         Measured("restart to full ISR", "s", 4, tuple(returns)),
         Measured("memory of three fresh brokers", "MB", 650, tuple(used for _, used in starts)),
-        Measured("memory after all of this", "MB", 650, (loaded,)),
+        Measured("memory after all flights", "MB", 650, (loaded,)),
         Measured("reset to three registered brokers", "s", 6, tuple(resets)),
         Measured("one producer: all 336,776 flights", "s", 15, tuple(f["send"] for f in flights)),
         Measured("Spark: read and aggregate them all", "s", 15, tuple(f["spark"] for f in flights)),

@@ -4,15 +4,12 @@ import re
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from confluent_kafka import ElectionType, KafkaException
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import ElectionType
 
 from threebrokers import topics
 from threebrokers.cluster import Cluster
-from threebrokers.records import SILENCE
-from threebrokers.state import Partition, read_state
+from threebrokers.state import Partition
 from threebrokers.waiting import wait_until
 
 WITHIN = 60.0
@@ -75,9 +72,11 @@ def kill_and_return(cluster: Cluster, topic: str, controller: bool) -> tuple[flo
 
 def _lead_as_made(cluster: Cluster, topic: str) -> None:
     """Give each partition back to its first copy, so that whoever is killed leads some of them."""
+    everyone = list(cluster.brokers)
+    _until(cluster, topic, everyone, "every copy in sync", lambda p: set(p.isr) == set(p.replicas))
     admin = cluster.admin()
     admin.elect_leaders(ElectionType.PREFERRED, None).result()
-    _until(cluster, topic, list(cluster.brokers), "first leaders", lambda p: p.leader == p.replicas[0])
+    _until(cluster, topic, everyone, "first leaders", lambda p: p.leader == p.replicas[0])
 
 
 def _quorum_leader(cluster: Cluster) -> int:
@@ -91,21 +90,9 @@ def _until(
     cluster: Cluster, topic: str, brokers: list[int], what: str, so: Callable[[Partition], bool]
 ) -> None:
     def everywhere() -> bool:
-        try:
-            views = [_view(cluster, broker, topic) for broker in brokers]
-        except KafkaException:
-            return False
-        return all(len(view) == PARTITIONS and all(so(p) for p in view) for view in views)
+        views = cluster.views([topic])
+        told = [views[n].topic(topic) for n in brokers if n in views]
+        partitions = [p for view in told if view for p in view.partitions]
+        return len(partitions) == len(brokers) * PARTITIONS and all(map(so, partitions))
 
     wait_until(everywhere, what=what, within=WITHIN, otherwise="see the brokers' logs.")
-
-
-def _view(cluster: Cluster, broker: int, topic: str) -> tuple[Partition, ...]:
-    # A fresh client that knows one address asks this broker and no other.
-    settings: dict[str, Any] = {
-        "bootstrap.servers": cluster.address(broker),
-        "broker.address.family": "v4",
-        "logger": SILENCE,
-    }
-    found = read_state(AdminClient(settings), [topic]).topic(topic)
-    return found.partitions if found else ()

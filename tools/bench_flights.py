@@ -12,6 +12,7 @@ from threebrokers.cluster import Cluster
 from threebrokers.data import flight_messages, flights
 from threebrokers.lab import Lab
 
+ROOT = Path(__file__).resolve().parent.parent
 TOPIC = "bench-flights"
 
 
@@ -19,6 +20,7 @@ def in_own_process(home: Path) -> dict[str, float]:
     """Return the seconds of "send" and "spark", measured in a new Python process."""
     done = subprocess.run(
         [sys.executable, "-m", "tools.bench_flights"],
+        cwd=ROOT,
         env={**os.environ, "THREEBROKERS_HOME": str(home)},
         stdout=subprocess.PIPE,
         check=True,

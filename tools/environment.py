@@ -17,6 +17,7 @@ from pathlib import Path
 from types import FrameType
 
 from tools import packages
+from tools.setup_faults import SetupError, cannot_write
 
 ROOT = Path(__file__).resolve().parent.parent
 # Measured with PySpark 4.2, which comes as source and is packed on the way (MB).
@@ -35,10 +36,10 @@ def main(words: list[str]) -> int | str:
         ensure(ROOT, extra, lambda text: print(text, flush=True))
     except KeyboardInterrupt:
         return "\n✗ The set-up was interrupted: run the same command again."
-    except packages.SetupError as fault:
+    except SetupError as fault:
         return f"✗ {fault}"
     except OSError as fault:
-        return f"✗ {packages.cannot_write(ROOT / '.venv', fault)}"
+        return f"✗ {cannot_write(ROOT / '.venv', fault)}"
     return 0
 
 
@@ -99,13 +100,13 @@ def _stamp(venv: Path) -> dict[str, str]:
 
 def _check_machine(root: Path, say: Callable[[str], None], fresh: bool) -> None:
     if any(importlib.util.find_spec(name) is None for name in ("venv", "ensurepip")):
-        raise packages.SetupError(
+        raise SetupError(
             "Python's venv module is missing: install it (Debian, Ubuntu: `sudo apt install python3-venv`), "
             "then run the same command again."
         )
     free = shutil.disk_usage(root).free // 10**6
     if fresh and free < DISK_MEANWHILE:
-        raise packages.SetupError(
+        raise SetupError(
             f"Only {free} MB are free on the disk of {root}, and the set-up needs {DISK_MEANWHILE} MB "
             f"(it keeps {DISK}): free some space, then run the same command again."
         )

@@ -22,9 +22,9 @@ class CellFaultError(Exception):
 
 def sources(root: Path, path: Path, notebook: Any) -> str:
     """Return a hash of what an execution depends on: the solution's code and its checks."""
-    module = root / checks.where(path.stem[:2])
-    text = module.read_text("utf-8") if module.exists() else ""
-    return hashlib.sha256(json.dumps([notebooks.code(notebook), text]).encode()).hexdigest()
+    main = root / checks.where(path.stem[:2])
+    texts = [module.read_text("utf-8") for module in sorted(main.parent.glob(f"{main.stem}*.py"))]
+    return hashlib.sha256(json.dumps([notebooks.code(notebook), *texts]).encode()).hexdigest()
 
 
 def execute(root: Path, path: Path) -> None:
@@ -35,7 +35,6 @@ def execute(root: Path, path: Path) -> None:
     notebook.metadata = dict(notebooks.METADATA)
     notebook.metadata["threebrokers"] = {"sources": sources(root, path, notebook)}
     for cell in notebooks.codes(notebook):
-        cell.metadata.pop("execution", None)
         for output in cell.outputs:
             _settle(output)
     write_whole(path, notebooks.text(notebook).encode())
@@ -54,7 +53,6 @@ def _run(notebook: Any, path: Path, name: Path) -> None:
         config=QUIET,
         resources={"metadata": {"path": str(path.parent)}},
         record_timing=False,
-        store_widget_state=False,
         coalesce_streams=True,
         on_cell_start=note,
     )

@@ -38,7 +38,7 @@ def topic_created(lab: Lab, topic: str) -> str:
             )
         return [p.replicas for p in found.partitions]
 
-    copies = eventually(created, what=f"the topic '{wanted}'", within=2)
+    copies = eventually(created, what=f"the topic '{wanted}'", within=3)
     if len(copies) != 3:
         raise NotYet(
             f"{wanted!r} has {counted(len(copies), 'partition')}",

@@ -5,9 +5,10 @@ from typing import Any
 
 from threebrokers.checks import lab02_keys as keys
 from threebrokers.checks import lab02_places as places
-from threebrokers.checks.reading import committed, existing_topic, expect_topic, log_of
+from threebrokers.checks.reading import committed, expect_topic, log_of
 from threebrokers.exercise import NotYet, eventually, exercise
 from threebrokers.lab import Lab
+from threebrokers.records import Record
 
 TOPICS = (
     "alerts",
@@ -101,7 +102,7 @@ def one_page(lab: Lab, reader: object, page: list[Any]) -> str:
 def first_stored_after(lab: Lab, moment: int, reader: object, offset: int) -> str:
     """Solved if the offset is that of the first timestamp from `moment` on, and the log was not scanned."""
     consumer = places.consumer("reader", reader)
-    records = log_of(lab, lab.topic("days"))
+    records = _filled(lab, "days")
     later = [record.offset for record in records if record.timestamp >= moment]
     if not later or later[0] == records[0].offset:
         raise NotYet(
@@ -132,7 +133,7 @@ def partitions_foretold(lab: Lab, here: dict[Any, Any], java: dict[Any, Any]) ->
 @exercise("2.5", "Count the batches")
 def batches_counted(lab: Lab, batches: int, why: str) -> str:
     """Solved if the number is that of the dump of partition 0 of 'days', and the reason is flush."""
-    existing_topic(lab, lab.topic("days"))
+    _filled(lab, "days")
     segments = lab.cluster.segments(lab.topic("days"), 0)
     dump = lab.cluster.tool("kafka-dump-log", "--files", ",".join(map(str, segments)))
     counts = [int(line.split(" count: ")[1].split()[0]) for line in dump.splitlines() if " count: " in line]
@@ -176,4 +177,17 @@ def _january(lab: Lab, topic: str) -> list[keys.Stored]:
 
 
 def _places(lab: Lab, name: str) -> dict[str, int]:
-    return {(record.key or b"").decode(): record.partition for record in log_of(lab, lab.topic(name))}
+    return {(record.key or b"").decode(): record.partition for record in _filled(lab, name)}
+
+
+def _filled(lab: Lab, name: str) -> list[Record]:
+    """Return the records of a topic that a cell of the lesson fills before the exercise."""
+    topic = lab.topic(name)
+    records = log_of(lab, topic) if lab.cluster.state([topic]).topic(topic) else []
+    if not records:
+        raise NotYet(
+            f"the topic '{topic}' is not there or is empty",
+            "the lab fills it before this exercise",
+            f"the cell above with '{name}' in it: run it again",
+        )
+    return records

@@ -101,8 +101,8 @@ def _in_order(logs: Mapping[str, list[Stored]]) -> None:
             if later < earlier:
                 raise NotYet(
                     f"aircraft {tail} leaves at {later} after a flight of {earlier}",
-                    "the flights should be sent in the order of `timetable`, by one producer",
-                    "the loop that sends",
+                    "one producer that cannot overtake itself should send them in the order of `timetable`",
+                    "the loop that sends, and enable.idempotence if the producer is your own",
                 )
 
 

@@ -14,12 +14,13 @@ from threebrokers.cluster.process import BrokerProcess
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import BenchError
 from threebrokers.records import SILENCE
-from threebrokers.state import ClusterState, read_state
+from threebrokers.state import METADATA_SECONDS, ClusterState, read_state, state_of
 from threebrokers.waiting import wait_until
 
 __all__ = ["Cluster"]
 
 START_SECONDS = 60.0
+VIEW_TRIES = 20
 
 
 class Cluster:
@@ -109,15 +110,13 @@ class Cluster:
         return read_state(self.admin(), topics)
 
     def views(self, topics: list[str] | None = None) -> dict[int, ClusterState]:
-        """Return what each broker that answers says by itself: they need not agree at every moment."""
-        said = {}
-        for n, addresses in self._engine.addresses().items():
-            try:
-                # A fresh client asks the only broker that it knows of.
-                said[n] = read_state(_admin(addresses["CLIENT"]), topics)
-            except KafkaException:
-                continue
-        return said
+        """Return what each running broker says by itself: they need not agree at every moment.
+
+        A broker that does not answer within 2 s is left out.
+        """
+        running = [n for n, process in self._engine.processes().items() if process.state == "up"]
+        said = {n: _view(self.address(n), topics) for n in running}
+        return {n: view for n, view in said.items() if view is not None}
 
     def tool(self, name: str, *arguments: str, typed: str = "") -> str:
         """Run one of Kafka's own command-line tools, for example "kafka-topics", and return its output.
@@ -164,13 +163,26 @@ class Cluster:
         )
 
 
+def _view(address: str, topics: list[str] | None) -> ClusterState | None:
+    """Ask the broker at this address and no other; None if it does not answer."""
+    for _ in range(VIEW_TRIES):
+        try:
+            told = _admin(address).list_topics(timeout=METADATA_SECONDS)
+        except KafkaException:
+            return None
+        # A client that knows one broker soon learns of the others and may have asked one of those.
+        if str(told.orig_broker_name).partition("/")[0] == address:
+            return state_of(told, topics)
+    return None
+
+
 def _admin(bootstrap: str) -> AdminClient:
     settings: dict[str, Any] = {
-            "bootstrap.servers": bootstrap,
-            "broker.address.family": "v4",
-            "reconnect.backoff.ms": 20,
-            "reconnect.backoff.max.ms": 200,
-            "socket.timeout.ms": 5000,
-            "logger": SILENCE,
+        "bootstrap.servers": bootstrap,
+        "broker.address.family": "v4",
+        "reconnect.backoff.ms": 20,
+        "reconnect.backoff.max.ms": 200,
+        "socket.timeout.ms": 5000,
+        "logger": SILENCE,
     }
     return AdminClient(settings)

@@ -4,8 +4,10 @@ Both are made once, on the learner's machine, from the course's Java and jars, a
 """
 
 import hashlib
+import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from threebrokers.cluster.shared import faults_told, only_one
 from threebrokers.home import cache
 
 HERE = Path(__file__).parent
+KEPT = 3
 
 # Flag and reason. All are known to every Java from 17 on.
 COMMON = (
@@ -24,10 +27,12 @@ COMMON = (
     ("-XX:-UsePerfData", "no file in the temporary folder for each JVM, which a killed one would leave"),
     ("-Xshare:auto", "stored classes are used if they fit, and nothing is said if they do not"),
     ("-Xlog:disable", "the JVM's own warnings would stand in a tool's answer"),
+    ("-XX:+ErrorFileToStderr", "a crash is told in the log, not in a file in your folder"),
 )
 BROKER = (
     ("-Xmx256m", "enough for the labs; three brokers fit into 650 MB"),
     ("-Xms64m", "the heap grows when it is needed, not before"),
+    ("-XX:+ExitOnOutOfMemoryError", "a broker without memory is down, not half alive"),
     ("-Xmn24m", "a small nursery: a broker would fill a large one with garbage before it cleans up"),
     (f"-Dlog4j2.configurationFile={HERE / 'log4j2.broker.properties'}", "time, level, message, class"),
 )
@@ -62,14 +67,26 @@ def prepare(say: Callable[[str], None]) -> Prepared:
     place = cache() / "prepared"
     folder = place / _key(release, [*broker, *tool])
     if not folder.is_dir():
-        with only_one(place), faults_told(place):
+        place.mkdir(parents=True,exist_ok=True)
+        if True:
             if not folder.is_dir():  # another process may have made it meanwhile
-                made = training.make(program, broker, tool, place / ".training", say)
-                made.rename(folder)
-                shutil.rmtree(place / ".training")
+                try:
+                    training.make(program, broker, tool, place / ".training", say).rename(folder)
+                finally:
+                    shutil.rmtree(place / ".training", ignore_errors=True)
+                _forget_old(place)
+    with suppress(OSError):  # a cache that may only be read is good enough
+        os.utime(folder)
     stored = folder / training.CLASSES
     use = [f"-XX:SharedArchiveFile={stored}"] if stored.exists() else []
     return Prepared(broker + use, tool + use, folder / training.TEMPLATE)
+
+
+def _forget_old(place: Path) -> None:
+    """Delete what was not used for the longest time: each takes 75 MB, and upgrades leave them behind."""
+    made = [path for path in place.iterdir() if path.is_dir() and not path.name.startswith(".")]
+    for path in sorted(made, key=lambda path: path.stat().st_mtime, reverse=True)[KEPT:]:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _key(release: str, flags: list[str]) -> str:

@@ -54,23 +54,25 @@ def fetch(jars: Sequence[Jar], folder: Path) -> None:
 def _fetch_one(jar: Jar, context: MavenContext, folder: Path, stop: threading.Event) -> None:
     artifact: Artifact = context.create_dependency(jar.coordinates).artifact
     place = _place()
-    for left in reversed(range(TRIES)):
+    for _ in range(TRIES):
         try:
             with faults_told(folder):
                 _keep_if_right(artifact.resolve(), jar, folder, place)
             return
-        except requests.RequestException as fault:
-            Path(artifact.cached_path or "").unlink(missing_ok=True)  # jgo would take it for whole
-            if stop.is_set() or not left:
-                raise BenchError(
-                    f"{jar.name} could not be fetched from {place}: look at your network or proxy "
-                    "and try again; what has arrived is kept."
-                ) from fault
-        except RuntimeError as fault:  # jgo's word for every answer but 200
-            raise BenchError(
+        except requests.RequestException:
+            told = (
+                f"{jar.name} could not be fetched from {place}: look at your network or proxy "
+                "and try again; what has arrived is kept."
+            )
+        except RuntimeError:  # jgo's word for every answer but 200
+            told = (
                 f"{jar.name} was refused by {place}: try again later, "
                 "or set THREEBROKERS_MAVEN to another mirror of Maven Central."
-            ) from fault
+            )
+        Path(artifact.cached_path or "").unlink(missing_ok=True)  # jgo would take a part for whole
+        if stop.is_set():
+            break
+    raise BenchError(told)  # out here nothing keeps jgo's open connection alive
 
 
 def _keep_if_right(arrived: Path, jar: Jar, folder: Path, place: str) -> None:

@@ -20,8 +20,8 @@ class Setting:
 
 
 TABLE = (
-    Setting("broker.session.timeout.ms", "9000", "2000", "a dead broker is noticed in 2 s"),
-    Setting("broker.heartbeat.interval.ms", "2000", "400", "several heartbeats fit into one session"),
+    Setting("broker.session.timeout.ms", "9000", "1700", "a dead broker is noticed within 2 s"),
+    Setting("broker.heartbeat.interval.ms", "2000", "300", "several heartbeats fit into one session"),
     Setting("controller.quorum.election.timeout.ms", "1000", "500", "a new controller is there soon"),
     Setting("controller.quorum.fetch.timeout.ms", "2000", "1000", "a silent controller is noticed soon"),
     Setting("controller.quorum.election.backoff.max.ms", "1000", "500", "voters who disagree try again soon"),
