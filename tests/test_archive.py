@@ -5,6 +5,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -71,15 +72,22 @@ def test_it_is_made_once_and_found_again(made: list[str], tmp_path: Path):
     assert prepared_in(tmp_path) == [first.template.parent.name]
 
 
-def test_two_at_once_make_it_once(made: list[str]):
-    both = threading.Barrier(2)
+def test_two_at_once_make_it_once(made: list[str], monkeypatch: pytest.MonkeyPatch):
+    both, make, only_one = threading.Semaphore(0), training.make, archive.only_one
 
-    def prepare() -> archive.Prepared:
-        both.wait()
-        return archive.prepare(unheard)
+    def make_when_the_other_waits(*arguments: Any) -> Path:
+        assert both.acquire(timeout=10)
+        assert both.acquire(timeout=10)
+        return make(*arguments)
 
+    def counted(folder: Path) -> Any:
+        both.release()
+        return only_one(folder)
+
+    monkeypatch.setattr(training, "make", make_when_the_other_waits)
+    monkeypatch.setattr(archive, "only_one", counted)
     with ThreadPoolExecutor() as pool:
-        first, second = [run.result() for run in [pool.submit(prepare), pool.submit(prepare)]]
+        first, second = [run.result() for run in [pool.submit(archive.prepare, unheard) for _ in range(2)]]
     assert first == second
     assert len(made) == 1
 

@@ -158,3 +158,7 @@ def test_nothing_is_written_to_stderr() -> None:
     script = "from threebrokers.diagrams import message_path; message_path().svg()"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stderr == ""
+
+
+def test_a_name_with_a_colon_is_shown_whole():
+    assert "team: shop" in message_path(producers=("team: shop",)).svg()

@@ -31,15 +31,16 @@ def message_path(
     """Draw the way of messages: from producers to the leader of each partition, from there to consumers."""
     whole = graph(rankdir="LR", ranksep="1.1", nodesep="0.3")
     for name in (*producers, *consumers):
-        whole.node(name, shape="box", style="rounded,filled", fillcolor=PAPER, margin="0.25,0.15")
+        # A colon in the id of a node would mean a port of it.
+        whole.node(_id(name), name, shape="box", style="rounded,filled", fillcolor=PAPER, margin="0.25,0.15")
     for b in sorted({b for p in topic.partitions for b in p.replicas}):
         copies = [[_copy(p, b, f"partition {p.id}")] for p in topic.partitions if b in p.replicas]
         label = table([[cell(f"broker {b}", bold=True)], *copies], frame=colours(b)[0])
         whole.node(f"broker {b}", label=label)
     for p in topic.partitions:
         if p.leader:
-            whole.edges([(name, f"broker {p.leader}:p{p.id}:w") for name in producers])
-            whole.edges([(f"broker {p.leader}:p{p.id}:e", name) for name in consumers])
+            whole.edges([(_id(name), f"broker {p.leader}:p{p.id}:w") for name in producers])
+            whole.edges([(f"broker {p.leader}:p{p.id}:e", _id(name)) for name in consumers])
     words = [
         *(f"{name}: writes each message to the leader of one partition." for name in producers),
         *(_words(p) for p in topic.partitions),
@@ -146,3 +147,7 @@ def _box(part: int | str, boxes: Mapping[int, str], at: int | None) -> str:
     if part == at:
         return cell("▶ next", *lines, bold=True, border=3, color=colours(2)[0], fill=colours(2)[1], width=44)
     return cell(*lines, border=1, color=colours(1)[0], width=44)
+
+
+def _id(name: str) -> str:
+    return name.replace(":", " ")

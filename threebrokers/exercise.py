@@ -132,7 +132,8 @@ def _bind(
     try:
         return signature.bind(lab, *answers, **named)
     except TypeError:
-        found = f"the check got {len(answers) + len(named)} values"
+        count = len(answers) + len(named)
+        found = f"the check got {count} value{'' if count == 1 else 's'}"
         expected = f"it takes {len(wanted)}: {', '.join(wanted)}"
         raise NotYet(found, expected, "the cell of the check; it should stand as the lab has it") from None
 

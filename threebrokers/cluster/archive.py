@@ -67,8 +67,7 @@ def prepare(say: Callable[[str], None]) -> Prepared:
     place = cache() / "prepared"
     folder = place / _key(release, [*broker, *tool])
     if not folder.is_dir():
-        place.mkdir(parents=True,exist_ok=True)
-        if True:
+        with only_one(place), faults_told(place):
             if not folder.is_dir():  # another process may have made it meanwhile
                 try:
                     training.make(program, broker, tool, place / ".training", say).rename(folder)

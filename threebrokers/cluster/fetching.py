@@ -120,6 +120,9 @@ def _progress(jars: Sequence[Jar]) -> Iterator[Callable[[int], None]]:
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
+    terminal = sys.stderr.isatty()
+    if not terminal:
+        print(f"Fetching {len(jars)} jars, {sum(jar.size for jar in jars) / 1e6:.0f} MB …", flush=True)
+    with Progress(*columns, console=Console(stderr=True), disable=not terminal) as bar:
         task = bar.add_task(f"Fetching {len(jars)} jars", total=sum(jar.size for jar in jars))
         yield lambda length: bar.advance(task, length)
