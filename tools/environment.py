@@ -49,39 +49,40 @@ def ensure(root: Path, extra: str, say: Callable[[str], None]) -> None:
     Does nothing if it is so already. A set-up that was interrupted is begun again. Raises SetupError.
     """
     venv = root / ".venv"
-    if _is_ready(root, extra):
-        return
     with _only_one(root, say):
-        if _is_ready(root, extra):  # by another `make` meanwhile
+        if _is_ready(root, extra):
             return
         had = _stamp(venv)
         say("Bringing .venv up to date." if had else NEEDS)
         _check_machine(root, say, fresh=not had)
         extra = extra or had.get("extra", "")
         _stamp_path(venv).unlink(missing_ok=True)  # from here on the environment is half made
-        if had.get("python") != _python():
+        if had.get("python") != _python(root):
             say(f"Making .venv with Python {'.'.join(map(str, sys.version_info[:3]))} …")
             shutil.rmtree(venv, ignore_errors=True)
             packages.make_venv(venv)
         packages.install(root, extra, say)
-        stamp = {"python": _python(), "made_from": _made_from(root), "extra": extra}
+        stamp = {"python": _python(root), "made_from": _made_from(root), "extra": extra}
         _stamp_path(venv).write_text(json.dumps(stamp), encoding="utf-8")
     say("The course is set up.")
 
 
 def _is_ready(root: Path, extra: str) -> bool:
     had = _stamp(root / ".venv")
-    return had.get("made_from") == _made_from(root) and (not extra or had.get("extra") == extra)
+    return (had.get("python"), had.get("made_from")) == (_python(root), _made_from(root)) and (
+        not extra or had.get("extra") == extra
+    )
 
 
 def _made_from(root: Path) -> str:
-    """Return a fingerprint of all that decides what is installed; a moved clone needs new scripts."""
-    parts = [str(root), *(root.joinpath(name).read_text("utf-8") for name in packages.SOURCES)]
+    """Return a fingerprint of all that decides what is installed."""
+    parts = [root.joinpath(name).read_text("utf-8") for name in packages.SOURCES]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _python() -> str:
-    return f"{sys.version_info[0]}.{sys.version_info[1]} {sys.base_prefix}"
+def _python(root: Path) -> str:
+    """Return what a venv cannot outlive: its Python, and its own place, which its scripts name."""
+    return f"{sys.version_info[0]}.{sys.version_info[1]} {sys.base_prefix} {root}"
 
 
 def _stamp_path(venv: Path) -> Path:
