@@ -4,6 +4,7 @@ import errno
 import gc
 import hashlib
 import os
+import sys
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -31,6 +32,14 @@ class Mirror:
     silent: threading.Event = field(default_factory=threading.Event)
 
 
+class Patient(ThreadingHTTPServer):
+    """A server that is used to clients that hang up: a download is broken off when another one fails."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 @pytest.fixture
 def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """A mirror with four jars, a lock file that names them, and an empty cache."""
@@ -53,7 +62,7 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         def log_message(self, *_: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = Patient(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     state.url = f"http://127.0.0.1:{server.server_port}"
