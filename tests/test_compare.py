@@ -8,6 +8,8 @@ import pytest
 from tools import execution
 from tools.compare import command
 
+pytestmark = pytest.mark.programs
+
 
 @pytest.fixture
 def executed(runnable):

@@ -7,6 +7,8 @@ import pytest
 from tools import execution, notebooks, run
 from tools.build import build
 
+pytestmark = pytest.mark.programs
+
 CHECKS = "threebrokers/checks/lab03.py"
 
 

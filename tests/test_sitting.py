@@ -144,6 +144,7 @@ def test_too_little_memory_is_said_before_the_start(bench: Bench, monkeypatch: p
     assert said[1] == "starting"
 
 
+@pytest.mark.programs
 def test_a_real_jupyterlab_asks_for_its_token_and_for_nothing_else(clone: Path) -> None:
     work.hand_out()
     port = jupyter.choose_port(None)

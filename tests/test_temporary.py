@@ -10,6 +10,8 @@ import pytest
 
 from tools import temporary
 
+pytestmark = pytest.mark.programs
+
 SLEEPER = "import time; print('up', flush=True); time.sleep(600)"
 
 

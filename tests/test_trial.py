@@ -9,6 +9,8 @@ from tools.kernel import Kernel
 from tools.steps import nonsense, steps
 from tools.trial import FailedError, Trial
 
+pytestmark = pytest.mark.programs
+
 CHECKED = """
 class NotYet(Exception):
     def _render_traceback_(self):

@@ -15,7 +15,14 @@ def main() -> int:
     """Return 0 if everything passed."""
     signal.signal(signal.SIGTERM, _end)
     return (
-        _run("Quick tests", "tests", "--ignore=tests/cluster")
+        _run("Quick tests", "tests", "--ignore=tests/cluster", "-m", "not programs")
+        or _run(
+            "The tools, on kernels and a JupyterLab of their own",
+            "tests",
+            "--ignore=tests/cluster",
+            "-m",
+            "programs",
+        )
         or _run("Brokers", "tests/cluster", f"--ignore={EXERCISES}")
         or _solutions()
         or _run("Exercises: untouched, each wrong answer, solution, and once more", EXERCISES)
