@@ -8,6 +8,7 @@ from types import FrameType
 from tools import compare
 
 PYTEST = (sys.executable, "-m", "pytest")
+ENDING_SECONDS = 60
 EXERCISES = "tests/cluster/test_exercises.py"
 
 
@@ -36,7 +37,14 @@ def _solutions() -> int:
 
 def _run(title: str, *arguments: str) -> int:
     print(f"\n── {title}", flush=True)
-    return subprocess.run([*PYTEST, *arguments], check=False).returncode
+    part = subprocess.Popen([*PYTEST, *arguments])
+    try:
+        return part.wait()
+    except BaseException as fault:
+        if not isinstance(fault, KeyboardInterrupt):  # Ctrl-C has reached it already
+            part.send_signal(signal.SIGINT)
+        part.wait(ENDING_SECONDS)  # pytest ends the brokers that it started
+        raise
 
 
 def _end(number: int, _frame: FrameType | None) -> None:
@@ -44,4 +52,7 @@ def _end(number: int, _frame: FrameType | None) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)  # pytest has said that it was interrupted
