@@ -1,7 +1,7 @@
 """Clients of a lab: confluent-kafka's own, with the lab's addresses and short time-outs filled in."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -40,6 +40,8 @@ class LabConsumer(confluent_kafka.Consumer):
 
 
 C = TypeVar("C", LabProducer, LabConsumer)
+MakeProducer = Callable[[Mapping[str, Any], Mapping[str, Any]], LabProducer]
+MakeConsumer = Callable[[Mapping[str, Any], Mapping[str, Any]], LabConsumer]
 
 
 class Clients:
@@ -49,17 +51,19 @@ class Clients:
         self._filled = {**SHARED, "bootstrap.servers": bootstrap, "logger": _client_log(logs)}
         self._made: list[tuple[tuple[str, int], LabProducer | LabConsumer]] = []
 
-    def producer(self, config: Mapping[str, Any] | None = None) -> LabProducer:
+    def producer(
+        self, config: Mapping[str, Any] | None = None, make: MakeProducer = LabProducer
+    ) -> LabProducer:
         """Make a producer. Raises KafkaException or TypeError for a setting that does not exist."""
         self._replace()
-        return self._keep(LabProducer(config or {}, self._filled))
+        return self._keep(make(config or {}, self._filled))
 
-    def consumer(self, config: Mapping[str, Any]) -> LabConsumer:
+    def consumer(self, config: Mapping[str, Any], make: MakeConsumer = LabConsumer) -> LabConsumer:
         """Make a consumer. Raises KafkaException or TypeError for a setting that does not exist."""
         # The new group protocol keeps its session on the broker and refuses this setting.
         own = {} if config.get("group.protocol") == "consumer" else CONSUMER
         self._replace()
-        return self._keep(LabConsumer(config, {**self._filled, **own}))
+        return self._keep(make(config, {**self._filled, **own}))
 
     def made(self, kind: type[C]) -> list[C]:
         """Return the clients of one kind that are still open as far as this kernel knows, oldest first."""

@@ -40,14 +40,14 @@ class Checks:
 
 
 class Lab:
-    """What a notebook of the course works with."""
+    """What a notebook of the course works with. `opened` tells this opening of the lab from every other."""
 
-    def __init__(self, number: str, cluster: Cluster, module: ModuleType) -> None:
+    def __init__(self, number: str, cluster: Cluster, module: ModuleType, opened: str) -> None:
         self.number = number
         self.cluster = cluster
         self.check = Checks(self, module)
+        self.opened = opened
         self._prefix = os.environ.get("THREEBROKERS_PREFIX", "")
-        self._opened = secrets.token_hex(3)
         self._clients = Clients(cluster.bootstrap, home.home())
 
     @property
@@ -66,7 +66,7 @@ class Lab:
 
     def group(self, name: str) -> str:
         """Return the full name of a consumer group: a new group each time the lab is opened."""
-        return f"{self._prefix}{name}-{self._opened}"
+        return f"{self._prefix}{name}-{self.opened}"
 
     def fresh_topic(
         self,
@@ -133,7 +133,7 @@ def open_lab(number: str) -> Lab:
         earlier.close()  # a cell that runs again must not leave members in a group
     cluster = Cluster()
     started = cluster.up()
-    lab = Lab(number, cluster, module)
+    lab = Lab(number, cluster, module, secrets.token_hex(3))
     try:
         lab._own(module)
     except KafkaException as fault:
@@ -144,6 +144,11 @@ def open_lab(number: str) -> Lab:
     woken = f" Broker {', '.join(map(str, started))} had to be started." if started else ""
     print(f"Lab {number} is open: three brokers at {cluster.bootstrap}.{woken}")
     return lab
+
+
+def join_lab(number: str, opened: str) -> Lab:
+    """Return a lab that another process has opened, with the same names; nothing is started or deleted."""
+    return Lab(number, Cluster(), _checks(number), opened)
 
 
 def _opened_here() -> list[Lab]:

@@ -142,7 +142,9 @@ def test_a_port_that_somebody_took_is_named(healthy):
 
 def test_two_starts_at_once_end_in_one_cluster(healthy, home):
     healthy.kill(1)
-    healthy.kill(2)
+    with pytest.raises(BenchError, match="takes the quorum away: only broker 3 of 3 voters"):
+        healthy.kill(2)
+    healthy.kill(2, anyway=True)
     faults = []
 
     def start():

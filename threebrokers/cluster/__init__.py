@@ -7,6 +7,7 @@ from typing import Any
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
+from threebrokers import clock
 from threebrokers import home as places
 from threebrokers.cluster import tools
 from threebrokers.cluster.local import LocalEngine
@@ -14,13 +15,16 @@ from threebrokers.cluster.process import BrokerProcess
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import BenchError
 from threebrokers.records import SILENCE
+from threebrokers.sight import Act, Sight
 from threebrokers.state import METADATA_SECONDS, ClusterState, read_state, state_of
 from threebrokers.waiting import wait_until
+from threebrokers.watching import Looker
 
 __all__ = ["Cluster"]
 
 START_SECONDS = 60.0
 VIEW_TRIES = 20
+QUORUM = len(BROKERS) // 2 + 1
 
 
 class Cluster:
@@ -34,6 +38,7 @@ class Cluster:
 
     def __init__(self, home: Path | None = None) -> None:
         self._engine = LocalEngine(home or places.home())
+        self._hearers: list[Callable[[Act], None]] = []
 
     @property
     def bootstrap(self) -> str:
@@ -71,31 +76,44 @@ class Cluster:
     def start(self, broker: int) -> None:
         """Start one broker that is down and wait until it is registered."""
         self._known(broker)
-        self._engine.start(broker)
+        self._do("start", broker, self._engine.start)
         self._engine.wait_for_ports([broker], START_SECONDS)
         others = [n for n, p in self._engine.processes().items() if n != broker and p.state == "up"]
         if others:  # alone it has no quorum, so nothing can register it
             self._wait_registered({broker})
 
-    def stop(self, broker: int) -> None:
+    def stop(self, broker: int, *, anyway: bool = False) -> None:
         """Shut one broker down cleanly: it hands its leaderships over first."""
-        self._known(broker)
-        self._engine.stop(broker)
+        self._act("stop", broker, anyway, self._engine.stop)
 
-    def kill(self, broker: int) -> None:
+    def kill(self, broker: int, *, anyway: bool = False) -> None:
         """Kill one broker (SIGKILL): it has no time to say anything to anybody."""
-        self._known(broker)
-        self._engine.kill(broker)
+        self._act("kill", broker, anyway, self._engine.kill)
 
-    def pause(self, broker: int) -> None:
+    def pause(self, broker: int, *, anyway: bool = False) -> None:
         """Freeze one broker (SIGSTOP): it is there and answers nobody."""
-        self._known(broker)
-        self._engine.pause(broker)
+        self._act("pause", broker, anyway, self._engine.pause)
 
     def resume(self, broker: int) -> None:
         """Let a paused broker go on."""
         self._known(broker)
-        self._engine.resume(broker)
+        self._do("resume", broker, self._engine.resume)
+
+    def cost(self, broker: int) -> str:
+        """Say what it would cost to stop, kill or pause this broker now; empty if two others stay up."""
+        up = {n for n, p in self._engine.processes().items() if p.state == "up"}
+        rest = sorted(up - {broker})
+        if broker not in up or len(up) < QUORUM or len(rest) >= QUORUM:
+            return ""
+        return (
+            f"This takes the quorum away: only broker {rest[0]} of {len(BROKERS)} voters would be left, "
+            "so nothing can be elected until one returns"
+        )
+
+    def on_act(self, hear: Callable[[Act], None]) -> Callable[[], None]:
+        """Call `hear` for everything that is done to a broker through this object; return how to end that."""
+        self._hearers.append(hear)
+        return lambda: self._hearers.remove(hear) if hear in self._hearers else None
 
     def processes(self) -> dict[int, BrokerProcess]:
         """Return how each broker's process is now: its state, process id and memory (bytes)."""
@@ -108,6 +126,18 @@ class Cluster:
     def state(self, topics: list[str] | None = None) -> ClusterState:
         """Return brokers and topics as one of the brokers sees them now."""
         return read_state(self.admin(), topics)
+
+    def looker(self) -> Looker:
+        """Return what asks every broker by itself, also while some of them are gone."""
+        return Looker(self.processes, self._engine.listening)
+
+    def sight(self, topics: list[str] | None = None, groups: list[str] | None = None) -> Sight:
+        """Return what one look shows now: brokers, quorum, these topics (all if None) and groups."""
+        looker = self.looker()
+        try:
+            return looker.look(topics, groups or [])
+        finally:
+            looker.close()
 
     def views(self, topics: list[str] | None = None) -> dict[int, ClusterState]:
         """Return what each running broker says by itself: they need not agree at every moment.
@@ -143,6 +173,18 @@ class Cluster:
         """Return the path of one broker's own log file, in which it tells what it does."""
         self._known(broker)
         return self._engine.log(broker)
+
+    def _act(self, verb: str, broker: int, anyway: bool, act: Callable[[int], None]) -> None:
+        self._known(broker)
+        if not anyway and (cost := self.cost(broker)):
+            raise BenchError(f"{cost}; if you want to see that, say {verb}({broker}, anyway=True).")
+        self._do(verb, broker, act)
+
+    def _do(self, verb: str, broker: int, act: Callable[[int], None]) -> None:
+        before = clock.now()
+        act(broker)
+        for hear in list(self._hearers):
+            hear(Act(before, verb, broker))
 
     def _known(self, broker: int) -> None:
         if broker not in BROKERS or isinstance(broker, bool):

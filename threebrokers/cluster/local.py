@@ -27,6 +27,10 @@ class LocalEngine:
         """Return each broker's address on each listener; empty before the first start."""
         return bench.load(self.home).addresses()
 
+    def listening(self) -> dict[int, dict[str, str]]:
+        """Return where each broker really listens, on each listener."""
+        return bench.load(self.home).addresses()
+
     def processes(self) -> dict[int, BrokerProcess]:
         """Return how each broker's process is now."""
         known = bench.load(self.home).brokers

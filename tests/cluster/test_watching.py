@@ -1,0 +1,97 @@
+"""Watching real brokers while they come and go."""
+
+import time
+
+import pytest
+
+from threebrokers import topics
+from threebrokers.clients import Clients
+from threebrokers.waiting import quiet_wait
+
+
+@pytest.fixture(scope="module")
+def orders(cluster):
+    topics.create(cluster, "watched", 3, 3, {"min.insync.replicas": "1"})
+    yield "watched"
+    topics.delete(cluster, ["watched"])
+
+
+@pytest.fixture
+def looker(cluster):
+    looker = cluster.looker()
+    yield looker
+    looker.close()
+    cluster.up()
+
+
+def partitions(looker, name):
+    return looker.look([name]).topic(name).partitions
+
+
+def whole(looker, name):
+    return all(len(p.isr) == 3 and p.leader for p in partitions(looker, name))
+
+
+def test_a_group_its_members_and_what_it_committed(cluster, looker, orders, tmp_path):
+    clients = Clients(cluster.bootstrap, tmp_path)
+    producer = clients.producer({"enable.idempotence": True})
+    for n in range(30):
+        producer.produce(orders, str(n), partition=n % 3)
+    producer.flush()
+    consumer = clients.consumer({"group.id": "watchers", "auto.offset.reset": "earliest"})
+    consumer.subscribe([orders])
+    assert len(consumer.consume(30, timeout=20)) == 30
+    consumer.commit(asynchronous=False)
+    [group] = looker.look([orders], ["watchers"]).groups
+    assert group.state == "Stable"
+    assert [m.partitions for m in group.members] == [((orders, 0), (orders, 1), (orders, 2))]
+    assert group.committed == ((orders, 0, 10), (orders, 1, 10), (orders, 2, 10))
+    clients.close()
+    assert quiet_wait(lambda: looker.look([orders], ["watchers"]).groups[0].members == (), 10)
+
+
+def test_records_that_no_follower_has_are_not_readable(cluster, looker, orders, tmp_path):
+    assert quiet_wait(lambda: whole(looker, orders), 10)
+    leader = partitions(looker, orders)[0].leader
+    followers = [n for n in cluster.brokers if n != leader]
+    for n in followers:
+        cluster.pause(n, anyway=True)
+    # A fetch that was open when its follower was paused may still be answered, without being taken.
+    clients = Clients(cluster.bootstrap, tmp_path)
+    producer = clients.producer({"acks": 1})
+    before = partitions(looker, orders)[0].end
+    for _ in range(3):
+        producer.produce(orders, "new", partition=0)
+        producer.flush()
+    [seen] = [p for p in partitions(looker, orders) if p.id == 0]
+    assert seen.end == before + 3
+    assert seen.readable < seen.end
+    assert dict(seen.ends).keys() == {leader}
+    for n in followers:
+        cluster.resume(n)
+    assert quiet_wait(lambda: partitions(looker, orders)[0].readable == before + 3, 15)
+    clients.close()
+
+
+@pytest.mark.parametrize("fault", ["kill", "pause"])
+def test_no_look_takes_long_and_the_state_is_told(cluster, looker, orders, fault):
+    assert quiet_wait(lambda: whole(looker, orders), 15)
+    leader = looker.look([orders]).quorum_leader
+    getattr(cluster, fault)(leader)
+    longest, end = 0.0, time.monotonic() + 20
+    while time.monotonic() < end:
+        begun = time.monotonic()
+        sight = looker.look([orders])
+        longest = max(longest, time.monotonic() - begun)
+        broker = sight.broker(leader)
+        led = [p.leader for p in sight.topic(orders).partitions]
+        if not broker.registered and sight.quorum_leader not in (None, leader) and leader not in led:
+            break
+        time.sleep(0.02)
+    assert (broker.state, broker.registered) == ("paused" if fault == "pause" else "down", False)
+    assert sight.quorum_leader != leader
+    assert leader not in led
+    assert longest < 1.0
+    cluster.up()
+    assert quiet_wait(lambda: whole(looker, orders), 15)
+    assert looker.look([orders]).broker(leader).state == "up"

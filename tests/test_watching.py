@@ -1,0 +1,181 @@
+"""Watching: how views become one sight, and how silent brokers are dealt with, without brokers."""
+
+import socket
+import struct
+import threading
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from threebrokers.cluster.process import BrokerProcess
+from threebrokers.sight import PartitionSight
+from threebrokers.watching import Looker, Observer, questions
+from threebrokers.watching.merge import View, chief, merge_group, merge_topics
+from threebrokers.watching.wire import Wire
+
+
+def partition(leader, epoch, isr=(1, 2, 3)):
+    return PartitionSight("orders", 0, leader, epoch, (1, 2, 3), isr)
+
+
+def view(leader, epoch, *, registered=(1, 2, 3), end=None, readable=None, isr=(1, 2, 3)):
+    place = ("orders", 0)
+    return View(
+        registered=frozenset(registered),
+        topics={"orders": (partition(leader, epoch, isr),)},
+        ends={place: end} if end is not None else {},
+        readable={place: readable} if readable is not None else {},
+        start={place: 0} if readable is not None else {},
+    )
+
+
+def test_all_agree():
+    views = {1: view(1, 4, end=9, readable=7), 2: view(1, 4, end=7), 3: view(1, 4, end=8)}
+    [topic] = merge_topics(views, chief(views, 2))
+    [seen] = topic.partitions
+    assert (seen.leader, seen.epoch, seen.start, seen.readable, seen.end) == (1, 4, 0, 7, 9)
+    assert seen.ends == ((1, 9), (2, 7), (3, 8))
+    assert seen.claims == ()
+
+
+def test_a_leader_that_was_cut_off_still_claims_to_lead():
+    views = {1: view(1, 4, end=9, readable=9), 2: view(2, 5, end=7, readable=7), 3: view(2, 5, end=7)}
+    [seen] = merge_topics(views, chief(views, None))[0].partitions
+    assert (seen.leader, seen.claims, seen.readable) == (2, (1,), 7)
+
+
+def test_the_controllers_view_wins_among_equal_epochs():
+    views = {1: view(1, 4), 2: view(1, 4, isr=(1, 2)), 3: view(1, 4)}
+    assert chief(views, 2) == 2
+    assert merge_topics(views, 2)[0].partitions[0].isr == (1, 2)
+
+
+def test_the_view_with_most_elections_wins_without_a_controller():
+    assert chief({1: view(1, 4), 2: view(2, 5), 3: view(1, 4)}, None) == 2
+    assert chief({}, None) is None
+
+
+def test_only_the_coordinator_tells_of_a_group():
+    not_here = SimpleNamespace(error_code=16)
+    here = SimpleNamespace(error_code=0, group_state="Stable", members=[])
+    offsets = SimpleNamespace(
+        error_code=0,
+        topics=[
+            SimpleNamespace(
+                name="orders",
+                partitions=[
+                    SimpleNamespace(partition_index=1, committed_offset=5, error_code=0),
+                    SimpleNamespace(partition_index=0, committed_offset=-1, error_code=0),
+                ],
+            )
+        ],
+    )
+    group = merge_group("g", {1: not_here, 2: here}, {1: not_here, 2: offsets})
+    assert (group.coordinator, group.state, group.committed) == (2, "Stable", (("orders", 1, 5),))
+    assert merge_group("g", {1: not_here}, {1: not_here}) is None
+
+
+@pytest.fixture
+def silent():
+    """The address of a server that accepts and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+@pytest.fixture
+def closed():
+    """An address at which nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    return f"127.0.0.1:{port}"
+
+
+@pytest.fixture
+def talker():
+    """The address of a server that answers every quorum question: broker 2 leads, epoch 7."""
+
+    def serve():
+        while True:
+            try:
+                connection, _ = server.accept()
+            except OSError:
+                return
+            threading.Thread(target=answer, args=(connection,), daemon=True).start()
+
+    def answer(connection):
+        with connection:
+            while head := connection.recv(4):
+                asked = connection.recv(struct.unpack(">i", head)[0])
+                kind = questions.DescribeQuorumResponse
+                told = kind.TopicData.PartitionData(
+                    partition_index=0, error_code=0, leader_id=2, leader_epoch=7, high_watermark=1
+                )
+                topic = kind.TopicData(topic_name="__cluster_metadata", partitions=[told])
+                response = kind(error_code=0, topics=[topic])
+                response.API_VERSION = 1
+                response.with_header(correlation_id=struct.unpack_from(">i", asked, 4)[0])
+                whole = response.encode(header=True, framed=True)
+                connection.sendall(whole[:7])  # in two pieces, as a network may
+                connection.sendall(whole[7:])
+
+    server = socket.create_server(("127.0.0.1", 0))
+    threading.Thread(target=serve, daemon=True).start()
+    yield f"127.0.0.1:{server.getsockname()[1]}"
+    server.close()
+
+
+def test_one_that_answers_is_heard_beside_one_that_is_silent_and_one_that_is_gone(talker, silent, closed):
+    wire = Wire()
+    begun = time.monotonic()
+    answers = wire.ask({a: [questions.quorum()] for a in (silent, talker, closed)}, 0.3)
+    assert time.monotonic() - begun < 0.6
+    assert list(answers) == [talker]
+    assert questions.told_leader(answers[talker][0]) == (7, 2)
+    begun = time.monotonic()
+    assert list(wire.ask({a: [questions.quorum()] for a in (silent, talker)}, 0.3)) == [talker]
+    assert time.monotonic() - begun < 0.2  # the silent one is left alone for a while
+    wire.close()
+
+
+def test_several_questions_are_answered_in_order(talker):
+    wire = Wire()
+    answers = wire.ask({talker: [questions.quorum()] * 3}, 2)
+    assert [questions.told_leader(answer) for answer in answers[talker]] == [(7, 2)] * 3
+    wire.close()
+
+
+def test_with_no_broker_the_last_known_topics_stay_and_their_age_is_told():
+    state = {"now": "up"}
+    looker = Looker(
+        lambda: {n: BrokerProcess(n, state["now"]) for n in (1, 2, 3)},
+        lambda: {},
+    )
+    sight = looker.look(["orders"])
+    assert [b.state for b in sight.brokers] == ["unknown"] * 3  # a process, and no answer ever
+    assert (sight.topics, sight.heard, sight.quorum_leader) == ((), None, None)
+    state["now"] = "down"
+    gone = looker.look(["orders"])
+    assert [b.state for b in gone.brokers] == ["down"] * 3
+    assert looker.look(["orders"]).brokers[0].since == gone.brokers[0].since
+    looker.close()
+
+
+def test_an_observer_tells_every_sight_until_it_is_closed():
+    looker = Looker(lambda: {1: BrokerProcess(1, "down")}, lambda: {})
+    heard, twice = [], threading.Event()
+
+    def hear(sight):
+        heard.append(sight)
+        if len(heard) == 2:
+            twice.set()
+
+    observer = Observer(looker, lambda: None, every=0.01)
+    observer.hear(hear)
+    observer.start()
+    assert twice.wait(5)
+    observer.close()
+    count = len(heard)
+    assert observer.latest is heard[-1]
+    assert not twice.wait(0) or len(heard) == count
+    assert heard[0].at < heard[1].at

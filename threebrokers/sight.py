@@ -1,0 +1,126 @@
+"""What one look at the bench shows, as a plain value: pictures, events and recordings are made of it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class BrokerSight:
+    """One broker at one moment.
+
+    `state` is 'up', 'paused', 'down', or 'unknown': its process is there (or cannot be seen) and it
+    answers nobody. `since` (s since 1970) is when it was first seen so. `registered` says whether the
+    others count it as alive. `rss` is in bytes.
+    """
+
+    id: int
+    state: str
+    since: float
+    registered: bool = False
+    address: str = ""
+    rss: int = 0
+
+
+@dataclass(frozen=True)
+class PartitionSight:
+    """One partition at one moment; offsets are None where nobody told them.
+
+    `readable` is the high watermark, the offset before which consumers may read. `ends` holds each
+    broker's own copy: (broker, the offset that its next record gets). `claims` are brokers that believe
+    they lead although a newer leader is known.
+    """
+
+    topic: str
+    id: int
+    leader: int | None
+    epoch: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    start: int | None = None
+    readable: int | None = None
+    ends: tuple[tuple[int, int], ...] = ()
+    claims: tuple[int, ...] = ()
+
+    @property
+    def end(self) -> int | None:
+        """The log end offset of the leader's copy."""
+        return dict(self.ends).get(self.leader) if self.leader is not None else None
+
+
+@dataclass(frozen=True)
+class TopicSight:
+    """A topic and its partitions, in order."""
+
+    name: str
+    partitions: tuple[PartitionSight, ...]
+
+
+@dataclass(frozen=True)
+class MemberSight:
+    """A member of a group, and the (topic, partition) pairs that are assigned to it."""
+
+    id: str
+    client: str
+    partitions: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class GroupSight:
+    """A group: Kafka's word for its state, its coordinator, its members.
+
+    `committed` holds (topic, partition, offset).
+    """
+
+    name: str
+    state: str
+    coordinator: int | None
+    members: tuple[MemberSight, ...] = ()
+    committed: tuple[tuple[str, int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Sight:
+    """Everything that one look showed. `at` is in s since 1970.
+
+    `quorum_leader` is the active controller. `heard` is when a broker last told of topics: if that is
+    before `at`, nobody answered this time and topics are those of then.
+    """
+
+    at: float
+    brokers: tuple[BrokerSight, ...]
+    quorum_leader: int | None = None
+    quorum_epoch: int = -1
+    topics: tuple[TopicSight, ...] = ()
+    groups: tuple[GroupSight, ...] = ()
+    heard: float | None = None
+
+    def broker(self, number: int) -> BrokerSight | None:
+        """Return the broker of this number, or None."""
+        return next((broker for broker in self.brokers if broker.id == number), None)
+
+    def topic(self, name: str) -> TopicSight | None:
+        """Return the topic of this name, or None if it was not seen."""
+        return next((topic for topic in self.topics if topic.name == name), None)
+
+
+@dataclass(frozen=True)
+class Act:
+    """What somebody did to a broker on purpose: 'stop', 'kill', 'pause', 'resume', 'start', 'cut', …
+
+    `at` (s since 1970) is just before it was done; `more` is for people, for example "from clients".
+    """
+
+    at: float
+    verb: str
+    broker: int
+    more: str = ""
+
+
+def lag(sight: Sight, group: GroupSight, topic: str, partition: int) -> int | None:
+    """Return how many offsets lie between what the group committed and what it may read.
+
+    None if the group committed nothing there, or the partition's high watermark is not known.
+    """
+    committed = {(t, p): offset for t, p, offset in group.committed}.get((topic, partition))
+    found = sight.topic(topic)
+    readable = next((p.readable for p in found.partitions if p.id == partition), None) if found else None
+    return None if committed is None or readable is None else max(0, readable - committed)

@@ -1,0 +1,6 @@
+"""Watching the bench: each broker is asked by itself, so that one that is gone hides nothing."""
+
+from threebrokers.watching.look import Looker
+from threebrokers.watching.observer import Observer
+
+__all__ = ["Looker", "Observer"]

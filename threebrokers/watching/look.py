@@ -1,0 +1,135 @@
+"""One look at the whole bench: every broker is asked at once, and the answers become one Sight."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from threebrokers import clock
+from threebrokers.sight import BrokerSight, GroupSight, Sight
+from threebrokers.watching import questions
+from threebrokers.watching.merge import View, chief, merge_group, merge_topics, read_view
+from threebrokers.watching.wire import Question, Wire
+
+ANSWER_SECONDS = 0.3
+# A broker that is busy may miss one look; it is called silent after this time.
+SILENT_SECONDS = 1.0
+
+Addresses = Mapping[int, Mapping[str, str]]
+
+
+class Process(Protocol):
+    """A broker's process: 'up', 'paused' or 'down', and its memory (bytes)."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def state(self) -> str: ...
+    @property
+    def rss(self) -> int: ...
+
+
+class Looker:
+    """Looks at a bench again and again. Used by one thread.
+
+    `processes` tells how each broker's process is; `listening` where it listens (by listener).
+    """
+
+    def __init__(
+        self, processes: Callable[[], Mapping[int, Process]], listening: Callable[[], Addresses]
+    ) -> None:
+        self._processes, self._listening = processes, listening
+        self._wire = Wire()
+        self._answered: dict[int, float] = {}
+        self._last: Sight | None = None
+
+    def look(self, topics: Sequence[str] | None, groups: Sequence[str] = ()) -> Sight:
+        """Return what is to be seen now of these topics (all if None) and groups. Takes at most 0.7 s.
+
+        A topic that is new needs two rounds of questions: first its partitions, then their offsets.
+        """
+        sight = self._round(topics, groups)
+        if {t.name for t in sight.topics} - {t.name for t in (self._last.topics if self._last else ())}:
+            self._last = sight
+            sight = self._round(topics, groups)
+        self._last = sight
+        return sight
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._wire.close()
+
+    def _round(self, topics: Sequence[str] | None, groups: Sequence[str]) -> Sight:
+        processes, listening = self._processes(), self._listening()
+        running = [n for n, process in processes.items() if process.state == "up" and n in listening]
+        known = self._last.topics if self._last else ()
+        places = {t.name: [p.id for p in t.partitions] for t in known if topics is None or t.name in topics}
+        asked: list[Question] = [
+            questions.metadata(topics),
+            questions.offsets(places, questions.LATEST, questions.OWN_COPY),
+            questions.offsets(places, questions.LATEST, questions.CONSUMER),
+            questions.offsets(places, questions.EARLIEST, questions.CONSUMER),
+        ]
+        if groups:
+            asked += [questions.groups(groups), *(questions.committed(name) for name in groups)]
+        to_ask = {listening[n]["CLIENT"]: asked for n in running}
+        controllers = {n: listening[n]["CONTROLLER"] for n in running if "CONTROLLER" in listening[n]}
+        answers = self._wire.ask(
+            to_ask | {address: [questions.quorum()] for address in controllers.values()}, ANSWER_SECONDS
+        )
+        now = clock.now()
+        told = {n: answers[listening[n]["CLIENT"]] for n in running if listening[n]["CLIENT"] in answers}
+        leaders = [
+            leader
+            for address in controllers.values()
+            if address in answers and (leader := questions.told_leader(answers[address][0]))
+        ]
+        epoch, quorum_leader = max(leaders, default=(-1, None))
+        self._answered.update(dict.fromkeys(told, now))
+        return self._sight(now, processes, listening, told, (epoch, quorum_leader), groups)
+
+    def _sight(
+        self,
+        now: float,
+        processes: Mapping[int, Process],
+        listening: Addresses,
+        told: Mapping[int, list[Any]],
+        quorum: tuple[int, int | None],
+        groups: Sequence[str],
+    ) -> Sight:
+        views: dict[int, View] = {
+            n: read_view(answer[0], *map(questions.told_offsets, answer[1:4])) for n, answer in told.items()
+        }
+        first = chief(views, quorum[1])
+        registered = views[first].registered if first else frozenset()
+        before = self._last or Sight(now, ())
+        return Sight(
+            at=now,
+            brokers=tuple(
+                self._broker(now, process, n in registered, listening.get(n, {}).get("CLIENT", ""))
+                for n, process in sorted(processes.items())
+            ),
+            quorum_epoch=quorum[0],
+            quorum_leader=quorum[1],
+            topics=merge_topics(views, first) if first else before.topics,
+            groups=tuple(self._group(name, at, told) for at, name in enumerate(groups)),
+            heard=now if first else before.heard,
+        )
+
+    def _broker(self, now: float, process: Process, registered: bool, address: str) -> BrokerSight:
+        before = self._last.broker(process.id) if self._last else None
+        heard = self._answered.get(process.id)
+        state, since = process.state, now
+        if state == "up" and now - (heard or 0) > SILENT_SECONDS:
+            state, since = "unknown", heard or now
+        if before and before.state == state:
+            since = before.since
+        return BrokerSight(process.id, state, since, registered, address, process.rss)
+
+    def _group(self, name: str, at: int, told: Mapping[int, list[Any]]) -> GroupSight:
+        described = {n: answer[4].groups[at] for n, answer in told.items()}
+        offsets = {n: answer[5 + at] for n, answer in told.items()}
+        found = merge_group(name, described, offsets)
+        if found is None:
+            known = next((g for g in (self._last.groups if self._last else ()) if g.name == name), None)
+            return replace(known or GroupSight(name, "", None), state="no coordinator", coordinator=None)
+        return found

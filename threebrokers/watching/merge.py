@@ -1,0 +1,97 @@
+"""Several brokers' views of the cluster become one: the newest knowledge wins, and who disagrees is kept."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from threebrokers.sight import GroupSight, PartitionSight, TopicSight
+from threebrokers.watching.questions import Offsets, told_committed, told_members
+
+NO_ERROR = 0
+
+
+@dataclass(frozen=True)
+class View:
+    """What one broker says: who is registered, the topics, and offsets of its own copies.
+
+    `readable` and `start` hold only partitions that it leads.
+    """
+
+    registered: frozenset[int]
+    topics: Mapping[str, tuple[PartitionSight, ...]]
+    ends: Offsets
+    readable: Offsets
+    start: Offsets
+
+
+def read_view(metadata: Any, ends: Offsets, readable: Offsets, start: Offsets) -> View:
+    """Return the view of one broker from its answers."""
+    topics = {
+        topic.name: tuple(
+            PartitionSight(
+                topic=topic.name,
+                id=p.partition_index,
+                leader=None if p.leader_id < 0 else p.leader_id,
+                epoch=p.leader_epoch,
+                replicas=tuple(p.replica_nodes),
+                isr=tuple(sorted(p.isr_nodes)),
+            )
+            for p in sorted(topic.partitions, key=lambda p: p.partition_index)
+        )
+        for topic in metadata.topics
+        if topic.error_code == NO_ERROR
+    }
+    return View(frozenset(b.node_id for b in metadata.brokers), topics, ends, readable, start)
+
+
+def chief(views: Mapping[int, View], quorum_leader: int | None) -> int | None:
+    """Return the broker whose view is the newest: the active controller, else who knows most elections."""
+    if quorum_leader in views:
+        return quorum_leader
+
+    def news(number: int) -> tuple[int, int]:
+        partitions = [p for of in views[number].topics.values() for p in of]
+        return sum(p.epoch for p in partitions), -number
+
+    return max(views, key=news, default=None)
+
+
+def merge_topics(views: Mapping[int, View], first: int) -> tuple[TopicSight, ...]:
+    """Return the topics that broker `first` knows, each partition as the newest leader epoch has it."""
+    order = [first, *(n for n in sorted(views) if n != first)]
+    return tuple(
+        TopicSight(name, tuple(_partition(views, order, p) for p in partitions))
+        for name, partitions in sorted(views[first].topics.items())
+    )
+
+
+def _partition(views: Mapping[int, View], order: list[int], known: PartitionSight) -> PartitionSight:
+    place = (known.topic, known.id)
+    told = {n: p for n in order for p in views[n].topics.get(known.topic, ()) if p.id == known.id}
+    newest = max(told.values(), key=lambda p: p.epoch)  # the first of equals is the chief's
+    leader_view = views.get(newest.leader) if newest.leader is not None else None
+    return PartitionSight(
+        topic=known.topic,
+        id=known.id,
+        leader=newest.leader,
+        epoch=newest.epoch,
+        replicas=newest.replicas,
+        isr=newest.isr,
+        start=leader_view.start.get(place) if leader_view else None,
+        readable=leader_view.readable.get(place) if leader_view else None,
+        ends=tuple((n, views[n].ends[place]) for n in sorted(views) if place in views[n].ends),
+        claims=tuple(n for n, p in sorted(told.items()) if p.leader == n and newest.leader != n),
+    )
+
+
+def merge_group(name: str, described: Mapping[int, Any], committed: Mapping[int, Any]) -> GroupSight | None:
+    """Return the group as its coordinator tells it, or None if no broker that answered is its coordinator.
+
+    `described` and `committed` hold each broker's answer about this group.
+    """
+    for number, answer in sorted(described.items()):
+        if answer.error_code == NO_ERROR:
+            offsets = committed.get(number)
+            known = told_committed(offsets) if offsets is not None and offsets.error_code == NO_ERROR else ()
+            return GroupSight(name, answer.group_state, number, told_members(answer), known)
+    return None

@@ -1,0 +1,58 @@
+"""Looking at the bench in the background, at a steady pace."""
+
+import threading
+from collections.abc import Callable, Sequence
+
+from threebrokers import clock
+from threebrokers.sight import Sight
+from threebrokers.watching.look import Looker
+
+Hearer = Callable[[Sight], None]
+
+
+class Observer:
+    """Looks every so many seconds, in a thread of its own that ends with the program.
+
+    `topics()` and `groups()` are asked before each look: the names may change (topics: None for all).
+    """
+
+    def __init__(
+        self,
+        looker: Looker,
+        topics: Callable[[], Sequence[str] | None],
+        groups: Callable[[], Sequence[str]] = tuple,
+        *,
+        every: float,
+    ) -> None:
+        self._looker, self._topics, self._groups, self._every = looker, topics, groups, every
+        self._hearers: list[Hearer] = []
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="threebrokers-observer", daemon=True)
+        self.latest: Sight | None = None
+
+    def hear(self, hearer: Hearer) -> None:
+        """Call `hearer` with every Sight from now on, in the observer's thread."""
+        self._hearers.append(hearer)
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop looking, and wait until the last look has ended (at most 2 s)."""
+        self._ended.set()
+        if self._thread.is_alive() and threading.current_thread() is not self._thread:
+            self._thread.join(timeout=2)
+
+    def _run(self) -> None:
+        due = clock.now()
+        try:
+            while not self._ended.is_set():
+                self.latest = self._looker.look(self._topics(), self._groups())
+                for hearer in list(self._hearers):
+                    hearer(self.latest)
+                # A look that took too long is not made up for: the next one comes at the next beat.
+                due = max(due + self._every, clock.now())
+                self._ended.wait(due - clock.now())
+        finally:
+            self._looker.close()
