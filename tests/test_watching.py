@@ -10,8 +10,8 @@ import pytest
 
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.sight import PartitionSight
-from threebrokers.watching import Looker, Observer, questions
-from threebrokers.watching.merge import View, chief, merge_group, merge_topics
+from threebrokers.watching import Looker, Observer, groups, questions
+from threebrokers.watching.merge import View, chief, merge_topics
 from threebrokers.watching.wire import Wire
 
 
@@ -71,9 +71,13 @@ def test_only_the_coordinator_tells_of_a_group():
             )
         ],
     )
-    group = merge_group("g", {1: not_here, 2: here}, {1: not_here, 2: offsets})
+
+    def told(classic, new, offsets):
+        return [SimpleNamespace(groups=[classic]), SimpleNamespace(groups=[new]), offsets]
+
+    group = groups.read(["g"], {1: told(not_here, not_here, not_here), 2: told(here, not_here, offsets)})["g"]
     assert (group.coordinator, group.state, group.committed) == (2, "Stable", (("orders", 1, 5),))
-    assert merge_group("g", {1: not_here}, {1: not_here}) is None
+    assert groups.read(["g"], {1: told(not_here, not_here, not_here)}) == {}
 
 
 @pytest.fixture

@@ -32,22 +32,28 @@ def whole(looker, name):
     return all(len(p.isr) == 3 and p.leader for p in partitions(looker, name))
 
 
-def test_a_group_its_members_and_what_it_committed(cluster, looker, orders, tmp_path):
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_a_group_its_members_and_what_it_committed(cluster, looker, orders, tmp_path, protocol):
+    name = f"watchers-{protocol}"
     clients = Clients(cluster.bootstrap, tmp_path)
     producer = clients.producer({"enable.idempotence": True})
     for n in range(30):
         producer.produce(orders, str(n), partition=n % 3)
     producer.flush()
-    consumer = clients.consumer({"group.id": "watchers", "auto.offset.reset": "earliest"})
+    ends = tuple((orders, p.id, p.end) for p in partitions(looker, orders))
+    consumer = clients.consumer(
+        {"group.id": name, "auto.offset.reset": "earliest", "group.protocol": protocol}
+    )
     consumer.subscribe([orders])
-    assert len(consumer.consume(30, timeout=20)) == 30
+    stored = sum(end for _, _, end in ends)
+    assert len(consumer.consume(stored, timeout=20)) == stored
     consumer.commit(asynchronous=False)
-    [group] = looker.look([orders], ["watchers"]).groups
+    [group] = looker.look([orders], [name]).groups
     assert group.state == "Stable"
     assert [m.partitions for m in group.members] == [((orders, 0), (orders, 1), (orders, 2))]
-    assert group.committed == ((orders, 0, 10), (orders, 1, 10), (orders, 2, 10))
+    assert group.committed == ends
     clients.close()
-    assert quiet_wait(lambda: looker.look([orders], ["watchers"]).groups[0].members == (), 10)
+    assert quiet_wait(lambda: looker.look([orders], [name]).groups[0].members == (), 10)
 
 
 def test_records_that_no_follower_has_are_not_readable(cluster, looker, orders, tmp_path):

@@ -7,7 +7,9 @@ from typing import Any, Protocol
 from threebrokers import clock
 from threebrokers.sight import BrokerSight, GroupSight, Sight
 from threebrokers.watching import questions
-from threebrokers.watching.merge import View, chief, merge_group, merge_topics, read_view
+from threebrokers.watching.groups import ask as ask_groups
+from threebrokers.watching.groups import read as read_groups
+from threebrokers.watching.merge import View, chief, merge_topics, read_view
 from threebrokers.watching.wire import Question, Wire
 
 ANSWER_SECONDS = 0.3
@@ -68,9 +70,8 @@ class Looker:
             questions.offsets(places, questions.LATEST, questions.OWN_COPY),
             questions.offsets(places, questions.LATEST, questions.CONSUMER),
             questions.offsets(places, questions.EARLIEST, questions.CONSUMER),
+            *ask_groups(groups),
         ]
-        if groups:
-            asked += [questions.groups(groups), *(questions.committed(name) for name in groups)]
         to_ask = {listening[n]["CLIENT"]: asked for n in running}
         controllers = {n: listening[n]["CONTROLLER"] for n in running if "CONTROLLER" in listening[n]}
         answers = self._wire.ask(
@@ -102,6 +103,7 @@ class Looker:
         first = chief(views, quorum[1])
         registered = views[first].registered if first else frozenset()
         before = self._last or Sight(now, ())
+        told_groups = read_groups(groups, {n: answer[4:] for n, answer in told.items()})
         return Sight(
             at=now,
             brokers=tuple(
@@ -111,7 +113,7 @@ class Looker:
             quorum_epoch=quorum[0],
             quorum_leader=quorum[1],
             topics=merge_topics(views, first) if first else before.topics,
-            groups=tuple(self._group(name, at, told) for at, name in enumerate(groups)),
+            groups=tuple(self._group(name, told_groups) for name in groups),
             heard=now if first else before.heard,
         )
 
@@ -125,11 +127,7 @@ class Looker:
             since = before.since
         return BrokerSight(process.id, state, since, registered, address, process.rss)
 
-    def _group(self, name: str, at: int, told: Mapping[int, list[Any]]) -> GroupSight:
-        described = {n: answer[4].groups[at] for n, answer in told.items()}
-        offsets = {n: answer[5 + at] for n, answer in told.items()}
-        found = merge_group(name, described, offsets)
-        if found is None:
-            known = next((g for g in (self._last.groups if self._last else ()) if g.name == name), None)
-            return replace(known or GroupSight(name, "", None), state="no coordinator", coordinator=None)
-        return found
+    def _group(self, name: str, told: Mapping[str, GroupSight]) -> GroupSight:
+        known = next((g for g in (self._last.groups if self._last else ()) if g.name == name), None)
+        nobody = replace(known or GroupSight(name, "", None), state="no coordinator", coordinator=None)
+        return told.get(name, nobody)

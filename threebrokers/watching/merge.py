@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from threebrokers.sight import GroupSight, PartitionSight, TopicSight
-from threebrokers.watching.questions import Offsets, told_committed, told_members
+from threebrokers.sight import PartitionSight, TopicSight
+from threebrokers.watching.questions import Offsets
 
 NO_ERROR = 0
 
@@ -82,16 +82,3 @@ def _partition(views: Mapping[int, View], order: list[int], known: PartitionSigh
         ends=tuple((n, views[n].ends[place]) for n in sorted(views) if place in views[n].ends),
         claims=tuple(n for n, p in sorted(told.items()) if p.leader == n and newest.leader != n),
     )
-
-
-def merge_group(name: str, described: Mapping[int, Any], committed: Mapping[int, Any]) -> GroupSight | None:
-    """Return the group as its coordinator tells it, or None if no broker that answered is its coordinator.
-
-    `described` and `committed` hold each broker's answer about this group.
-    """
-    for number, answer in sorted(described.items()):
-        if answer.error_code == NO_ERROR:
-            offsets = committed.get(number)
-            known = told_committed(offsets) if offsets is not None and offsets.error_code == NO_ERROR else ()
-            return GroupSight(name, answer.group_state, number, told_members(answer), known)
-    return None

@@ -4,13 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kafka.protocol.admin.cluster import DescribeQuorumRequest, DescribeQuorumResponse
-from kafka.protocol.admin.groups import DescribeGroupsRequest, DescribeGroupsResponse
-from kafka.protocol.consumer.group import OffsetFetchRequest, OffsetFetchResponse
-from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
 from kafka.protocol.consumer.offsets import ListOffsetsRequest, ListOffsetsResponse
 from kafka.protocol.metadata.metadata import MetadataRequest, MetadataResponse
 
-from threebrokers.sight import MemberSight
 from threebrokers.watching.wire import Question
 
 Partitions = Mapping[str, Sequence[int]]
@@ -66,42 +62,3 @@ def told_leader(answer: Any) -> tuple[int, int] | None:
     if answer.error_code or not told or told[0].error_code or told[0].leader_id < 0:
         return None
     return told[0].leader_epoch, told[0].leader_id
-
-
-def groups(names: Sequence[str]) -> Question:
-    """Ask for the members of groups: only a group's coordinator knows."""
-    request = DescribeGroupsRequest(groups=list(names), include_authorized_operations=False)
-    return Question(request, DescribeGroupsResponse, 5)
-
-
-def told_members(group: Any) -> tuple[MemberSight, ...]:
-    """Return the members of a described group, in the order of their ids."""
-    members = [
-        MemberSight(m.member_id, m.client_id, _assigned(bytes(m.member_assignment))) for m in group.members
-    ]
-    return tuple(sorted(members, key=lambda member: member.id))
-
-
-def committed(name: str) -> Question:
-    """Ask for everything that a group has committed."""
-    request = OffsetFetchRequest(group_id=name, topics=None, require_stable=False)
-    return Question(request, OffsetFetchResponse, 7)
-
-
-def told_committed(answer: Any) -> tuple[tuple[str, int, int], ...]:
-    """Return (topic, partition, offset) for each committed offset, in order."""
-    return tuple(
-        sorted(
-            (topic.name, p.partition_index, p.committed_offset)
-            for topic in answer.topics
-            for p in topic.partitions
-            if p.error_code == 0 and p.committed_offset >= 0
-        )
-    )
-
-
-def _assigned(told: bytes) -> tuple[tuple[str, int], ...]:
-    if not told:
-        return ()
-    assignment = ConsumerProtocolAssignment.decode(told)
-    return tuple(sorted((t.topic, p) for t in assignment.assigned_partitions for p in t.partitions))
