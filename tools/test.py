@@ -10,21 +10,18 @@ from tools import compare
 PYTEST = (sys.executable, "-m", "pytest")
 ENDING_SECONDS = 60
 EXERCISES = "tests/cluster/test_exercises.py"
+BROWSER = "tests/browser"
+WITHOUT_BROKERS = ("tests", "--ignore=tests/cluster", f"--ignore={BROWSER}")
 
 
 def main() -> int:
     """Return 0 if everything passed."""
     signal.signal(signal.SIGTERM, _end)
     return (
-        _run("Quick tests", "tests", "--ignore=tests/cluster", "-m", "not programs")
-        or _run(
-            "The tools, on kernels and a JupyterLab of their own",
-            "tests",
-            "--ignore=tests/cluster",
-            "-m",
-            "programs",
-        )
+        _run("Quick tests", *WITHOUT_BROKERS, "-m", "not programs")
+        or _run("The tools, on kernels and a JupyterLab of their own", *WITHOUT_BROKERS, "-m", "programs")
         or _run("Brokers", "tests/cluster", f"--ignore={EXERCISES}")
+        or _run("JupyterLab in a browser", BROWSER)
         or _solutions()
         or _run("Exercises: untouched, each wrong answer, solution, and once more", EXERCISES)
     )
