@@ -14,6 +14,9 @@ test: authors  ## set everything up and run all tests that need no Docker
 bench: runtime  ## measure the brokers on this machine: start, failover, memory
 	@$(RUN) tools.bench
 
+repeat: authors  ## run a solution many times and count what came true (LAB=04 N=20)
+	@$(RUN) tools.repeat $(LAB) --times $(or $(N),20)
+
 down:  ## stop the brokers; their data stays
 	@[ ! -x .venv/bin/threebrokers ] || .venv/bin/threebrokers down
 
@@ -42,4 +45,4 @@ runtime authors:
 	@command -v $(PYTHON) >/dev/null || { echo "✗ $(PYTHON) was not found: install Python 3.11 or newer, then run make again."; exit 1; }
 	@$(PYTHON) -m tools.setup $@
 
-.PHONY: help lab test bench down clean build run topics lint lock runtime authors
+.PHONY: help lab test bench repeat down clean build run topics lint lock runtime authors

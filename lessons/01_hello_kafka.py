@@ -114,19 +114,35 @@ for address in lab.bootstrap.split(","):
 #
 # A message needs a topic and a value. It may also have a key, a partition, a time and headers; lab 02 uses them. Values are bytes for Kafka; the client turns text into bytes for you.
 #
-# The next cell produces five messages, and then asks the brokers how many they have.
-#
-# **Your prediction:** how many messages are stored when the cell ends? 0, 1 or 5?
+# The next cell but one produces five messages, and then asks the brokers how many they have. First say what you expect: press the button of your answer, then run on. Your answer is compared with what happens. A wrong one is worth more than none.
+
+# %%
+guess = lab.predict(
+    "produce() has been called five times. How many messages have the brokers stored?",
+    {
+        "0": "produce() only puts a message into a queue of your program; a thread sends it later.",
+        "1": "The first message is not special: it waits in the queue for the others.",
+        "5": "produce() does not wait for the brokers: it returns when the message is in a queue.",
+    },
+    id="1.a",
+)
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess.commit("0")
+# END SOLUTION
 
 # %%
 from threebrokers.records import read_log
 
+before = len(read_log(lab.bootstrap, hello))
 producer = lab.producer({"linger.ms": 60_000})
 for n in range(5):
     producer.produce(hello, value=f"hello {n}")
 
+stored = len(read_log(lab.bootstrap, hello)) - before
 print(len(producer), "messages wait in this program")
-print(len(read_log(lab.bootstrap, hello)), "messages are stored")
+print(stored, "messages are stored")
+guess.compare(stored)
 
 # %% [markdown]
 # <details><summary>What happened?</summary>
@@ -139,6 +155,11 @@ print(len(read_log(lab.bootstrap, hello)), "messages are stored")
 
 # %% [markdown]
 # `flush()` sends what waits, and returns when there is an answer for every message. Its result is the number of messages that still have none.
+#
+# The panel below shows the cluster while you work: each partition, its leader, its copies, and how long its log is. It looks twice a second. Run it, then the cell after it, and see the numbers grow. (It has buttons too, to stop a broker. They are for labs 03 and 04; if you press one, the lab's first cell brings the broker back.)
+
+# %%
+lab.cluster.watch(hello)
 
 # %%
 producer.flush()
@@ -271,13 +292,28 @@ lab.check.greetings_sent(topic, producer, reports)
 # ## A reader that comes late
 #
 # The topic `hello` holds ten messages now. Next, a consumer begins to read it. A consumer belongs to a **group**, whose name is in the setting `group.id`. This group is new. The consumer subscribes to the topic and takes what comes within three seconds, at most 100 messages.
-#
-# **Your prediction:** how many messages does it get? All ten, the last one of each partition, or none?
+
+# %%
+guess = lab.predict(
+    "Ten messages are stored, and a new group begins to read. How many does its consumer get?",
+    {
+        "all that are stored": "They are all there, but a new group begins at the end if nobody tells it otherwise.",
+        "one from each partition": "A log has no newest value that every reader is given first.",
+        "none": "A new group begins at the end, so it gets only what comes later.",
+    },
+    id="1.b",
+)
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess.commit("none")
+# END SOLUTION
 
 # %%
 late = lab.consumer({"group.id": lab.group("late")})
 late.subscribe([hello])
-print(len(late.consume(100, timeout=3)), "messages")
+got = len(late.consume(100, timeout=3))
+print(got, "messages")
+guess.compare("none" if got == 0 else "one from each partition" if got == 3 else "all that are stored")
 
 # %% [markdown]
 # <details><summary>What happened?</summary>
@@ -415,8 +451,21 @@ lab.check.read_from_start(messages, consumer)
 # A consumer tells the brokers how far its group has come in each partition: it **commits** its offsets, every five seconds (`auto.commit.interval.ms`) and when it closes. The next consumer of the group goes on from there.
 #
 # The function below reads a topic for a group. First the group `reports` reads `hello` once more; it has read all of it above. Then the group `search` reads it for the first time.
-#
-# **Your prediction:** how many messages does each of them get?
+
+# %%
+guess = lab.predict(
+    "11 messages are stored. How many does the group `reports` get, and how many the group `search`?",
+    {
+        "11 and 11": "A group that has read a message does not get it again: it goes on where it stopped.",
+        "0 and 11": "Each group has a place of its own, and only `reports` has read them already.",
+        "0 and 0": "Reading removes nothing: what `reports` has read is still there for `search`.",
+    },
+    id="1.c",
+)
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess.commit("0 and 11")
+# END SOLUTION
 
 
 # %%
@@ -428,8 +477,9 @@ def read(full_name, group_id, most, seconds):
     return received
 
 
-print("reports:", len(read(hello, lab.group("reports"), 11, seconds=3)))
-print("search:", len(read(hello, lab.group("search"), 11, seconds=10)))
+reports = len(read(hello, lab.group("reports"), 11, seconds=3))
+search = len(read(hello, lab.group("search"), 11, seconds=10))
+guess.compare(f"{reports} and {search}")
 
 # %% [markdown]
 # <details><summary>What happened?</summary>

@@ -136,9 +136,22 @@ copies()
 # %% [markdown] covers="B030 B036 B051 A022"
 # ## Order ends where the partition ends
 #
-# Seven messages are sent one after the other, without a key. First to a topic with one partition, then to a topic with 13.
-#
-# **Predict:** in which order does a reader find them in each topic?
+# Seven messages are sent one after the other, without a key. First to a topic with one partition, then to a topic with 13. Press the button of your answer before you run on.
+
+# %%
+guess = lab.predict(
+    "In which of the two topics does a reader find them in the order in which they were sent?",
+    {
+        "in both": "A topic has no order of its own: it is its partitions, and each of them has one.",
+        "with 1 partition only": "Order holds inside a partition, and nowhere else.",
+        "in neither": "The leader of a partition stores what one producer sends in the order in which it comes.",
+    },
+    id="2.a",
+)
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess.commit("with 1 partition only")
+# END SOLUTION
 
 # %%
 from threebrokers.diagrams import log_picture
@@ -149,12 +162,15 @@ def send_seven(topic):
     for number in range(1, 8):
         producer.produce(topic, f"message {number}")
         producer.flush()
-    print([record.value.decode() for record in read_log(lab.bootstrap, topic)])
+    found = [record.value.decode() for record in read_log(lab.bootstrap, topic)]
+    print(found)
+    return found == sorted(found)
 
 
-send_seven(lab.fresh_topic("seven-1"))
+one_partition = send_seven(lab.fresh_topic("seven-1"))
 seven = lab.fresh_topic("seven-13", partitions=13)
-send_seven(seven)
+thirteen = send_seven(seven)
+guess.compare("in both" if thirteen else "with 1 partition only" if one_partition else "in neither")
 log_picture(read_log(lab.bootstrap, seven), text=lambda record: record.value.decode())
 
 # %% [markdown]
@@ -167,19 +183,49 @@ log_picture(read_log(lab.bootstrap, seven), text=lambda record: record.value.dec
 #
 # You seldom need order for all records. You need it for those of one customer, one machine, one aircraft. Give these the same key.
 #
-# **Predict:** two messages have the same key, two have none. The topic has 13 partitions. Which of the four are in the same partition?
+# Four messages go to a topic with 13 partitions: two with the same key, two without a key. The cell does this 20 times.
 
 # %%
+guess = lab.predict(
+    "Which two of the four are in the same partition, all 20 times?",
+    {
+        "those with the key": "The client computes the partition from the key, so the same key gives the same one.",
+        "those without a key": "No key is not a key: nothing says that these two belong together.",
+        "both pairs": "No key is not a key: nothing says that the two without one belong together.",
+        "neither": "The partition is not chosen by turns: a key decides it, each time in the same way.",
+    },
+    id="2.b",
+)
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess.commit("those with the key")
+# END SOLUTION
+
+# %%
+from collections import Counter
+
 keys = lab.fresh_topic("keys", partitions=13)
 producer = lab.producer({"sticky.partitioning.linger.ms": 0})
-for key in ["N14228", "N14228", None, None]:
-    producer.produce(keys, "departed", key=key)
+for turn in range(20):
+    for key in ["N14228", "N14228", None, None]:
+        producer.produce(keys, f"turn {turn}", key=key)
 left = producer.flush()
+
+places = {}
 for record in read_log(lab.bootstrap, keys):
-    print(f"partition {record.partition:2}  key {record.key}")
+    places.setdefault((record.value, record.key), set()).add(record.partition)
+together = Counter(key for (_, key), found in places.items() if len(found) == 1)
+for key in [b"N14228", None]:
+    print(f"key {key}: both in the same partition {together[key]} times of 20")
+with_key, without = together[b"N14228"] == 20, together[None] == 20
+guess.compare(
+    ("both pairs" if without else "those with the key")
+    if with_key
+    else ("those without a key" if without else "neither")
+)
 
 # %% [markdown] covers="C003 D011"
-# Run the cell again. The two with the key are always in the same partition, because the client computes the partition from the key. For the two without a key nothing is promised: this client chooses at random. (Usually it stays with one partition for 10 ms, so that batches fill. The setting in the cell switches that off.)
+# The two with the key are always in the same partition, because the client computes the partition from the key. For the two without a key nothing is promised: this client chooses at random. (Usually it stays with one partition for 10 ms, so that batches fill. The setting in the cell switches that off.)
 
 # %% [markdown]
 # ### Exercise 2.1: Keep each aircraft's flights in order
@@ -586,9 +632,22 @@ lab.check.partitions_foretold(here, java)
 # %% [markdown]
 # ### An old transcript, checked
 #
-# A Kafka course of 2017 printed what its Java programs did: 123 lines, each with a key, a partition and an offset. The topic is said to have 13 partitions. The keys are whole numbers, which Java sends as eight bytes.
-#
-# **Predict:** for how many of the 123 lines does your formula give the printed partition?
+# A Kafka course of 2017 printed what its Java programs did: 123 lines, each with a key, a partition and an offset. The topic is said to have 13 partitions. The keys are whole numbers, which Java sends as eight bytes. Now compute the partitions with the formula of exercise 2.4.
+
+# %%
+guess = lab.predict(
+    "For how many of the 123 lines does today's formula give the partition that was printed in 2017?",
+    {
+        "all": "The formula is the same; but look whether every line can come from a topic with 13 partitions.",
+        "most, not all": "The formula never changed, and a few lines come from a topic with another number of partitions.",
+        "about one in 13": "That would be chance: but a client cannot change its formula, or keys would change places.",
+    },
+    id="2.c",
+)
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess.commit("all")
+# END SOLUTION
 
 # %%
 import struct
@@ -599,6 +658,7 @@ from confluent_kafka import murmur2
 transcript = pd.read_csv(files_of("threebrokers") / "transcript_2017.csv")
 transcript["computed"] = [murmur2(struct.pack(">q", key), 13) for key in transcript["key"]]
 right = transcript["partition"] == transcript["computed"]
+guess.compare("all" if right.all() else "most, not all" if right.mean() > 0.5 else "about one in 13")
 print(f"{right.sum()} of {len(transcript)} lines agree. The others:")
 transcript[~right]
 
@@ -894,4 +954,4 @@ pd.DataFrame([{name: records_per_second(topic) for name, topic in topics.items()
 # </details>
 
 # %% [markdown]
-# Compare with the [solution](../solutions/02_the_log.ipynb). Next lab: [What do the topics say?](12_spark_batch.ipynb)
+# Compare with the [solution](../solutions/02_the_log.ipynb). Next lab: [What does a copy protect you from?](03_replication.ipynb)

@@ -41,7 +41,22 @@ reading_picture(january, partitions=3)
 # %% [markdown]
 # The function below reads a topic from its first offset to its end. It needs two options: the addresses of the brokers and the topic's name. Nearly every setting of Kafka's own Java client can be given too, with `kafka.` in front of its name: so `kafka.bootstrap.servers`.
 #
-# **Your prediction:** the call takes a moment. How many of the 27,004 records of January has Spark read when it returns?
+# The call takes a moment. What does Spark do in it? Press the button of your answer before you run on. (The cell asks Spark whether it gave work to its tasks; only they read.)
+
+# %%
+guess = lab.predict(
+    "How many of the 27,004 records of January has Spark read when the call returns?",
+    {
+        "all": "A DataFrame is a plan: nothing is read before somebody asks for rows.",
+        "a few, to learn the columns": "The columns are the same for every topic, so there is nothing to learn from it.",
+        "none": "A DataFrame is a plan, and Spark reads when somebody asks for rows.",
+    },
+    id="12.a",
+)
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess.commit("none")
+# END SOLUTION
 
 # %%
 from time import perf_counter
@@ -57,9 +72,12 @@ def read(topic):
     )
 
 
-start = perf_counter()
+tracker = spark.sparkContext.statusTracker()
+jobs, start = set(tracker.getJobIdsForGroup()), perf_counter()
 records = read(january)
 print(f"{perf_counter() - start:.1f} s")
+started = set(tracker.getJobIdsForGroup()) - jobs
+guess.compare("none" if not started else "a few, to learn the columns" if len(started) == 1 else "all")
 records.printSchema()
 
 # %% [markdown]
@@ -289,16 +307,34 @@ lab.check.worst_hour(delays)
 # ## All flights at once
 #
 # January was a sample. Now the same question for the whole year: 336,776 records in six partitions. The query is the one of exercise 12.2; only the topic is another.
-#
-# **Your prediction:** how long will Spark need to read, take apart and group all of them? And is January's answer also the answer of the year?
 
 # %%
 from threebrokers.spark_flights import delays_by_hour
 
+worst = delays_by_hour(flight_columns(read(january)), fewest=100).toPandas().iloc[0]
+guess = lab.predict(
+    f"In January the worst was {worst['origin']} at {worst['hour']}. And in the whole year?",
+    {
+        "the same airport and hour": "Delays grow through the day in every month. The sample was good; now you know it.",
+        "the same airport, another hour": "Delays grow through the day in every month, not in winter only.",
+        "another airport": "One month can mislead, but here it did not: this airport is late all the year.",
+    },
+    id="12.b",
+)
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess.commit("the same airport and hour")
+# END SOLUTION
+
+# %%
 start = perf_counter()
 year = delays_by_hour(flight_columns(read(all_flights)), fewest=1).toPandas()
 print(f"{year['flights'].sum():,} flights read and grouped in {perf_counter() - start:.1f} s")
-year[year["flights"] >= 100].head(3)
+worst_of_year = year[year["flights"] >= 100].head(3)
+top = worst_of_year.iloc[0]
+same_hour = "the same airport and hour" if top["hour"] == worst["hour"] else "the same airport, another hour"
+guess.compare(same_hour if top["origin"] == worst["origin"] else "another airport")
+worst_of_year
 
 # %% [markdown]
 # Can we trust it? The flights came out of a Python package before they went to Kafka. The next cell computes the answer from the package's own table, with pandas and without Kafka, and compares all groups.
@@ -351,14 +387,34 @@ by_hour.round(1)
 #
 # The next cell looks for one aircraft, and lets Spark count how many records it had to fetch for that.
 #
-# **Your prediction:** the key is the tail number, and all records of a key are in one partition. How many records of the 27,004 does Spark fetch to find this aircraft?
+# The key is the tail number, and all records of a key are in one partition.
+
+# %%
+guess = lab.predict(
+    "How many of the 27,004 records does Spark fetch to find those of one aircraft?",
+    {
+        "only those of the aircraft": "A topic has no index of its keys, so nobody can go straight to them.",
+        "those of one partition": "Spark does not know which formula put keys into partitions, so it cannot know which one.",
+        "all": "There is no index, and Spark does not know which formula the producer used.",
+    },
+    id="12.c",
+)
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess.commit("those of one partition")
+# END SOLUTION
 
 # %%
 from pyspark.sql import Observation
 
+from threebrokers.records import end_offsets
+
 fetched = Observation()
 one_aircraft = read(january).observe(fetched, F.count("*").alias("records")).where("key = 'N14228'")
-print(one_aircraft.count(), "flights of N14228 found;", f"{fetched.get['records']:,} records fetched")
+found, total = one_aircraft.count(), sum(end_offsets(lab.bootstrap, january).values())
+print(found, "flights of N14228 found;", f"{fetched.get['records']:,} records fetched")
+some = "only those of the aircraft" if fetched.get["records"] == found else "those of one partition"
+guess.compare("all" if fetched.get["records"] == total else some)
 
 # %% [markdown]
 # All of them. Spark does not know which partitioner the producer used, so it cannot know the partition either.
@@ -385,8 +441,6 @@ flight_columns(latest).orderBy("tailnum").limit(3).toPandas()
 # For each topic and partition this is the offset of the **next** record. Two options of the reader use it: `startingOffsets` (from here) and `endingOffsets` (up to here, and not the record at this offset). Instead of JSON they also take `"earliest"` and `"latest"`. `end_offsets` tells where each partition ends now:
 
 # %%
-from threebrokers.records import end_offsets
-
 end_offsets(lab.bootstrap, january)
 
 # %% [markdown]
@@ -492,15 +546,28 @@ lab.check.only_new(read_new)
 #
 # A **stream** is a Spark query that goes on: it reads what is new, adds it to its result, and keeps its place in a folder, the **checkpoint**. With the trigger `availableNow` it reads what is there and then ends. Lab 13 is about streams.
 #
-# The next cell runs all three at the same time, over the same topic.
-#
-# **Your prediction:** three readers share 27,004 records. How many does each get?
+# All three run at the same time, over the same topic.
 
 # %%
 from threebrokers.diagrams import message_path
 
 readers = ("report (Spark batch)", "board (Spark stream)", "positions (Python group)")
 message_path(lab.cluster.state().topic(january), producers=("flights",), consumers=readers)
+
+# %%
+guess = lab.predict(
+    "The topic has 27,004 records, and three readers. How many does each get?",
+    {
+        "about a third": "Members of one group share the partitions; these three are no members of one group.",
+        "the fastest gets all, the others none": "Reading removes nothing: in a topic every record stays for the next reader.",
+        "all": "Reading removes nothing, and each reader has a place of its own.",
+    },
+    id="12.d",
+)
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess.commit("all")
+# END SOLUTION
 
 # %%
 from concurrent.futures import ThreadPoolExecutor
@@ -548,6 +615,9 @@ with ThreadPoolExecutor() as together:
     jobs = [together.submit(report), together.submit(board), together.submit(follow, mechanics)]
 by_airport, streamed, followed = [job.result() for job in jobs]
 
+got = sorted([int(by_airport["flights"].sum()), streamed, followed])
+fastest = "the fastest gets all, the others none"
+guess.compare("all" if got[0] == total else fastest if got == [0, 0, total] else "about a third")
 print(f"Spark batch:  {by_airport['flights'].sum():,} records, {len(by_airport)} rows")
 print(f"Spark stream: {streamed:,} records, {spark.table('board').count()} rows")
 print(f"Python group: {followed:,} records, {len(positions):,} aircraft, N14228 is in {positions[b'N14228']}")

@@ -40,6 +40,19 @@ def test_a_lab_has_blanks(built):
     assert second.source == "# TODO: count\nfirst = ...\nsecond = ...\ndone = True"
 
 
+def test_a_prediction_outside_exercises_is_left_to_the_learner(course):
+    asked = 'guess = lab.predict("?", {}, id="3.a")\n# TODO: choose\n'
+    region = '# BEGIN SOLUTION\nguess.commit("two")\n# END SOLUTION\n'
+    course.edit('shown = "shown"\nprint(shown)\n', asked + region)
+    assert build(course.root) == []
+    lab, solution = (
+        [cell.source for cell in notebooks.read(course.notebook(folder)).cells if "guess" in cell.source]
+        for folder in ("labs", "solutions")
+    )
+    assert lab == [asked.strip()]
+    assert solution == ['guess = lab.predict("?", {}, id="3.a")\nguess.commit("two")']
+
+
 def test_a_solution_has_answers_without_marks(built):
     (first,) = cells(built, "solutions", "exercise-3-1")
     assert first.source.splitlines() == [

@@ -3,6 +3,7 @@
 import os
 import socket
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,16 +20,26 @@ from threebrokers import browser, cli, jupyter, progress, tables, work
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.errors import BenchError
 from threebrokers.machine import Finding
-from threebrokers.state import Broker, ClusterState, Partition, Topic
+from threebrokers.sight import BrokerSight, PartitionSight, Sight, TopicSight
+
+PARTITIONS = tuple(PartitionSight("orders", n, 1 if n < 2 else None, 3, (1, 2), (1,)) for n in range(3))
+SIGHT = Sight(
+    at=100.0,
+    brokers=(
+        BrokerSight(1, "up", 90.0, True, "127.0.0.1:11092", 201_000_000),
+        BrokerSight(2, "paused", 95.0, False, "127.0.0.1:12092", 190_000_000),
+        BrokerSight(3, "down", 95.0),
+    ),
+    quorum_leader=1,
+    topics=(TopicSight("orders", PARTITIONS), TopicSight("__x", ())),
+    heard=100.0,
+)
 
 
 class FakeCluster:
     """Broker 1 leads, broker 2 is paused, broker 3 is down."""
 
     bootstrap = "127.0.0.1:11092,127.0.0.1:12092,127.0.0.1:13092"
-
-    def __init__(self) -> None:
-        self.state_asked = 0
 
     def processes(self) -> dict[int, BrokerProcess]:
         return {
@@ -37,15 +48,8 @@ class FakeCluster:
             3: BrokerProcess(3, "down"),
         }
 
-    def address(self, broker: int) -> str:
-        return f"127.0.0.1:1{broker}092"
-
-    def state(self) -> ClusterState:
-        partitions = tuple(Partition("orders", n, 1 if n < 2 else None, (1, 2), (1,)) for n in range(3))
-        return ClusterState((Broker(1, "127.0.0.1", 11092),), (Topic("orders", partitions), Topic("__x", ())))
-
-    def views(self) -> dict[int, ClusterState]:
-        return {}
+    def sight(self) -> Sight:
+        return SIGHT
 
     def up(self, say: Any) -> list[int]:
         return []
@@ -119,30 +123,19 @@ def test_status_is_a_row_for_each_broker() -> None:
     assert rows["3"] == "3 ○ down – – – –"
 
 
+def test_status_names_the_leader_of_the_quorum(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "The quorum is led by broker 1." in run("status").output
+    monkeypatch.setattr(FakeCluster, "sight", lambda self: replace(SIGHT, quorum_leader=None))
+    assert "The quorum is led by nobody now." in run("status").output
+
+
 def test_status_does_not_guess_when_no_broker_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    def silent(self: FakeCluster) -> None:
-        raise KafkaException(KafkaError(KafkaError._TRANSPORT))
-
-    monkeypatch.setattr(FakeCluster, "state", silent)
-    assert "not known: no broker answers" in run("status").output
-
-
-def test_status_asks_the_others_when_one_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = FakeCluster().state()
-
-    def silent(self: FakeCluster) -> None:
-        raise KafkaException(KafkaError(KafkaError._TRANSPORT))
-
-    monkeypatch.setattr(FakeCluster, "state", silent)
-    monkeypatch.setattr(FakeCluster, "views", lambda self: {3: seen})
-    assert "2 of 3 partitions" in run("status").output
-
-
-def test_status_asks_no_broker_when_all_are_down(monkeypatch: pytest.MonkeyPatch) -> None:
-    down = {n: BrokerProcess(n, "down") for n in (1, 2, 3)}
-    monkeypatch.setattr(FakeCluster, "processes", lambda self: down)
-    monkeypatch.delattr(FakeCluster, "state")
-    assert run("status").output.count("○ down") == 3
+    silent = replace(SIGHT.brokers[0], state="unknown", registered=False)
+    brokers = (silent, *SIGHT.brokers[1:])
+    monkeypatch.setattr(FakeCluster, "sight", lambda self: Sight(100.0, brokers))
+    said = run("status").output
+    assert "? unknown" in said
+    assert "not known: no broker answers" in said
 
 
 def test_reset_says_first_what_it_deletes(bench: Path) -> None:
@@ -202,11 +195,17 @@ def test_progress_counts_what_is_solved(labs: Path) -> None:
     assert "1 of 3 exercises solved." in said
 
 
-def test_progress_shows_the_day_in_local_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_shows_the_day_in_local_time_and_counts_predictions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     console = Console(record=True, width=100, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123
-    console.print(tables.progress({"01": {"1.1": "A"}}, {"1.1": datetime(2026, 1, 2, 12, tzinfo=UTC)}, []))
+    solved = {"1.1": datetime(2026, 1, 2, 12, tzinfo=UTC)}
+    guesses = {"1.a": progress.Guess("two", "two"), "1.b": progress.Guess("one", "two")}
+    console.print(tables.progress({"01": {"1.1": "A"}}, solved, [], guesses))
     console.file.close()
-    assert "✓ solved 02 Jan 2026" in console.export_text()
+    text = console.export_text()
+    assert "✓ solved 02 Jan 2026" in text
+    assert "1 of 2 predictions were right at once." in text
 
 
 def test_restore_says_where_the_old_one_is(labs: Path) -> None:

@@ -13,7 +13,10 @@ import psutil
 import pytest
 
 from threebrokers import doctor, forgotten, machine, open_labs
-from threebrokers.cluster.process import MARK, BrokerProcess
+from threebrokers.cluster import links
+from threebrokers.cluster.bench import Bench
+from threebrokers.cluster.network import Fault
+from threebrokers.cluster.process import MARK, BrokerProcess, Identity
 from threebrokers.forgotten import RunningBench
 from threebrokers.machine import Finding
 from threebrokers.state import Broker
@@ -125,6 +128,27 @@ class TestPorts:
         monkeypatch.setattr(psutil, "net_connections", refuse)
         found = trouble(doctor.look_at_ports({1: {"CLIENT": taken}}, {1: BrokerProcess(1, "down")}))
         assert "another program" in found
+
+
+class TestLinks:
+    def test_brokers_without_links_need_none(self) -> None:
+        assert doctor.look_at_links(Bench()).ok
+
+    def test_a_process_that_died(self) -> None:
+        nobody = {1: {"CLIENT": 1}}  # port 10 then takes the orders: nobody listens there
+        found = trouble(doctor.look_at_links(Bench(ports=nobody, links=Identity(GONE, 0))))
+        assert "carries the links between the brokers has ended" in found
+        assert "threebrokers up" in found
+
+    def test_what_is_broken_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        here = Bench(links=Identity(GONE, 0))
+        monkeypatch.setattr(links, "faults", lambda ports: [])
+        assert doctor.look_at_links(here).what == "all are healthy"
+        monkeypatch.setattr(links, "faults", lambda ports: [Fault("cut", 2)])
+        found = doctor.look_at_links(here)
+        assert found.ok
+        assert found.what == "cut at broker 2, from the other brokers and the quorum"
+        assert "heal()" in found.cure
 
 
 class TestAddresses:

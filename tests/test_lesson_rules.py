@@ -69,6 +69,44 @@ BROKEN = {
     ),
     "used by another check": ("counts_twice(first, second)", "counts_twice(first, topic)", "uses 'topic'"),
     "used by another answer": ("second = 2", "second = len(topic)", "uses 'topic'"),
+    "prediction with more": (
+        'shown = "shown"\n',
+        f'guess = lab.predict("?", {{}}, id="3.a")\n# TODO: choose\n{BEGIN}guess.commit(1)\nx = 1\n{END}',
+        "the region of a prediction does more than commit",
+    ),
+    "prediction not closed": (
+        'shown = "shown"\n',
+        f"guess = 1\n# TODO: choose\n{BEGIN}guess.commit(1)\n",
+        "is not closed",
+    ),
+    "prediction for no check": (
+        f"{BEGIN}second = 2\nfirst = 1\n{END}",
+        f"{BEGIN}guess.commit(1)\n{END}",
+        "0 cells have marks",
+    ),
+    "prediction without id": (
+        'shown = "shown"',
+        'guess = lab.predict("?", {})',
+        "the prediction '': its id is not",
+    ),
+    "other lab's prediction": ('shown = "shown"', 'lab.predict("?", {}, id="4.a")', "id is not understood"),
+    "prediction twice": (
+        'shown = "shown"',
+        'lab.predict("?", {}, id="3.a")\nlab.predict("!", {}, id="3.a")',
+        "another question has this id",
+    ),
+    "program of no name": ('shown = "shown"', "# %%program 7", "its name is not understood"),
+    "program twice": (
+        'shown = "shown"',
+        "# %%program w\nx = 1\n\n# %%\n# %%program w\nx = 1",
+        "another program has this name",
+    ),
+    "program with a name of the notebook": (
+        "print(shown)",
+        '\n# %%\n# %%program w\nlab.producer({}).produce("a", shown)',
+        "it uses 'shown', and a program has nothing but `lab`",
+    ),
+    "program that is not Python": ('shown = "shown"', "# %%program w\nfor", "Python cannot read it"),
     "no question": ("protect you from?", "protect you from", "the title is not a question"),
     "header": ("# %% [markdown] covers", "# ---\n# x\n# ---\n# %% [markdown] covers", "it is a raw cell"),
     "no verbs": ("**You will**", "You will", "'**You will** …' is missing"),
@@ -148,6 +186,31 @@ def test_two_lessons_of_one_number(course):
 
 def test_a_name_bound_again_may_be_used(course):
     course.edit("# ## What to remember", NEXT.format('topic = "x"\n\n# %%\nprint(topic)'))
+    assert course.problems() == []
+
+
+def test_predictions_and_programs_keep_the_rules(course):
+    predicted = (
+        f'guess = lab.predict("?", {{}}, id="3.a")\n# TODO: choose\n{BEGIN}guess.commit("two")\n{END}'
+        "\n# %%\n# %%program w\nimport time\n\n\ndef f(topic):\n    return time, topic, print, lab\n\n\n"
+        "topic = 1\nf(topic)\n\n# %%\ntopic = shown = 1"
+    )
+    course.edit('shown = "shown"\nprint(shown)', predicted)
+    assert course.problems() == []
+
+
+def test_a_prediction_can_be_the_answer_of_an_exercise(course):
+    region = f"{BEGIN}second = 2\nfirst = 1\n{END}"
+    course.edit(f"# TODO: count\n{region}", f"first = second = 1\n# TODO: x\n{BEGIN}first.commit(1)\n{END}")
+    assert course.problems() == []
+
+
+def test_an_exercise_may_be_done_by_hand(course):
+    course.edit(
+        f"{BEGIN}second = 2\nfirst = 1\n{END}done = True", f"{BEGIN}lab.close()\n{END}first = second = 1"
+    )
+    assert any("the region assigns nothing" in text for text in course.problems())
+    course.edit('[markdown] fewer="', '[markdown] by_hand="press the button" fewer="')
     assert course.problems() == []
 
 

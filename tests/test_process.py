@@ -1,7 +1,9 @@
 """Processes known by id and start time, on small programs that stand for brokers."""
 
 import os
+import subprocess
 import sys
+import time
 
 import psutil
 import pytest
@@ -69,6 +71,23 @@ def test_a_killed_child_leaves_no_zombie(launch):
     while identity.process():
         pass
     assert not psutil.pid_exists(identity.pid)
+
+
+def test_a_process_ends_at_once_although_its_parent_does_not_look(tmp_path):
+    program = (
+        "import subprocess, sys; child = subprocess.Popen(['sleep', '60']); print(child.pid, flush=True); "
+        "sys.stdin.read()"
+    )
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", program], stdin=pipe, stdout=pipe, text=True) as parent:
+        child = psutil.Process(int(parent.stdout.readline()))
+        identity = Identity(child.pid, child.create_time())
+        for patience in (5, 0):  # the second time there is nothing left to end
+            begun = time.monotonic()
+            process.end([identity], patience)
+            assert time.monotonic() - begun < 3
+        assert identity.process() is None
+        assert child.status() == psutil.STATUS_ZOMBIE
 
 
 def test_running_brokers_of_this_home_are_found_and_no_others(launch, tmp_path):

@@ -6,7 +6,8 @@ import pytest
 
 from threebrokers.errors import BenchError
 from threebrokers.home import home, repo
-from threebrokers.lab import Checks, open_lab
+from threebrokers.lab import Checks
+from threebrokers.opening import open_lab
 from threebrokers.state import Broker, Partition, Topic, read_state
 
 

@@ -116,7 +116,7 @@ def restore(
 def show_progress() -> None:
     """Show which exercises are solved."""
     titles = {number: notebooks.exercises(path) for number, path in work.labs().items()}
-    console.print(tables.progress(titles, progress.solved(), progress.tried()))
+    console.print(tables.progress(titles, progress.solved(), progress.tried(), progress.guesses()))
 
 
 @app.command()

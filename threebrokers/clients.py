@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import confluent_kafka
-from IPython import get_ipython
+
+from threebrokers.running import running_cell
 
 # A lab's brokers come and go within seconds, so its clients look again soon.
 SHARED: dict[str, Any] = {
@@ -41,6 +42,7 @@ class LabConsumer(confluent_kafka.Consumer):
 
 C = TypeVar("C", LabProducer, LabConsumer)
 MakeProducer = Callable[[Mapping[str, Any], Mapping[str, Any]], LabProducer]
+Listener = Callable[[LabProducer | LabConsumer], Callable[[], None]]
 MakeConsumer = Callable[[Mapping[str, Any], Mapping[str, Any]], LabConsumer]
 
 
@@ -50,6 +52,7 @@ class Clients:
     def __init__(self, bootstrap: str, logs: Path) -> None:
         self._filled = {**SHARED, "bootstrap.servers": bootstrap, "logger": _client_log(logs)}
         self._made: list[tuple[tuple[str, int], LabProducer | LabConsumer]] = []
+        self._listeners: list[Listener] = []
 
     def producer(
         self, config: Mapping[str, Any] | None = None, make: MakeProducer = LabProducer
@@ -69,6 +72,25 @@ class Clients:
         """Return the clients of one kind that are still open as far as this kernel knows, oldest first."""
         return [client for _, client in self._made if isinstance(client, kind)]
 
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Have every client listened to, also those that are made later; return how to end that.
+
+        `listener(client)` is called once for each client and returns how to end its own listening.
+        """
+        ends = [listener(client) for _, client in self._made]
+
+        def later(client: LabProducer | LabConsumer) -> Callable[[], None]:
+            ends.append(listener(client))
+            return ends[-1]
+
+        def end() -> None:
+            self._listeners.remove(later)
+            for one in ends:
+                one()
+
+        self._listeners.append(later)
+        return end
+
     def close(self) -> None:
         """Close every client, consumers by leaving their group."""
         for _, client in self._made:
@@ -77,7 +99,7 @@ class Clients:
 
     def _replace(self) -> None:
         """Close the clients that an earlier run of the running cell made."""
-        cell, run = _running_cell()
+        cell, run = running_cell()
         kept = []
         for (made_by, made_in), client in self._made:
             if cell and made_by == cell and made_in != run:
@@ -87,19 +109,10 @@ class Clients:
         self._made = kept
 
     def _keep(self, client: C) -> C:
-        self._made.append((_running_cell(), client))
+        self._made.append((running_cell(), client))
+        for listener in list(self._listeners):
+            listener(client)
         return client
-
-
-def _running_cell() -> tuple[str, int]:
-    """Name the notebook cell that runs now, and which of its runs this is; ('', 0) elsewhere."""
-    shell = get_ipython()
-    if shell is None or not hasattr(shell, "kernel"):
-        return "", 0
-    parent = shell.get_parent()
-    # JupyterLab sends the cell's id; other front ends are known by the cell's text.
-    name = parent.get("metadata", {}).get("cellId") or parent.get("content", {}).get("code", "")
-    return str(name), int(shell.execution_count)
 
 
 def _close(client: LabProducer | LabConsumer) -> None:

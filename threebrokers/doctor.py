@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 
 from threebrokers import forgotten
-from threebrokers.cluster import Cluster, bench, jars, ports
+from threebrokers.cluster import Cluster, bench, jars, links, ports
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.errors import BenchError
 from threebrokers.home import cache, home
@@ -33,7 +33,8 @@ def examine() -> list[Finding]:
         ),
         "jars": lambda: look_at_jars(jars.unsound("kafka") + jars.unsound("spark")),
         "state": lambda: look_at_state(home()),
-        "ports": lambda: look_at_ports(bench.load(home()).ports, processes),
+        "ports": lambda: look_at_ports(bench.load(home()).listening_ports(), processes),
+        "links": lambda: look_at_links(bench.load(home())),
         "addresses": lambda: look_at_addresses(cluster, processes),
         "forgotten brokers": lambda: look_for_forgotten(home(), forgotten.benches()),
     }
@@ -72,6 +73,20 @@ def look_at_ports(known: ports.Ports, processes: Mapping[int, BrokerProcess]) ->
     who = ", ".join(forgotten.listeners(set(taken))) or "another program"
     cure = "end it, or `threebrokers down` and `threebrokers up`: then all brokers get other ports"
     return Finding("ports", False, f"port {', '.join(taken.values())} is used by {who}", cure)
+
+
+def look_at_links(here: bench.Bench) -> Finding:
+    """See whether the process runs that carries the links, and whether something is wrong with them."""
+    if here.links is None:
+        return Finding("links", True, "brokers and clients reach each other directly")
+    try:
+        faults = links.faults(here.ports)
+    except BenchError as fault:
+        return Finding("links", False, str(fault).partition(":")[0], "`threebrokers up` starts it again")
+    if not faults:
+        return Finding("links", True, "all are healthy")
+    told = "; ".join(f"{fault.effect} at broker {fault.broker}, {fault.words}" for fault in faults)
+    return Finding("links", True, told, "`lab.cluster.heal()` or `threebrokers up` mends them")
 
 
 def look_at_addresses(cluster: Cluster, processes: Mapping[int, BrokerProcess]) -> Finding:

@@ -1,22 +1,22 @@
 """One lab, opened: its brokers, its names, its clients and its checks."""
 
-import importlib
 import os
-import re
-import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from types import ModuleType
 from typing import Any, TypeVar
 
-from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
-from IPython import get_ipython
 
 from threebrokers import home, topics, waiting
 from threebrokers.clients import Clients, LabConsumer, LabProducer
 from threebrokers.cluster import Cluster
-from threebrokers.errors import BenchError
+from threebrokers.happened import happened
+from threebrokers.ledger import Ledger, place
+from threebrokers.ledger.notes import Book
+from threebrokers.predict import Prediction
+from threebrokers.program import Program, Programs
+from threebrokers.recorder import Recording
 
 T = TypeVar("T")
 
@@ -49,6 +49,8 @@ class Lab:
         self.opened = opened
         self._prefix = os.environ.get("THREEBROKERS_PREFIX", "")
         self._clients = Clients(cluster.bootstrap, home.home())
+        self._predictions: dict[str, Prediction] = {}
+        self.programs = Programs(home.home(), number, opened)
 
     @property
     def bootstrap(self) -> str:
@@ -108,63 +110,61 @@ class Lab:
         """Return the producers that this notebook has made and not replaced, oldest first."""
         return self._clients.made(LabProducer)
 
+    def ledger(self, name: str) -> Ledger:
+        """Begin a ledger: its clients number every record, and its balance tells what became of each.
+
+        Each call begins afresh. A program of another process goes on with it by `join_ledger`.
+        """
+        book = Book.fresh(place(home.home(), self.number, self.topic(name)))
+        return Ledger(book, self._clients, self.cluster)
+
+    def join_ledger(self, name: str) -> Ledger:
+        """Go on with a ledger that another process has begun. Raises BenchError if there is none."""
+        book = Book.joined(place(home.home(), self.number, self.topic(name)))
+        return Ledger(book, self._clients, self.cluster)
+
+    def record(self, *topics: str, groups: Sequence[str] = ()) -> Recording:
+        """Return a recording, for `with lab.record() as tape:`, of these topics and groups (full names).
+
+        Without names: the topics that the lab's clients use meanwhile, and the groups of its consumers.
+        """
+        return Recording(self.cluster, self._clients, topics, groups)
+
     def wait_until(self, look: Callable[[], T | None], *, what: str, within: float = 10) -> T:
         """Return the first true value of `look()`, which is asked again and again for `within` seconds."""
         return waiting.wait_until(
             look, what=what, within=within, otherwise="run the cell again, or see with `threebrokers status`."
         )
 
+    def predict(self, question: str, answers: Mapping[str, str], *, id: str) -> Prediction:  # noqa: A002
+        """Ask for a prediction and show a button for each answer; `id` ("4.a") names the question.
+
+        `answers` says for each answer what is behind it: the misconception, or why it is right. The one of
+        the committed answer is shown by `compare()`. Asked again, the question starts afresh.
+        """
+        if earlier := self._predictions.pop(id, None):
+            earlier.close()
+        self._predictions[id] = Prediction(id, question, answers)
+        return self._predictions[id]
+
+    def happened(self, what: str, truth: object) -> None:
+        """Print `what`, a sentence in the past tense; raises BenchError if it is not true this time."""
+        happened(what, truth)
+
+    def program(self, name: str, *, afresh: bool = False) -> Program:
+        """Return the program that a cell `%%program name` has started; `afresh` starts it again first.
+
+        Raises BenchError if there was no such cell.
+        """
+        return self.programs.again(name) if afresh else self.programs[name]
+
     def close(self) -> None:
-        """Close the clients that this lab made."""
+        """End the programs, close the clients that this lab made, and stop its panels."""
+        self.programs.close()
+        self.cluster.end_panels()
         self._clients.close()
 
-    def _own(self, module: ModuleType) -> None:
+    def clear(self, module: ModuleType) -> None:
+        """Delete the topics and groups that the lab's module declares. Raises KafkaException."""
         topics.delete(self.cluster, [self.topic(name) for name in module.TOPICS])
         topics.delete_groups(self.cluster, tuple(f"{self._prefix}{name}-" for name in module.GROUPS))
-
-
-def open_lab(number: str) -> Lab:
-    """Open a lab: start brokers that are missing, and delete only this lab's own topics and groups.
-
-    Raises BenchError if there is no such lab, or if the brokers cannot start.
-    """
-    module = _checks(number)
-    for earlier in _opened_here():
-        earlier.close()  # a cell that runs again must not leave members in a group
-    cluster = Cluster()
-    started = cluster.up()
-    lab = Lab(number, cluster, module, secrets.token_hex(3))
-    try:
-        lab._own(module)
-    except KafkaException as fault:
-        raise BenchError(
-            f"The brokers run, but did not answer in time ({fault.args[0].str()}): run this cell again, "
-            "and `threebrokers doctor` if it says so twice."
-        ) from fault
-    woken = f" Broker {', '.join(map(str, started))} had to be started." if started else ""
-    print(f"Lab {number} is open: three brokers at {cluster.bootstrap}.{woken}")
-    return lab
-
-
-def join_lab(number: str, opened: str) -> Lab:
-    """Return a lab that another process has opened, with the same names; nothing is started or deleted."""
-    return Lab(number, Cluster(), _checks(number), opened)
-
-
-def _opened_here() -> list[Lab]:
-    """Return the labs that this notebook holds in its variables."""
-    shell = get_ipython()
-    return [value for value in shell.user_ns.values() if isinstance(value, Lab)] if shell else []
-
-
-def _checks(number: str) -> ModuleType:
-    if not (isinstance(number, str) and re.fullmatch(r"[0-9]{2}", number)):
-        raise BenchError(
-            f'A lab is named by two digits as text, not by {number!r}: for example open_lab("01").'
-        )
-    try:
-        return importlib.import_module(f"threebrokers.checks.lab{number}")
-    except ModuleNotFoundError:
-        raise BenchError(
-            f"There is no lab {number} yet: see the folder labs/ for those that exist."
-        ) from None

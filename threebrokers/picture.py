@@ -32,17 +32,19 @@ class Picture:
         return f"{self.title}\n{self.words}"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/html": self._html(), "text/plain": str(self)}
+        return {"text/html": as_html(self.title, self.words, self.svg()), "text/plain": str(self)}
 
-    def _html(self) -> str:
-        # An <img> is shown by a notebook that is not trusted yet; SVG inside HTML is removed there.
-        image = base64.b64encode(self.svg().encode()).decode()
-        lines = "".join(f"<li>{html.escape(line)}</li>" for line in self.words.splitlines())
-        return (
-            f'<img alt="{html.escape(self.title)} (described in words below)" style="max-width:100%" '
-            f'src="data:image/svg+xml;base64,{image}">'
-            f"<details><summary>The same in words</summary><ul>{lines}</ul></details>"
-        )
+
+def as_html(title: str, words: str, svg: str) -> str:
+    """Return a drawing as HTML, with lines of words that say the same folded below it."""
+    # An <img> is shown by a notebook that is not trusted yet; SVG inside HTML is removed there.
+    image = base64.b64encode(svg.encode()).decode()
+    lines = "".join(f"<li>{html.escape(line)}</li>" for line in words.splitlines())
+    return (
+        f'<img alt="{html.escape(title)} (described in words below)" style="max-width:100%" '
+        f'src="data:image/svg+xml;base64,{image}">'
+        f"<details><summary>The same in words</summary><ul>{lines}</ul></details>"
+    )
 
 
 def _draw(source: str) -> str:

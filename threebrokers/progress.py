@@ -1,17 +1,27 @@
-"""Which exercises this bench's learner has solved."""
+"""Which exercises this bench's learner has solved, and how the predictions went."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
+from typing import Any
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
-from threebrokers.files import free_name, write_whole
-from threebrokers.home import home
+from threebrokers import kept
 
-LOCK_SECONDS = 5
+
+@dataclass(frozen=True)
+class Guess:
+    """A prediction that was committed and then compared: the first one for its question counts."""
+
+    answer: str
+    truth: str
+
+    @property
+    def right(self) -> bool:
+        """Whether it was as predicted."""
+        return self.answer == self.truth
 
 
 def record(number: str, solved: bool) -> None:
@@ -21,45 +31,52 @@ def record(number: str, solved: bool) -> None:
     nothing is raised: a full disk must not hide a check's answer.
     """
     try:
-        with _locked() as path:
-            known = _read(path)
-            if known.get(number) or (number in known and not solved):
-                return
-            known[number] = datetime.now(UTC).isoformat(timespec="seconds") if solved else None
-            write_whole(path, json.dumps(known, indent=1, sort_keys=True).encode())
+        with _exercises() as known:
+            if solved and not known.get(number):
+                known[number] = datetime.now(UTC).isoformat(timespec="seconds")
+            known.setdefault(number, None)
     except (OSError, Timeout):
         return
 
 
 def solved() -> dict[str, datetime]:
     """Return when (UTC) each solved exercise was solved first, by number."""
-    with _locked() as path:
-        return {number: datetime.fromisoformat(when) for number, when in _read(path).items() if when}
+    with _exercises() as known:
+        return {number: datetime.fromisoformat(when) for number, when in known.items() if when}
 
 
 def tried() -> set[str]:
     """Return the numbers of all exercises that were tried, solved or not."""
-    with _locked() as path:
-        return set(_read(path))
+    with _exercises() as known:
+        return set(known)
+
+
+def record_guess(name: str, guess: Guess) -> None:
+    """Remember how the first prediction for a question ("4.a") went; what cannot be written is forgotten."""
+    try:
+        with _guesses() as known:
+            known.setdefault(name, {"answer": guess.answer, "truth": guess.truth})
+    except (OSError, Timeout):
+        return
+
+
+def guesses() -> dict[str, Guess]:
+    """Return the first prediction for each question that was answered, by the question's name."""
+    with _guesses() as known:
+        return {name: Guess(**told) for name, told in known.items()}
 
 
 @contextmanager
-def _locked() -> Iterator[Path]:
-    # Two notebooks may solve two exercises in the same moment.
-    path = home() / "progress.json"
-    with FileLock(path.with_suffix(".lock"), timeout=LOCK_SECONDS):
-        yield path
-
-
-def _read(path: Path) -> dict[str, str | None]:
-    """Return each exercise tried and when it was solved. A damaged file is kept under another name."""
-    try:
-        known = json.loads(path.read_bytes())
+def _exercises() -> Iterator[dict[str, Any]]:
+    def look(known: dict[str, Any]) -> None:
         for when in known.values():
             _ = when is None or datetime.fromisoformat(when)
-    except FileNotFoundError:
-        return {}
-    except (ValueError, TypeError, AttributeError):
-        path.replace(free_name(path, "damaged"))
-        return {}
-    return dict(known)
+
+    with kept.opened("progress", look) as known:
+        yield known
+
+
+@contextmanager
+def _guesses() -> Iterator[dict[str, Any]]:
+    with kept.opened("predictions", lambda known: [Guess(**told) for told in known.values()]) as known:
+        yield known

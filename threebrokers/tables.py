@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from confluent_kafka import KafkaException
 from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -13,38 +12,40 @@ from rich.table import Table
 from threebrokers.cluster import Cluster
 from threebrokers.home import home
 from threebrokers.machine import Finding
-from threebrokers.state import ClusterState
+from threebrokers.progress import Guess
+from threebrokers.sight import Sight
 
-SIGNS = {"up": "●", "paused": "‖", "down": "○"}
+SIGNS = {"up": "●", "paused": "‖", "down": "○", "unknown": "?"}
 MEGA = 1_000_000
 
 
 def status(cluster: Cluster) -> RenderableType:
-    """Return a table of the brokers, one row each, and a line on where they live."""
-    state = _state(cluster)
-    leads = (
-        Counter(p.leader for topic in state.topics for p in topic.partitions)
-        if state
-        else Counter[int | None]()
-    )
+    """Return a table of the brokers, one row each, who leads the quorum, and where they live."""
+    sight = cluster.sight()
+    leads = Counter(p.leader for topic in sight.topics for p in topic.partitions)
     table = _table("broker", "state", "process", "address", "memory", "leads")
-    for broker, process in cluster.processes().items():
-        known = f"{leads[broker]} of {leads.total()} partitions" if state else "not known: no broker answers"
-        row = str(broker), f"{SIGNS.get(process.state, ' ')} {process.state}"
-        if process.state == "down":
+    processes = cluster.processes()
+    for broker in sight.brokers:
+        row = str(broker.id), f"{SIGNS[broker.state]} {broker.state}"
+        if broker.state == "down":
             table.add_row(*row, *["–"] * 4)
         else:
-            memory = f"{process.rss / MEGA:.0f} MB"
-            table.add_row(*row, str(process.pid), cluster.address(broker), memory, known)
-    return Group(table, f"Home: {home()}")
+            known = (
+                f"{leads[broker.id]} of {leads.total()} partitions"
+                if sight.heard
+                else "not known: no broker answers"
+            )
+            pid, memory = str(processes[broker.id].pid), f"{broker.rss / MEGA:.0f} MB"
+            table.add_row(*row, pid, broker.address, memory, known)
+    return Group(table, f"The quorum is led by {_leader(sight)}.", f"Home: {home()}")
 
 
 def doomed(cluster: Cluster) -> str:
     """Return in a sentence what a reset deletes."""
-    state = _state(cluster)
-    names = [topic.name for topic in state.topics if not topic.name.startswith("__")] if state else []
+    sight = cluster.sight()
+    names = [topic.name for topic in sight.topics if not topic.name.startswith("__")]
     some = f" ({', '.join(names[:5])}{', …' if len(names) > 5 else ''})" if names else ""
-    topics = f"{len(names)} topic{'' if len(names) == 1 else 's'}{some}" if state else "all topics"
+    topics = f"{len(names)} topic{'' if len(names) == 1 else 's'}{some}" if sight.heard else "all topics"
     size = sum(path.stat().st_blocks * 512 for path in _files(home() / "data"))  # index files are sparse
     return (
         f"This deletes {topics}, all records and all groups: {size / MEGA:.0f} MB in {home() / 'data'}. "
@@ -53,9 +54,12 @@ def doomed(cluster: Cluster) -> str:
 
 
 def progress(
-    titles: Mapping[str, Mapping[str, str]], solved: Mapping[str, datetime], tried: Iterable[str]
+    titles: Mapping[str, Mapping[str, str]],
+    solved: Mapping[str, datetime],
+    tried: Iterable[str],
+    guesses: Mapping[str, Guess],
 ) -> RenderableType:
-    """Return a table of all exercises of all labs and which of them are solved."""
+    """Return a table of all exercises of all labs and which of them are solved, and count predictions."""
     table, known = _table("lab", "exercise", "", ""), [number for lab in titles.values() for number in lab]
     for lab, of_lab in titles.items():
         for number, title in of_lab.items():
@@ -68,7 +72,10 @@ def progress(
                 else "○ open"
             )
             table.add_row(lab, number, title, told)
-    return Group(table, f"{len(set(known) & set(solved))} of {len(known)} exercises solved.")
+    right = sum(guess.right for guess in guesses.values())
+    told = f"{len(set(known) & set(solved))} of {len(known)} exercises solved."
+    guessed = f" {right} of {len(guesses)} predictions were right at once." if guesses else ""
+    return Group(table, told + guessed)
 
 
 def findings(found: Iterable[Finding]) -> str:
@@ -88,13 +95,8 @@ def _table(*columns: str) -> Table:
     return table
 
 
-def _state(cluster: Cluster) -> ClusterState | None:
-    if all(process.state == "down" for process in cluster.processes().values()):
-        return None
-    try:
-        return cluster.state()
-    except KafkaException:  # it asked one that is paused, or all are silent
-        return next(iter(cluster.views().values()), None)
+def _leader(sight: Sight) -> str:
+    return "nobody now" if sight.quorum_leader is None else f"broker {sight.quorum_leader}"
 
 
 def _files(folder: Path) -> list[Path]:

@@ -1,41 +1,65 @@
 """Waiting for a state: with a bound, and with the reason shown."""
 
+import functools
+import html
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-import ipywidgets
 from IPython import get_ipython
 from IPython.display import display
 
 from threebrokers.errors import BenchError
+from threebrokers.running import running_cell
 
 T = TypeVar("T")
 POLL_SECONDS = 0.05
 
 
-class _Notice(ipywidgets.HTML):  # type: ignore[misc]
-    """A line that is there only while something is waited for."""
+class _Notice:
+    """A line that is there only while something is waited for.
+
+    It is no widget: one that closes before JupyterLab has drawn it is an error in the browser's console,
+    and one that stays is an error in the page when the notebook is opened again.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
 
     def __repr__(self) -> str:
-        # nbval compares a cell's plain text: it must be the same in every run.
         return ""
+
+    def _repr_html_(self) -> str:
+        return f"<i>Waiting for {html.escape(self._text)} …</i>" if self._text else ""
 
 
 @contextmanager
 def shown(what: str, within: float) -> Iterator[None]:
     """Show in a notebook what is waited for and for how long at most (seconds), until done."""
     shell = get_ipython()
-    if shell is None or not hasattr(shell, "kernel"):
+    # A panel's button waits in a thread: it belongs to no cell, and the panel says itself what it does.
+    aside = threading.current_thread() is not threading.main_thread()
+    if shell is None or not hasattr(shell, "kernel") or aside:
         yield
         return
-    notice = _Notice(value=f"<i>Waiting for {what} (at most {within:g} s) …</i>")
-    display(notice)  # type: ignore[no-untyped-call]
+    line = _line(running_cell())
+    line.update(_Notice(f"{what} (at most {within:g} s)"))
     try:
         yield
     finally:
-        notice.close()
+        line.update(_Notice(""))
+
+
+@functools.lru_cache(maxsize=1)
+def _line(run: tuple[str, int]) -> Any:
+    """Return the line that all waits of one run of a cell share; it is empty when it comes and goes.
+
+    nbval compares what a cell displays first, and a saved notebook holds what it displays last: both are
+    the same in every run, however many waits there were.
+    """
+    return display(_Notice(""), display_id=True)  # type: ignore[no-untyped-call]
 
 
 def poll(look: Callable[[], T], within: float) -> Iterator[T]:

@@ -16,14 +16,14 @@ from rich.console import Console
 from rich.table import Table
 
 from threebrokers.cluster import Cluster
-from tools import bench_cluster, bench_flights
+from tools import bench_cluster, bench_flights, bench_instruments, bench_links
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured, how often, and the limit for its median ("s" or "MB")."""
+    """What was measured, how often, and the limit for its median ("s", "ms", "MB" or "%")."""
 
     what: str
     unit: str
@@ -61,6 +61,14 @@ def measure(home: Path, times: int, say: Callable[[str], None]) -> list[Measured
     say(f"All flights through Kafka and Spark, {times} times …")
     flights = [bench_flights.in_own_process(home) for _ in range(times)]
     loaded = bench_cluster.memory(cluster)
+    say(f"Clients with a recording and without, {times} times …")
+    bench = bench_instruments.Bench(cluster, home)
+    slower = [bench.slowdown(recorded_first=bool(n % 2)) for n in range(times)]
+    shares, sizes = tuple(bench.share() for _ in range(times)), (bench.size(),)
+    say(f"Cutting the leader off and healing, {times} times …")
+    links = bench_links.cost(cluster, links=True).latency
+    cuts = [bench_links.cut(cluster) for _ in range(times)]
+    cluster.up(links=False)
     say(f"Resetting, {times} times …")
     resets = [bench_cluster.reset(cluster) for _ in range(times)]
     return [
@@ -72,6 +80,13 @@ def measure(home: Path, times: int, say: Callable[[str], None]) -> list[Measured
         Measured("reset to three registered brokers", "s", 6, tuple(resets)),
         Measured("one producer: all 336,776 flights", "s", 15, tuple(f["send"] for f in flights)),
         Measured("Spark: read and aggregate them all", "s", 15, tuple(f["spark"] for f in flights)),
+        Measured("a producer, recorded: longer by", "%", 10, tuple(sent for sent, _ in slower)),
+        Measured("a consumer, recorded: longer by", "%", 10, tuple(read for _, read in slower)),
+        Measured("a recording: share of one core", "%", 5, shares),
+        Measured("a recording of five minutes", "MB", 5, sizes),
+        Measured("one record, acks=all, over links", "ms", 20, (links,)),
+        Measured("leader cut off to a new leader", "s", 4, tuple(led for led, _ in cuts)),
+        Measured("healed to full ISR", "s", 2, tuple(healed for _, healed in cuts)),
     ]
 
 

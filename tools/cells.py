@@ -41,6 +41,13 @@ class Cell:
         """Whether this cell has a mark or a TODO, and so holds the answer to an exercise."""
         return self.kind == "code" and not self.is_wrong and marks.is_marked(self.source)
 
+    @property
+    def commits(self) -> set[str]:
+        """The predictions that this cell's region commits, if it does nothing else."""
+        if not self.is_answer or any(marks.faults(self.source)):
+            return set()
+        return names.committed(marks.split(self.source).region)
+
 
 @dataclass(frozen=True)
 class Wrong:
@@ -61,8 +68,12 @@ class Exercise:
 
     @cached_property
     def answers(self) -> list[Cell]:
-        """The cells with marks: one, if the rules are kept."""
-        return [cell for cell in self.cells if cell.is_answer]
+        """The cells with the answer: one, if the rules are kept.
+
+        A region that only commits a prediction is the answer if the check receives that prediction.
+        """
+        marked = [cell for cell in self.cells if cell.is_answer]
+        return [cell for cell in marked if not cell.commits or cell.commits <= set(self.passed)]
 
     @cached_property
     def checks(self) -> list[Cell]:
@@ -84,6 +95,11 @@ class Exercise:
     def few(self) -> str:
         """The author's reason for fewer than three wrong answers, or an empty text."""
         return " ".join(str(cell.metadata.get("fewer", "")) for cell in self.cells).strip()
+
+    @property
+    def by_hand(self) -> str:
+        """How it is done without writing anything, if it is; then the region only does what a hand can do."""
+        return " ".join(str(cell.metadata.get("by_hand", "")) for cell in self.cells).strip()
 
     @cached_property
     def passed(self) -> list[str]:

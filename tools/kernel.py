@@ -16,12 +16,16 @@ QUIET = Config({"KernelManager": {"transport_encryption": "auto"}})
 
 @dataclass
 class Reply:
-    """What a cell showed; `error` is the exception's name, or empty. Time in seconds."""
+    """What a cell showed; `error` is the exception's name, or empty. Time in seconds.
+
+    `result` is its last value as text, `shown` what it printed and displayed before.
+    """
 
     error: str = ""
     message: str = ""
     traceback: list[str] = field(default_factory=list)
     result: str = ""
+    shown: str = ""
     seconds: float = 0
 
 
@@ -82,6 +86,10 @@ class Kernel:
                 reply.traceback = content["traceback"]
             case "execute_result":
                 reply.result = content["data"].get("text/plain", "")
+            case "stream":
+                reply.shown += content["text"]
+            case "display_data":
+                reply.shown += content["data"].get("text/plain", "") + "\n"
             case "status":
                 return bool(content["execution_state"] != "idle")
         return True

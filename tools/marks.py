@@ -73,4 +73,4 @@ def solved(text: str) -> str:
 def _join(text: str, answer: str, *, todo: bool) -> str:
     lines = [line for line in text.splitlines() if todo or not _TODO.fullmatch(line)]
     begin, end = lines.index(BEGIN), lines.index(END)
-    return "\n".join([*lines[:begin], answer, *lines[end + 1 :]]).strip("\n")
+    return "\n".join([*lines[:begin], *([answer] if answer else []), *lines[end + 1 :]]).strip("\n")

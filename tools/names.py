@@ -2,8 +2,18 @@
 
 import ast
 import dis
+import re
 from collections.abc import Iterator
 from types import CodeType
+
+PROGRAM = re.compile(r"%%program\b[ \t]*(.*)")
+
+
+def program(text: str) -> tuple[str, str] | None:
+    """Return name and text of the program that a cell holds (`%%program name`), or None."""
+    first, _, rest = text.partition("\n")
+    found = PROGRAM.fullmatch(first.rstrip())
+    return (found[1], rest) if found else None
 
 
 def is_code(line: str) -> bool:
@@ -12,9 +22,10 @@ def is_code(line: str) -> bool:
 
 
 def parses(text: str) -> bool:
-    """Tell whether Python can read the text."""
+    """Tell whether Python can read the text, which may be a program of its own."""
+    held = program(text)
     try:
-        _compiled(text)
+        _compiled(held[1] if held else text)
     except SyntaxError:
         return False
     return True
@@ -22,6 +33,8 @@ def parses(text: str) -> bool:
 
 def assigned(text: str) -> set[str]:
     """Return the names that the text binds at its top level. Raises SyntaxError."""
+    if program(text):
+        return set()  # another process binds them
     return {
         i.argval for i in dis.get_instructions(_compiled(text)) if i.opname in ("STORE_NAME", "STORE_GLOBAL")
     }
@@ -29,12 +42,30 @@ def assigned(text: str) -> set[str]:
 
 def names_read(text: str) -> set[str]:
     """Return the top-level names that the text reads, also inside its functions. Raises SyntaxError."""
+    if program(text):
+        return set()
     return {
         i.argval
         for code in _nested(_compiled(text))
         for i in dis.get_instructions(code)
         if i.opname in ("LOAD_NAME", "LOAD_GLOBAL")
     }
+
+
+def committed(text: str) -> set[str]:
+    """Return the predictions that the text commits, if it does nothing else: `guess.commit(…)`."""
+    try:
+        body = ast.parse(text).body
+    except SyntaxError:
+        return set()
+    found = set()
+    for line in body:
+        match line:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="commit"))):
+                found.add(name)
+            case _:
+                return set()
+    return found
 
 
 def check_call(text: str) -> tuple[str, ast.Call] | None:

@@ -19,12 +19,12 @@ METADATA = {
 
 def lab(lesson: Lesson) -> Any:
     """Return the learner's notebook: blanks in place of answers, nothing executed."""
-    return _notebook(lesson, lambda exercise, text: marks.untouched(text, exercise.blanks))
+    return _notebook(lesson, marks.untouched)
 
 
 def solution(lesson: Lesson, before: Any | None) -> Any:
     """Return the notebook with the answers; outputs of the one `before` are kept if its code is the same."""
-    notebook = _notebook(lesson, lambda _, text: marks.solved(text))
+    notebook = _notebook(lesson, lambda text, _: marks.solved(text))
     if before is not None and code(before) == code(notebook):
         for cell, old in zip(codes(notebook), codes(before), strict=True):
             cell.outputs, cell.execution_count = old.outputs, old.execution_count
@@ -73,7 +73,8 @@ def _cell(cell: Cell, exercise: Exercise | None, fill: Any, taken: Counter[str])
     unique = name if taken[name] == 1 else f"{name}-{taken[name]}"
     if cell.kind == "markdown":
         return nbformat.v4.new_markdown_cell(cell.source, id=unique)  # type: ignore[no-untyped-call]
-    body = fill(exercise, cell.source) if exercise and cell.is_answer else cell.source
+    blanks = exercise.blanks if exercise and cell in exercise.answers else []
+    body = fill(cell.source, blanks) if cell.is_answer else cell.source
     metadata = {"tags": list(cell.tags)} if cell.tags else {}
     return nbformat.v4.new_code_cell(body, id=unique, metadata=metadata)  # type: ignore[no-untyped-call]
 
@@ -84,7 +85,7 @@ def _name(cell: Cell, exercise: Exercise | None) -> str:
         number = exercise.number.replace(".", "-")
         if cell.place == exercise.cells[0].place:
             return f"task-{number}"
-        if cell.is_answer:
+        if cell in exercise.answers:
             return f"exercise-{number}"
         if cell.is_check:
             return f"check-{number}"

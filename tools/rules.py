@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools import rules_exercise, rules_names, rules_page
+from tools import rules_exercise, rules_names, rules_page, rules_predict, rules_program
 from tools.checks import Check, registered, where
 from tools.lesson import NAME, Lesson, lessons
 
@@ -25,6 +25,8 @@ def problems(lesson: Lesson, root: Path) -> list[str]:
         *_numbers(lesson),
         *_orphans(lesson, checks),
         *rules_names.faults(lesson),
+        *rules_predict.faults(lesson),
+        *rules_program.faults(lesson),
     ]
     return [f"{_shown(lesson.path, root)}, {place}: {wrong}; {mend}." for place, wrong, mend in found]
 

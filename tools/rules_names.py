@@ -14,7 +14,7 @@ def faults(lesson: Lesson) -> Iterator[Fault]:
     broken = [cell for cell in lesson.cells if cell.kind == "code" and not names.parses(cell.source)]
     for cell in broken:
         place = f"the cell '{cell.source.partition(chr(10))[0]}'"
-        yield place, "Python cannot read it (magics are not used)", "correct it"
+        yield place, "Python cannot read it (no magic but %%program)", "correct it"
     if not broken:
         yield from _Names(lesson).walk()
 
@@ -44,11 +44,13 @@ class _Names:
                 self._give(bound)
 
     def _answer(self, cell: Cell, exercise: Exercise | None) -> Iterator[Fault]:
-        if exercise is None or any(marks.faults(cell.source)):
+        if any(marks.faults(cell.source)):
             return
         yield from self._uses(cell, names.names_read(cell.source) - names.assigned(cell.source), "")
         part = marks.split(cell.source)
         self._give(names.assigned(f"{part.before}\n{part.after}"))
+        if exercise is None:
+            return  # a prediction, which binds nothing
         for name in names.assigned(part.region):
             if name in exercise.blanks or name not in self.given:
                 self.blank[name] = exercise.number

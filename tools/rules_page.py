@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator
 
+from tools import rules_predict
 from tools.cells import DETAILS, Cell
 from tools.lesson import HEADING, Lesson
 
 Fault = tuple[str, str, str]
 TAGS = {"wrong", "nbval-check-output", "raises-exception"}
-METADATA = {"markdown": {"covers", "fewer"}, "code": {"tags"}}
+METADATA = {"markdown": {"covers", "fewer", "by_hand"}, "code": {"tags"}}
 LINK = re.compile(r"\]\(([^)\s]+\.ipynb)(?:#[^)]*)?\)")
 
 
@@ -79,7 +80,8 @@ def _cells(lesson: Lesson) -> Iterator[Fault]:
             yield place, f"'{odd[0]}' is not understood", f"known: {', '.join(sorted(known | TAGS))}"
         if _odd_heading(cell):
             yield place, "the heading is not understood", "write it like '### Exercise 2.1: key the flights'"
-        if cell.place not in owned and (cell.is_wrong or cell.is_check or cell.is_answer):
+        stray = cell.is_wrong or cell.is_check or (cell.is_answer and not rules_predict.is_meant(cell))
+        if cell.place not in owned and stray:
             yield place, "it belongs to no exercise", "put it under a heading '### Exercise …'"
 
 

@@ -1,11 +1,21 @@
-"""What the brokers of a home went through: told by their logs."""
+"""What the brokers of a home went through without being asked: told by their logs and by the home's diary."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
-FENCED = re.compile(r"Fencing broker \d+ at epoch \d+ because its session has timed out")
-ELECTED = re.compile(r"Completed transition to Leader\(")
+from threebrokers.cluster import diary
+from threebrokers.sight import Act
+
+TIME = r"^(\d\d):(\d\d):(\d\d)\.(\d\d\d) "
+FENCED = re.compile(TIME + r".*Fencing broker (\d+) at epoch \d+ because its session has timed out", re.M)
+ELECTED = re.compile(TIME + r".*Completed transition to Leader\(", re.M)
+# An act's consequences come late: a session and an election, each of up to 3 s on a busy machine, and
+# those of a broker that was paused or cut off when it is back.
+CONSEQUENCE_SECONDS = 10
+DAY = 86_400
 
 
 @dataclass(frozen=True)
@@ -23,9 +33,28 @@ class Unrest:
         return f"{self.fencings} fencings, {self.elections} elections"
 
 
-def unrest(home: Path) -> Unrest:
-    """Return what the brokers' logs tell so far."""
-    texts = [path.read_text("utf-8", errors="replace") for path in (home / "logs").glob("broker-*.log")]
-    return Unrest(
-        sum(len(FENCED.findall(text)) for text in texts), sum(len(ELECTED.findall(text)) for text in texts)
-    )
+def unasked(home: Path) -> Unrest:
+    """Return what the logs tell so far and no act explains: a fencing by one on that broker, all by a cut."""
+    acts = diary.read(home)
+    fencings = elections = 0
+    for path in (home / "logs").glob("broker-*.log"):
+        text = path.read_text("utf-8", errors="replace")
+        fencings += sum(not _asked(m, _of(acts, int(m[5]))) for m in FENCED.finditer(text))
+        elections += sum(not _asked(m, acts) for m in ELECTED.finditer(text))
+    return Unrest(fencings, elections)
+
+
+def _of(acts: Iterable[Act], broker: int) -> list[Act]:
+    return [act for act in acts if act.broker == broker or act.verb in ("cut", "stall", "slow", "heal")]
+
+
+def _asked(line: re.Match[str], acts: Iterable[Act]) -> bool:
+    """Tell whether one of the acts came shortly before a line of a log, which holds the time of day only."""
+    hour, minute, second, ms = map(int, line.groups()[:4])
+    at = 3600 * hour + 60 * minute + second + ms / 1000
+    return any((at - _of_day(act.at)) % DAY < CONSEQUENCE_SECONDS for act in acts)
+
+
+def _of_day(at: float) -> float:
+    when = datetime.fromtimestamp(at)
+    return 3600 * when.hour + 60 * when.minute + when.second + when.microsecond / 1e6

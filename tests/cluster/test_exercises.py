@@ -12,7 +12,7 @@ from tools.build import ROOT
 from tools.kernel import Kernel
 from tools.steps import Step, steps
 from tools.trial import FailedError, Trial
-from tools.unrest import unrest
+from tools.unrest import unasked
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -36,7 +36,7 @@ class Bench:
             lesson = lessons.read(path)
             if broken := [text for text in rules.problems(lesson, ROOT) if ", exercise " in text]:
                 raise FailedError(broken[0])
-            self.before = unrest(self.home)
+            self.before = unasked(self.home)
             self.trial = Trial(lesson, Kernel(path.parent))
         return self.trial
 
@@ -45,8 +45,8 @@ class Bench:
         if self.trial:
             trial, self.trial = self.trial, None
             trial.kernel.close()
-            felt = unrest(self.home).since(self.before)
-            self.notes.append(f"{trial.lesson.stem}: exercises took {trial.seconds:.0f} s; {felt}")
+            felt = unasked(self.home).since(self.before)
+            self.notes.append(f"{trial.lesson.stem}: exercises took {trial.seconds:.0f} s; unasked: {felt}")
 
 
 @pytest.fixture(scope="session")

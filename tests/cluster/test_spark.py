@@ -14,7 +14,8 @@ import pytest
 
 from threebrokers import course_data
 from threebrokers.cluster.java import spark_java_home
-from threebrokers.lab import Lab, open_lab
+from threebrokers.lab import Lab
+from threebrokers.opening import open_lab
 from threebrokers.waiting import quiet_wait, wait_until
 
 pytestmark = pytest.mark.cluster

@@ -4,12 +4,13 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
-from threebrokers.cluster.ports import HOST, Ports
+from threebrokers.cluster.ports import HOST, Ports, behind
 from threebrokers.cluster.process import Identity
 from threebrokers.errors import BenchError
 
@@ -18,15 +19,27 @@ LOCK_SECONDS = 90
 
 @dataclass
 class Bench:
-    """The remembered state of one home. `cluster_id` is empty until its disks are laid out."""
+    """The remembered state of one home. `cluster_id` is empty until its disks are laid out.
+
+    `links` is the process that carries the links, also if it has died; None if the brokers have none.
+    """
 
     cluster_id: str = ""
     ports: Ports = field(default_factory=dict)
     brokers: dict[int, Identity] = field(default_factory=dict)
+    links: Identity | None = None
 
     def addresses(self) -> dict[int, dict[str, str]]:
         """Return each broker's address ("host:port") on each listener."""
-        return {n: {name: f"{HOST}:{p}" for name, p in of.items()} for n, of in self.ports.items()}
+        return _with_host(self.ports)
+
+    def listening(self) -> dict[int, dict[str, str]]:
+        """Return where each broker itself listens: with links that is not its address."""
+        return _with_host(self.listening_ports())
+
+    def listening_ports(self) -> Ports:
+        """Return the port of each broker's own listeners."""
+        return behind(self.ports) if self.links else self.ports
 
 
 def load(home: Path) -> Bench:
@@ -36,9 +49,8 @@ def load(home: Path) -> Bench:
         return Bench(
             cluster_id=str(told["cluster_id"]),
             ports={int(n): {str(k): int(v) for k, v in of.items()} for n, of in told["ports"].items()},
-            brokers={
-                int(n): Identity(int(b["pid"]), float(b["started"])) for n, b in told["brokers"].items()
-            },
+            brokers={int(n): _identity(b) for n, b in told["brokers"].items()},
+            links=_identity(told["links"]) if told.get("links") else None,
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return Bench()
@@ -53,7 +65,8 @@ def save(home: Path, bench: Bench) -> None:
         "engine": "local",
         "cluster_id": bench.cluster_id,
         "ports": bench.ports,
-        "brokers": {n: {"pid": i.pid, "started": i.started} for n, i in sorted(bench.brokers.items())},
+        "brokers": {n: asdict(identity) for n, identity in sorted(bench.brokers.items())},
+        "links": asdict(bench.links) if bench.links else None,
     }
     draft = home / f"bench.json.{os.getpid()}"
     try:
@@ -78,3 +91,11 @@ def locked(home: Path) -> Iterator[None]:
             f"Another command has been changing this bench for more than {LOCK_SECONDS} s: "
             "end it, or look with `threebrokers doctor`."
         ) from None
+
+
+def _identity(told: dict[str, Any]) -> Identity:
+    return Identity(int(told["pid"]), float(told["started"]))
+
+
+def _with_host(ports: Ports) -> dict[int, dict[str, str]]:
+    return {n: {name: f"{HOST}:{port}" for name, port in of.items()} for n, of in ports.items()}

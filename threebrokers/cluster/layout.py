@@ -58,7 +58,9 @@ def configure(home: Path, bench: Bench) -> None:
     """Write each broker's configuration file."""
     (home / "conf").mkdir(parents=True, exist_ok=True)
     for node in settings.BROKERS:
-        values = settings.properties(node, bench.addresses(), str(folder(home, node)))
+        values = settings.properties(
+            node, bench.addresses(), str(folder(home, node)), bench.listening()[node]
+        )
         configuration(home, node).write_text(settings.as_text(values))
 
 

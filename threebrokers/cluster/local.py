@@ -5,9 +5,10 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from threebrokers.cluster import archive, bench, jars, layout, ports, process
+from threebrokers.cluster import archive, bench, jars, layout, links, ports, process
 from threebrokers.cluster.bench import Bench
 from threebrokers.cluster.java import java
+from threebrokers.cluster.network import Fault
 from threebrokers.cluster.process import BrokerProcess, Identity
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import BenchError
@@ -29,24 +30,56 @@ class LocalEngine:
 
     def listening(self) -> dict[int, dict[str, str]]:
         """Return where each broker really listens, on each listener."""
-        return bench.load(self.home).addresses()
+        return bench.load(self.home).listening()
+
+    def has_links(self) -> bool:
+        """Tell whether the brokers reach each other, and clients them, over links that can be cut."""
+        return bench.load(self.home).links is not None
+
+    def faults(self) -> list[Fault]:
+        """Return what is wrong with the links now. Raises BenchError if nobody can tell."""
+        here = bench.load(self.home)
+        return links.faults(here.ports) if here.links else []
+
+    def change_links(self, change: Callable[[list[Fault]], list[Fault]]) -> None:
+        """Make of the faults of the links what `change` returns. Raises BenchError without links."""
+        with bench.locked(self.home):
+            here = bench.load(self.home)
+            if not here.links:
+                raise BenchError(
+                    "These brokers have no links that can be cut: `lab.cluster.up(links=True)` starts them "
+                    "again with links, and their data stays."
+                )
+            links.put(here.ports, change(links.faults(here.ports)))
 
     def processes(self) -> dict[int, BrokerProcess]:
         """Return how each broker's process is now."""
         known = bench.load(self.home).brokers
         return {n: process.look(n, known.get(n)) for n in BROKERS}
 
-    def up(self, say: Callable[[str], None]) -> list[int]:
-        """Start the brokers that are missing, resume those that are paused; return the started ones."""
+    def up(self, say: Callable[[str], None], with_links: bool | None = None) -> list[int]:
+        """Start the brokers that are missing, resume those that are paused; return the started ones.
+
+        Brokers that run, but not with or without links as asked for, are stopped and started again.
+        """
         prepared = archive.prepare(say)
         with bench.locked(self.home):
             here = self._found()
+            if with_links is None:
+                with_links = here.links is not None
+            if here.brokers and with_links != (here.links is not None):
+                say(f"Starting the brokers again {'with' if with_links else 'without'} links; data stay …")
+                self._end_all(here, STOP_SECONDS)
             missing = [n for n in BROKERS if n not in here.brokers]
             if len(missing) == len(BROKERS):
+                self._end_all(here, 0)
                 if not layout.is_laid_out(self.home, here):
                     here.cluster_id = layout.lay_out(self.home, prepared.template)
                 here.ports = ports.claim(self.home)
+                here.links = links.start(self.home, here.ports) if with_links else None
                 layout.configure(self.home, here)
+                bench.save(self.home, here)
+            self._mend_links(here)
             for n in here.brokers:
                 self._resume(here, n)
             if missing:
@@ -62,6 +95,7 @@ class LocalEngine:
             here = self._found()
             if not layout.is_laid_out(self.home, here) or not here.ports:
                 raise BenchError("There is no cluster in this home yet: make one with `threebrokers up`.")
+            self._mend_links(here)
             if node not in here.brokers:
                 self._launch(here, node, prepared.broker_flags)
 
@@ -96,17 +130,14 @@ class LocalEngine:
         with bench.locked(self.home):
             here = self._found()
             ended = sorted(here.brokers)
-            # The last ones have no quorum left to say good-bye to, so they are killed after a while.
-            process.end(list(here.brokers.values()), STOP_SECONDS)
-            here.brokers.clear()
-            bench.save(self.home, here)
+            self._end_all(here, STOP_SECONDS)
         return ended
 
     def erase(self) -> None:
         """Kill all brokers and delete their data, logs and configuration."""
         with bench.locked(self.home):
             here = self._found()
-            process.end(list(here.brokers.values()), 0)
+            self._end_all(here, 0)
             layout.remove(self.home)
             bench.save(self.home, Bench())
 
@@ -125,6 +156,10 @@ class LocalEngine:
         """Return the path of one broker's log file."""
         return self.home / "logs" / f"broker-{node}.log"
 
+    def configuration(self, node: int) -> Path:
+        """Return the path of one broker's configuration file."""
+        return layout.configuration(self.home, node)
+
     def segments(self, topic: str, partition: int, node: int) -> list[Path]:
         """Return the segment files that one broker keeps of one partition, oldest first."""
         return sorted((layout.folder(self.home, node) / f"{topic}-{partition}").glob("*.log"))
@@ -136,13 +171,13 @@ class LocalEngine:
         here.brokers = {**process.find(self.home), **known}
         if here.brokers and not here.ports:
             # The state file is lost or damaged, its brokers run: their addresses cannot be trusted.
-            process.end(list(here.brokers.values()), 0)
+            self._end_all(here, 0)
             here = Bench()
         bench.save(self.home, here)
         return here
 
     def _launch(self, here: Bench, node: int, flags: list[str]) -> None:
-        for name, port in here.ports[node].items():
+        for name, port in here.listening_ports()[node].items():
             # The system may still be closing the sockets of a broker that was killed a moment ago.
             if not quiet_wait(functools.partial(ports.is_free, port), PORT_SECONDS):
                 raise BenchError(
@@ -164,6 +199,21 @@ class LocalEngine:
         here.brokers[node] = process.launch(command, self.log(node), environment)
         bench.save(self.home, here)
 
+    def _mend_links(self, here: Bench) -> None:
+        """Start the process that carries the links again, if it has died."""
+        if here.links and not here.links.process():
+            here.links = links.start(self.home, here.ports)
+            bench.save(self.home, here)
+
+    def _end_all(self, here: Bench, patience: float) -> None:
+        """End the brokers, then the process that carries their links."""
+        # The last ones have no quorum left to say good-bye to, so they are killed after a while.
+        process.end(list(here.brokers.values()), patience)
+        process.end(links.find(self.home), 0)
+        here.brokers.clear()
+        here.links = None
+        bench.save(self.home, here)
+
     def _resume(self, here: Bench, node: int) -> bool:
         return process.send(here.brokers[node], "resume")
 
@@ -178,7 +228,7 @@ class LocalEngine:
 
     def wait_for_ports(self, nodes: list[int], within: float) -> None:
         """Wait until these brokers accept connections. Raises BenchError at once if one of them dies."""
-        addresses = bench.load(self.home).ports
+        addresses = bench.load(self.home).listening_ports()
 
         def listening() -> bool:
             for n, told in self.processes().items():

@@ -17,10 +17,14 @@ HOST = "127.0.0.1"
 # Broker 1 listens from 11092, broker 2 from 12092, broker 3 from 13092: the number can be read in the port.
 # All are below the range that systems hand out to outgoing connections, so a dead broker's port stays free.
 FIRST, STEP, BENCHES = 92, 10, 89
+# With links the process that carries them listens at a broker's ports, and the broker three further.
+BEHIND, CONTROL = 3, 9
 
 
 def claim(home: Path) -> Ports:
     """Choose nine free ports for the bench of this home: the same as last time, if they are free.
+
+    Those that it needs to have links are free too.
 
     Raises BenchError if no block of ports is free.
     """
@@ -34,13 +38,23 @@ def claim(home: Path) -> Ports:
         order += [k for k in range(BENCHES) if k not in claims.values() and k != own]
         for block in order:
             ports = _block(block)
-            if all(is_free(port) for of_broker in ports.values() for port in of_broker.values()):
+            if all(map(is_free, [*_flat(ports), *_flat(behind(ports)), control(ports)])):
                 claims[str(home)] = block
                 book.write_text(json.dumps(claims, indent=1))
                 return ports
     raise BenchError(
         "No nine free ports were found between 11092 and 13984: `threebrokers doctor` shows who uses them."
     )
+
+
+def behind(outside: Ports) -> Ports:
+    """Return the ports at which brokers listen that have links: clients are told the others."""
+    return {n: {name: port + BEHIND for name, port in of.items()} for n, of in outside.items()}
+
+
+def control(outside: Ports) -> int:
+    """Return the port at which the process that carries the links takes orders."""
+    return min(_flat(outside)) + CONTROL
 
 
 def is_free(port: int) -> bool:
@@ -66,6 +80,10 @@ def _block(block: int) -> Ports:
         n: {name: 10_000 + 1000 * n + FIRST + STEP * block + i for i, name in enumerate(LISTENERS)}
         for n in BROKERS
     }
+
+
+def _flat(ports: Ports) -> list[int]:
+    return [port for of_broker in ports.values() for port in of_broker.values()]
 
 
 def _read(book: Path) -> dict[str, int]:

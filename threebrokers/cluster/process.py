@@ -7,6 +7,8 @@ from typing import Any
 
 import psutil
 
+from threebrokers.waiting import poll
+
 MARK = "-Dthreebrokers.home="
 NODE = "-Dthreebrokers.node="
 # The start time is counted from the machine's own start, which a clock that is set can shift a little.
@@ -78,15 +80,15 @@ def end(identities: list[Identity], patience: float) -> None:
 
     With a patience of 0 they are killed at once.
     """
-    running = [process for identity in identities if (process := identity.process())]
+    running = [identity for identity in identities if identity.process()]
     if patience > 0:
-        for process in running:
-            _send(process, "terminate")
-            _send(process, "resume")  # a paused process hears nothing
-        _, running = psutil.wait_procs(running, timeout=patience)
-    for process in running:
-        _send(process, "kill")
-    psutil.wait_procs(running, timeout=10)
+        for identity in running:
+            send(identity, "terminate")
+            send(identity, "resume")  # a paused process hears nothing
+        running = _left(running, patience)
+    for identity in running:
+        send(identity, "kill")
+    _left(running, 10)
 
 
 def send(identity: Identity, signal: str) -> bool:
@@ -105,6 +107,27 @@ def find(home: Path) -> dict[int, Identity]:
             if node is not None:
                 found[node] = Identity(process.pid, process.info["create_time"])
     return found
+
+
+def marked(mark: str) -> list[Identity]:
+    """Return the running processes that have this word in their command line."""
+    return [
+        Identity(process.pid, process.info["create_time"])
+        for process in psutil.process_iter(["cmdline", "create_time", "status"])
+        if mark in (process.info["cmdline"] or []) and process.info["status"] != psutil.STATUS_ZOMBIE
+    ]
+
+
+def _left(identities: list[Identity], within: float) -> list[Identity]:
+    """Return those that have not ended after so many seconds.
+
+    `make lab` starts the brokers, and a notebook ends them: an ended process whose parent has not asked
+    for it yet still has its number, and psutil.wait_procs would wait for that to go.
+    """
+    for left in poll(lambda: [i for i in identities if i.process()], within):
+        if not left:
+            break
+    return left
 
 
 def _send(process: psutil.Process, signal: str) -> bool:

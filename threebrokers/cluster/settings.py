@@ -25,6 +25,12 @@ TABLE = (
     Setting("controller.quorum.election.timeout.ms", "1000", "500", "a new controller is there soon"),
     Setting("controller.quorum.fetch.timeout.ms", "2000", "1000", "a silent controller is noticed soon"),
     Setting("controller.quorum.election.backoff.max.ms", "1000", "500", "voters who disagree try again soon"),
+    Setting(
+        "controller.socket.timeout.ms",
+        "30000",
+        "2000",
+        "a frozen controller holds up for a moment only what brokers pass on to it",
+    ),
     Setting("replica.lag.time.max.ms", "30000", "4000", "a slow copy leaves the ISR while you look"),
     Setting("replica.fetch.backoff.ms", "1000", "200", "a follower tries again soon after an error"),
     Setting(
@@ -68,24 +74,34 @@ TABLE = (
     ),
     Setting("log.retention.check.interval.ms", "300000", "2000", "old segments go within seconds"),
     Setting("file.delete.delay.ms", "60000", "1000", "files of a deleted topic go within seconds"),
+    Setting(
+        "replica.selector.class",
+        "null",
+        "org.apache.kafka.common.replica.RackAwareReplicaSelector",
+        "a reader that names its rack may read from a follower there",
+    ),
     Setting("num.network.threads", "3", "2", "less memory: few clients"),
     Setting("num.io.threads", "8", "4", "less memory: few clients"),
     Setting("background.threads", "10", "2", "less memory: few topics"),
 )
 
 
-def properties(node: int, addresses: dict[int, dict[str, str]], data: str) -> dict[str, str]:
+def properties(
+    node: int, addresses: dict[int, dict[str, str]], data: str, listening: dict[str, str] | None = None
+) -> dict[str, str]:
     """Return the whole configuration of one broker.
 
     `addresses` maps each broker to its address ("host:port") on each listener; `data` is its folder.
-    The listeners are three, so that a later lab can cut each kind of traffic apart.
+    The listeners are three, so that each kind of traffic can be cut apart. `listening` is where this
+    broker itself listens, if that is not its address.
     """
     own = addresses[node]
     return {
         "process.roles": "broker,controller",
         "node.id": str(node),
+        "broker.rack": f"rack-{node}",  # each in a rack of its own: a reader can ask for the nearest copy
         "controller.quorum.voters": ",".join(f"{n}@{a['CONTROLLER']}" for n, a in sorted(addresses.items())),
-        "listeners": ",".join(f"{name}://{own[name]}" for name in LISTENERS),
+        "listeners": ",".join(f"{name}://{(listening or own)[name]}" for name in LISTENERS),
         "advertised.listeners": ",".join(f"{name}://{own[name]}" for name in LISTENERS),
         "listener.security.protocol.map": ",".join(f"{name}:PLAINTEXT" for name in LISTENERS),
         "inter.broker.listener.name": "REPL",

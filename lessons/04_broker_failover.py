@@ -1,0 +1,899 @@
+# %% [markdown]
+# # What happens in the two seconds after a broker dies?
+#
+# **You will** stop, kill, freeze and cut off a broker and measure the silence that follows, write a producer that loses nothing, and lose records on purpose to see which ones go.
+#
+# *45 minutes. You need lab 03: leader, follower, ISR, high watermark.*
+
+# %%
+from threebrokers import open_lab
+
+lab = open_lab("04")
+
+# %% [markdown] covers="C008 D103 E005 D099 D101 E093 E107 B125"
+# ## Who notices that a broker is gone?
+#
+# A dead broker says nothing. So somebody must notice that it is silent. In every Kafka cluster one node is the **active controller**. It knows which brokers there are, and it chooses the leaders of partitions.
+#
+# - A broker that starts **registers** with the controller. From then on it sends a heartbeat every 300 ms.
+# - If the controller hears nothing for 1.7 s, the broker's **session** is over and the broker is **fenced**: it may not lead any more, and its partitions get other leaders. (Kafka's defaults are 2 s and 9 s: `broker.heartbeat.interval.ms`, `broker.session.timeout.ms`. The lab has shorter times so that you need not wait.)
+# - The broker stays on the list of brokers. It is only not counted as alive, until it comes back or somebody removes it for ever.
+#
+# Who is the controller now? Kafka has a tool for that.
+
+# %%
+print(lab.cluster.tool("kafka-metadata-quorum", "describe", "--status"))
+
+# %% [markdown] covers="A041 B047 E011 E092 E091"
+# `LeaderId` is the active controller. `CurrentVoters` are the controllers, here all three brokers: each of our three processes does both jobs. In production controllers are usually processes of their own.
+#
+# The controllers are a **quorum** in the Raft protocol (**KRaft**). They keep a log of everything that is known about the cluster: topics, leaders, ISRs, settings. The active controller is the leader of that log, the other controllers follow it, and all brokers read it. So a new controller already has the whole log when it takes over.
+#
+# Until Kafka 4 this was the work of another system, ZooKeeper. Old books tell you to start it first. Today there is nothing to start.
+
+# %% [markdown] covers="D101 B065 B067 B068"
+# ## Four ways to go silent
+#
+# Now the experiment. A producer sends a heartbeat twenty times a second, a consumer reads it. The broker that leads their partition goes silent in four ways, one after the other:
+#
+# | | what is done | what is left |
+# |---|---|---|
+# | `stop` | a clean shutdown, as with a plain `kill` | the broker says good-bye: it hands its leaderships over first |
+# | `kill` | `kill -9`, as a power cut | nothing; the operating system closes the connections |
+# | `pause` | the process is frozen | the connections stand, and nobody answers |
+# | `cut` | no network to the other brokers | the process lives, and clients still reach it |
+#
+# **Predict:** after which of the four does the consumer hear nothing for the longest time?
+
+# %%
+guess = lab.predict(
+    "After which of the four is the consumer silent for the longest time?",
+    {
+        "stop": "A clean shutdown looks slow, but leadership moves before the broker goes.",
+        "kill": "A kill is the hardest blow, but it closes connections, so clients look for the new leader.",
+        "pause": "A frozen broker closes nothing, but a client gives up waiting after its own time-out.",
+        "cut": "The consumer gets polite, empty answers, so it has no reason to look elsewhere.",
+    },
+    id="4.a",
+)
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess.commit("cut")
+# END SOLUTION
+
+# %% [markdown]
+# Three topics with more partitions lie beside the heartbeats. They have one, two and three copies. Nobody writes to them, but you will see what happens to their leaders. `calm` is a helper of this course: it brings every broker back, waits until all copies are equal, and lets the first replica of each partition lead.
+
+# %%
+from threebrokers.calm import calm
+
+heartbeats = lab.fresh_topic(
+    "heartbeats", partitions=3, replication_factor=3, config={"min.insync.replicas": "2"}
+)
+others = [lab.fresh_topic(f"copies-{n}", partitions=13, replication_factor=n) for n in (1, 2, 3)]
+calm(lab.cluster)
+quorum_leader = lab.cluster.sight([]).quorum_leader
+partitions = lab.cluster.state([heartbeats]).topic(heartbeats).partitions
+place = next(p for p in partitions if p.leader != quorum_leader)
+print(f"The heartbeats go to partition {place.id}. Its leader is broker {place.leader}.")
+
+# %% [markdown]
+# Clients have patience too. These two wait 3 s for an answer (Kafka's Python client waits 60 s). Both run in a thread of their own.
+
+# %%
+import threading
+
+from confluent_kafka import TopicPartition
+
+PATIENCE = 3.0  # seconds
+
+
+class Heart:
+    """Sends to one partition and reads from it until told to stop; `heard` counts what was read."""
+
+    def __init__(self, topic, partition):
+        self.place, self.heard, self.stopped = (topic, partition), 0, threading.Event()
+        patience = {"socket.timeout.ms": int(PATIENCE * 1000)}
+        self.producer = lab.producer({"acks": "all", "request.timeout.ms": int(PATIENCE * 1000), **patience})
+        self.reader = lab.consumer(
+            {"group.id": lab.group("monitor"), "enable.auto.commit": False, **patience}
+        )
+        self.reader.assign([TopicPartition(topic, partition, 0)])
+        self.threads = [threading.Thread(target=work) for work in (self.beat, self.listen)]
+
+    def beat(self):
+        while not self.stopped.is_set():
+            self.producer.produce(self.place[0], b"I am here", partition=self.place[1])
+            self.producer.poll(0.05)
+
+    def listen(self):
+        while not self.stopped.is_set():
+            message = self.reader.poll(0.05)
+            self.heard += message is not None and message.error() is None
+
+    def wait(self, beats=10):
+        goal = self.heard + beats
+        lab.wait_until(lambda: self.heard >= goal, what=f"{beats} heartbeats", within=30)
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        self.wait()
+        return self
+
+    def __exit__(self, *fault):
+        self.stopped.set()
+        for thread in self.threads:
+            thread.join()
+
+
+# %% [markdown]
+# Now all four, in one recording. It takes about half a minute. After `stop`, `kill` and `pause` the cell waits until heartbeats come again. The cut is mended after 7 s, more than twice the clients' patience.
+
+# %%
+import time
+
+UNDO = {"stop": "start", "kill": "start", "pause": "resume", "cut": "heal"}
+victim = place.leader
+
+
+def leaders_elsewhere():
+    return victim not in {p.leader for t in lab.cluster.sight([heartbeats]).topics for p in t.partitions}
+
+
+with lab.record(heartbeats, *others) as tape, Heart(heartbeats, place.id) as heart:
+    for how, undo in UNDO.items():
+        began = time.monotonic()
+        getattr(lab.cluster, how)(victim)
+        lab.wait_until(leaders_elsewhere, what="new leaders", within=20)
+        if how == "cut":
+            time.sleep(max(0, 2.5 * PATIENCE - (time.monotonic() - began)))
+        else:
+            heart.wait()
+        getattr(lab.cluster, undo)(victim)
+        calm(lab.cluster)
+        heart.wait()
+
+tape.show()
+
+# %% [markdown]
+# What was done stands at the top of the picture. Look for the hatched gaps below it. How long were they?
+
+# %%
+import pandas as pd
+
+acts = {act.verb: act for act in tape.acts if act.verb in UNDO}
+kinds = {"acknowledged": "producer hears no ok", "delivered": "consumer hears nothing"}
+silence = pd.DataFrame(
+    {
+        words: [tape.silence(kind, after=act).seconds for act in acts.values()]
+        for kind, words in kinds.items()
+    },
+    index=list(acts),
+)
+guess.compare(silence["consumer hears nothing"].idxmax())
+silence.round(1)
+
+# %%
+lab.happened("A clean stop was the shortest silence", silence["consumer hears nothing"].idxmin() == "stop")
+lab.happened(
+    "After the cut the consumer heard nothing until the network was mended",
+    silence["consumer hears nothing"]["cut"] > 2 * PATIENCE,
+)
+
+# %% [markdown] covers="D115 E094"
+# - **stop**: the broker asks the controller to move its leaderships, and only then ends. Clients get the error "not leader", ask any broker for new metadata, and go on.
+# - **kill**: connections break, so clients know at once. But there is no new leader before the session is over.
+# - **pause**: the same 1.7 s for the controller. The clients wait longer: nothing is broken, there is only no answer. Their own patience decides.
+# - **cut**: the other brokers have a new leader after 1.7 s. The producer's `acks=all` is not confirmed, so it loses patience and asks again who leads. The consumer gets an answer to every request: "nothing new". It believes that, until it refreshes its metadata by itself (`topic.metadata.refresh.interval.ms`, 5 minutes).
+#
+# So "how long does failover take?" has four answers, and half of each is in your clients' settings.
+
+# %% [markdown]
+# ### Exercise 4.1: Measure the four silences
+#
+# Set `silences`: for each of the words `"stop"`, `"kill"`, `"pause"` and `"cut"` the longest time in seconds without a **delivery** after that act, taken from `tape`.
+
+# %%
+# TODO: ask the tape for each of its acts
+# BEGIN SOLUTION
+silences = {}
+for act in tape.acts:
+    if act.verb in UNDO:
+        silences[act.verb] = tape.silence("delivered", after=act).seconds
+# END SOLUTION
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# What does `tape.acts` hold, and which of these acts began a silence? A recording knows several kinds of silence: which one does a consumer feel?
+#
+# </details>
+# <details><summary>Another hint</summary>
+#
+# `tape.silence(kind, after=act)` returns the longest gap of one kind between this act and the next. The gap has `seconds`. Without `after` it is the longest gap of the whole tape.
+#
+# </details>
+
+# %% tags=["wrong"]
+# mixes up sending and delivery | times between two sent records
+silences = {act.verb: tape.silence("sent", after=act).seconds for act in tape.acts if act.verb in UNDO}
+
+# %% tags=["wrong"]
+# takes what the producer hears | without an acknowledgement, which the producer feels
+silences = {
+    act.verb: tape.silence("acknowledged", after=act).seconds for act in tape.acts if act.verb in UNDO
+}
+
+# %% tags=["wrong"]
+# takes the largest of another run | the longest of the whole tape for every act
+silences = {how: tape.silence("delivered").seconds for how in UNDO}
+
+# %% tags=["wrong"]
+# measures the way back | after the broker came back
+back = {undo: act for act in tape.acts for undo in UNDO.values() if act.verb == undo}
+silences = {how: tape.silence("delivered", after=back[undo]).seconds for how, undo in UNDO.items()}
+
+# %% tags=["nbval-check-output"]
+lab.check.silences_measured(tape, silences)
+
+# %% [markdown] covers="B023 B066 D105 B126"
+# ## Who becomes the leader?
+#
+# The recording also saw the partitions beside the heartbeats. Each has a list of replicas, in an order that was chosen when the topic was made.
+#
+# **Predict:** a partition has the replicas `[2, 3, 1]`, all are in sync, and broker 2 dies. Who leads it now?
+
+# %%
+guess = lab.predict(
+    "The replicas are [2, 3, 1], all in sync, and broker 2 dies. Who is the new leader?",
+    {
+        "broker 1": "The smallest number has no meaning; what counts is the order of the replicas.",
+        "broker 3": "The first replica in the list that is alive and in sync.",
+        "the broker with the most records": "All in-sync replicas hold everything that was confirmed, so nobody counts.",
+        "whichever answers first": "There is no race: the controller alone decides.",
+    },
+    id="4.b",
+)
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess.commit("broker 3")
+# END SOLUTION
+
+# %%
+kill = acts["kill"]
+before = [sight for sight in tape.sights if sight.at < kill.at][-1]
+back = next(act.at for act in tape.acts if act.at > kill.at)
+during = [sight for sight in tape.sights if sight.at < back][-1]
+
+
+def leaders(sight, topic):
+    return {p.id: p for p in sight.topic(topic).partitions}
+
+
+rows = []
+for topic in others:
+    for number, p in leaders(before, topic).items():
+        if p.leader == victim:
+            now = leaders(during, topic)[number].leader
+            rows.append((topic, number, list(p.replicas), "nobody" if now is None else now))
+pd.DataFrame(rows, columns=["topic", "partition", "replicas", "leads after the kill"])
+
+# %%
+followed = [(replicas[1:] or ["nobody"])[0] == now for _, _, replicas, now in rows]
+guess.compare("broker 3" if all(followed) else "whichever answers first")
+lab.happened("Every partition went to the next replica in its list", all(followed))
+alone = [row for row in rows if len(row[2]) == 1]
+lab.happened("A partition with one copy had no leader any more", all(row[3] == "nobody" for row in alone))
+
+# %% [markdown] covers="B131 B133"
+# No vote is held. The controller takes the first replica of the list that is alive and in the ISR. All of the ISR hold every confirmed record, so any of them will do.
+#
+# - With **one copy** nobody is left. The partition is *offline* until its broker returns.
+# - With **two or three copies** one broker may die and nothing stops.
+#
+# That is why Kafka needs few copies: with $f+1$ copies, $f$ brokers may die. A system in which a majority must agree on every record needs $2f+1$. Kafka pays for it in another place: the list of who is in sync must itself be safe. It stands in the controllers' log, and *that* log is kept by a majority.
+
+# %% [markdown] covers="B069 D106 E101"
+# ## The way back
+#
+# When the broker returned, its replicas came back as followers. Each asks the new leader: "up to which offset do we agree?" It knows under which leader it wrote each record: every leader has a number, the **leader epoch**, and every batch carries it. What the new leader does not have is cut off; then the follower copies the rest. When it has caught up it is in the ISR again.
+#
+# It does not lead again by itself, at least not at once: an old book leaves its broker without work here. After `calm` moved leadership back, the epochs tell how often a partition had a new leader:
+
+# %%
+epochs = {"before": before, "killed": during, "at the end": tape.sights[-1]}
+pd.DataFrame(
+    {
+        when: {
+            "leader": leaders(sight, heartbeats)[place.id].leader,
+            "leader epoch": leaders(sight, heartbeats)[place.id].epoch,
+            "in sync": str(sorted(leaders(sight, heartbeats)[place.id].isr)),
+        }
+        for when, sight in epochs.items()
+    }
+)
+
+# %% [markdown]
+# Kafka's own check for a better leader runs every 300 s and is off in this lab (`auto.leader.rebalance.enable`), so that you see what happens. In lab 03 you moved leadership back with `elect_leaders`; `calm` does the same.
+
+# %% [markdown] covers="A121 D055"
+# ## A partition that nobody leads
+#
+# A key chooses its partition among *all* partitions, also those that nobody leads; otherwise an outage would move keys to other partitions. A record without a key may go anywhere. The broker that was the victim is frozen once more, and 39 records go to the topic with one copy: one for each partition by key, and 26 without a key.
+
+# %%
+from confluent_kafka import consistent
+
+single = others[0]
+by_partition = {consistent(str(key).encode(), 13): str(key) for key in range(200)}
+failed = []  # the keys of records that could not be stored
+
+
+def report(error, message):
+    if error:
+        failed.append((message.key() or b"").decode())
+
+
+lab.cluster.pause(victim)
+lab.wait_until(
+    lambda: None in {p.leader for p in lab.cluster.sight([single]).topics[0].partitions},
+    what="partitions without a leader",
+)
+producer = lab.producer(
+    {"message.timeout.ms": 2000, "sticky.partitioning.linger.ms": 0, "on_delivery": report}
+)
+producer.list_topics(single, timeout=5)
+for key in [*by_partition.values(), *[None] * 26]:
+    producer.produce(single, b"x", key=key)
+left = producer.flush(20)
+lab.cluster.resume(victim)
+calm(lab.cluster)
+print(f"with a key: {len(failed) - failed.count('')} of 13 failed; without: {failed.count('')} of 26")
+
+# %%
+lost_by_key = [consistent(key.encode(), 13) for key in failed if key]
+leaderless = [p.id for p in before.topic(single).partitions if p.leader == victim]
+lab.happened(
+    "Of the keyed records exactly those for leaderless partitions failed",
+    sorted(lost_by_key) == leaderless,
+)
+lab.happened("Most records without a key went elsewhere", failed.count("") < 13)
+
+# %% [markdown]
+# Without a key this client draws a partition, and if nobody leads it, it draws once more. Sometimes it has bad luck twice. (Java's client chooses only among partitions that have a leader.) Nobody should move a keyed record elsewhere: its place is part of its meaning.
+
+# %% [markdown]
+# ### Exercise 4.2: A producer that loses nothing
+#
+# `through_a_kill(topic)` gives you the numbers 0 to 149, and breaks something on the way: after 50 it stops the copying between brokers, after 100 it kills the leader, and then everything comes back. Send every number as a record to `orders`, so that none is missing in the end. Make the producer with `ledger.producer(…)`: it is the usual one, and notes what becomes of each record.
+
+# %%
+from threebrokers.waiting import quiet_wait
+
+
+def through_a_kill(topic):
+    def look():
+        return lab.cluster.sight([topic]).topics[0].partitions[0]
+
+    leader, cluster = look().leader, lab.cluster
+    try:
+        yield from range(50)
+        lab.wait_until(lambda: (look().readable or 0) >= 50, what="the first 50 to be copied", within=5)
+        cluster.stall(leader, "brokers")  # followers get nothing more
+        yield from range(50, 100)
+        quiet_wait(lambda: (dict(look().ends).get(leader) or 0) >= 100, within=1)
+        cluster.kill(leader)
+        cluster.heal(leader)
+        yield from range(100, 150)
+    finally:
+        cluster.up()
+
+
+# %%
+calm(lab.cluster)
+orders = lab.fresh_topic("orders", replication_factor=3, config={"min.insync.replicas": "2"})
+ledger = lab.ledger("orders")
+# TODO: make the `producer` and send each number of through_a_kill(orders)
+# BEGIN SOLUTION
+producer = ledger.producer({"acks": "all", "enable.idempotence": True})
+for number in through_a_kill(orders):
+    producer.produce(orders, str(number))
+    producer.poll(0)
+producer.flush()
+# END SOLUTION
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# Who must have a record before the producer calls it stored? And how long may it go on trying, compared with the time until a new leader is there?
+#
+# </details>
+# <details><summary>Another hint</summary>
+#
+# The setting `acks` says whose confirmation counts. `message.timeout.ms` (300,000 unless you say otherwise) bounds all tries together. `flush()` without a number waits for every report; show `ledger.balance(orders)` to see what is missing.
+#
+# </details>
+
+# %% tags=["wrong"]
+# acks=0 | acks=0: nobody confirms anything
+producer = ledger.producer({"acks": 0})
+for number in through_a_kill(orders):
+    producer.produce(orders, str(number))
+    producer.poll(0)
+producer.flush()
+
+# %% tags=["wrong"]
+# acks=1 | acks=1: only the leader had them
+producer = ledger.producer({"acks": 1})
+for number in through_a_kill(orders):
+    producer.produce(orders, str(number))
+    producer.poll(0)
+producer.flush()
+
+# %% tags=["wrong"]
+# gives up before there is a new leader | message.timeout.ms is 1000
+producer = ledger.producer({"acks": "all", "message.timeout.ms": 1000})
+for number in through_a_kill(orders):
+    producer.produce(orders, str(number))
+    producer.poll(0)
+producer.flush()
+
+# %% tags=["wrong"]
+# swallows the errors | failed at the first try
+producer = ledger.producer({"acks": "all", "retries": 0, "on_delivery": lambda error, message: None})
+for number in through_a_kill(orders):
+    producer.produce(orders, str(number))
+    producer.poll(0)
+producer.flush()
+
+# %% tags=["nbval-check-output"]
+lab.check.nothing_lost(producer)
+
+# %% [markdown] covers="D104 E090"
+# ## Split brain
+#
+# The old leader of the cut partition did not know that another leader had been chosen. For some seconds two brokers believed that they lead. Which of them is right? Let us write to the *old* one. A producer that asks for metadata would find the new leader, so these two start before the cut and never look again. One wants `acks=1`, the other `acks=all`.
+#
+# **Predict:** the old leader is cut off from the other brokers, and clients still reach it. What becomes of a record with `acks=1`?
+
+# %%
+guess = lab.predict(
+    "A producer with acks=1 writes to the leader that is cut off. What happens?",
+    {
+        "it says ok, and the record stays": "The old leader keeps its own log only until it meets the new leader; then it follows.",
+        "it says ok, and the record is lost": "One broker's word is worth as much as that one broker.",
+        "it gets an error": "The old leader cannot know yet that it leads no more, so it accepts.",
+    },
+    id="4.c",
+)
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess.commit("it says ok, and the record is lost")
+# END SOLUTION
+
+# %%
+calm(lab.cluster)
+cut_off = lab.fresh_topic("cut-off", replication_factor=3, config={"min.insync.replicas": "2"})
+ledger = lab.ledger("split-brain")
+told = {1: [], "all": []}
+writers = {
+    acks: ledger.producer(
+        {
+            "acks": acks,
+            "linger.ms": 0,
+            "message.timeout.ms": 3000,
+            "on_delivery": lambda error, message, acks=acks: told[acks].append(
+                error.name() if error else "ok"
+            ),
+        }
+    )
+    for acks in told
+}
+
+
+def look():
+    return lab.cluster.sight([cut_off]).topics[0].partitions[0]
+
+
+for writer in writers.values():
+    writer.produce(cut_off, b"in peace")
+    writer.flush()
+old = look().leader
+with lab.record(cut_off) as tape:
+    lab.cluster.cut(old)
+    lab.wait_until(lambda: look().leader not in (old, None), what="a second leader", within=20)
+    for writer in writers.values():
+        writer.produce(cut_off, b"while two brokers believe that they lead")
+    for writer in writers.values():
+        writer.flush()
+    split = look()
+    lab.cluster.heal(old)
+    calm(lab.cluster)
+print("new leader:", split.leader, " epoch", split.epoch, " still believes that it leads:", split.claims)
+print("told to the producers:", told)
+balance = ledger.balance(cut_off)
+balance
+
+# %%
+lab.happened("Two brokers believed that they lead", split.claims == (old,))
+lab.happened("With acks=1 the old leader said ok", told[1] == ["ok", "ok"])
+lab.happened("With acks=all nobody said ok", told["all"] == ["ok", "_MSG_TIMED_OUT"])
+lab.happened(
+    "The record with acks=1 was gone after the heal", [e.number.producer for e in balance.lost] == [1]
+)
+guess.compare("it says ok, and the record is lost" if balance.lost else "it says ok, and the record stays")
+
+# %% [markdown]
+# With `acks=all` a record counts when the whole ISR has it. The old leader cannot shrink its ISR: for that it must ask the controller, and the controller is out of reach. So it waits, and the producer hears nothing, then an error. An error is honest: the producer may send the record again.
+#
+# **Epochs** end the quarrel when the network heals. The new leader has a higher leader epoch, so the old one gives way, cuts its log back to where both agree, and follows. The same idea is used three times: a number that grows with each change of office, and whoever comes with an older one is refused. Partition leaders have their leader epoch, the active controller has `LeaderEpoch`, and a producer with transactions has a producer epoch (lab 11).
+
+# %% [markdown] covers="B068"
+# ## The group's broker
+#
+# A consumer group has a broker of its own too: its **coordinator**. It knows the members and keeps the committed offsets. Which broker is it? The offsets are in a topic, `__consumer_offsets`. The group's name, hashed, chooses a partition, and the leader of that partition is the coordinator. So when it dies, the next replica takes over, with all offsets.
+#
+# While that happens, commits fail with errors such as `NOT_COORDINATOR`. They are retriable: the client looks for the new coordinator by itself. Old courses show such lines in red; they are the sound of a failover that works.
+
+# %%
+from confluent_kafka import KafkaException
+
+calm(lab.cluster)
+readings = lab.fresh_topic("readings", replication_factor=3)
+producer = lab.producer({"acks": "all"})
+for number in range(200):
+    producer.produce(readings, str(number))
+left = producer.flush()
+
+
+def coordinator_of(group):
+    return lab.cluster.admin().describe_consumer_groups([group])[group].result().coordinator.id
+
+
+def a_member():
+    """Return a new group that the leader of readings does not coordinate, and a member of it."""
+    leader = lab.cluster.state([readings]).topic(readings).partitions[0].leader
+    names = (f"{lab.group('readers')}-{time.time_ns()}" for _ in range(100))
+    group = next(name for name in names if coordinator_of(name) != leader)
+    reader = lab.consumer({"group.id": group, "auto.offset.reset": "earliest", "enable.auto.commit": False})
+    reader.subscribe([readings])
+    read_and_commit(reader)
+    return group, reader
+
+
+def read_and_commit(reader):
+    """Read 20 records and commit them, however often that must be tried."""
+    messages = []
+    while len(messages) < 20:
+        messages += reader.consume(20 - len(messages), timeout=0.5)
+
+    def commit():
+        try:
+            return reader.commit(message=messages[-1], asynchronous=False)
+        except KafkaException as fault:
+            print("not yet:", fault.args[0].name())
+
+    lab.wait_until(commit, what="a commit", within=30)
+
+
+# %% [markdown]
+# ### Exercise 4.3: Kill the coordinator
+#
+# `reader` is a member of the group `group` and has read and committed some records. Record with `lab.record(readings, groups=[group])` as `tape`: find the group's coordinator, kill that broker, and go on with `read_and_commit(reader)`. Then set `after`: the broker that is the coordinator now.
+
+# %%
+calm(lab.cluster)
+group, reader = a_member()
+# TODO: record as `tape` how you kill the coordinator and read on; who is the coordinator `after`?
+# BEGIN SOLUTION
+with lab.record(readings, groups=[group]) as tape:
+    lab.cluster.kill(coordinator_of(group))
+    read_and_commit(reader)
+    after = coordinator_of(group)
+# END SOLUTION
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# Look at the cell above: which function asks the AdminClient who coordinates a group? When is its answer another one?
+#
+# </details>
+# <details><summary>Another hint</summary>
+#
+# `with lab.record(…) as tape:` records while the lines in it run. Three lines are enough: the kill, the reading, and the question once more.
+#
+# </details>
+
+# %% tags=["wrong"]
+# nobody is killed | nobody was killed while
+with lab.record(readings, groups=[group]) as tape:
+    read_and_commit(reader)
+    after = coordinator_of(group)
+
+# %% tags=["wrong"]
+# takes the partition's leader for the coordinator | leads the partition of
+with lab.record(readings, groups=[group]) as tape:
+    lab.cluster.kill(lab.cluster.state([readings]).topic(readings).partitions[0].leader)
+    after = coordinator_of(group)
+
+# %% tags=["wrong"]
+# says the old one | is the broker that you killed
+with lab.record(readings, groups=[group]) as tape:
+    after = coordinator_of(group)
+    lab.cluster.kill(after)
+    read_and_commit(reader)
+
+# %% tags=["nbval-check-output"]
+lab.check.group_goes_on(tape, after)
+
+# %% [markdown] covers="E012 E013 E037 E089 E113 B026"
+# ## When the controller itself dies
+#
+# The active controller is one of the voters. The others read its log; if they get no answer for 1 s (`controller.quorum.fetch.timeout.ms`, Kafka's default is 2 s), they elect a new one. Each election has a higher `LeaderEpoch`, and whoever still speaks with an older epoch is not heard.
+#
+# A leader needs the votes of a **majority** of the voters: 2 of 3, 3 of 5. If the majority is gone nothing can be elected and no topic be made, though partitions whose leaders live go on for a while. In a large cluster there are three or five controllers on machines of their own, and they are changed one at a time.
+#
+# Beware of one answer: `describe_cluster()` of the AdminClient has a field `controller`. With KRaft it names *any* live broker, because clients no longer talk to the controller.
+
+# %%
+asked = [lab.cluster.admin().describe_cluster().result().controller.id for _ in range(5)]
+print("describe_cluster names", asked, "and the active controller is", lab.cluster.sight([]).quorum_leader)
+
+# %% [markdown]
+# ### Exercise 4.4: Kill the active controller
+#
+# Keep the output of `kafka-metadata-quorum describe --status` as `before`. Kill the active controller. When another one leads the quorum, keep the output as `after`. And `may_fail`: how many controllers of **five** may fail so that the quorum still works?
+
+# %%
+import re
+
+calm(lab.cluster)
+# TODO: set `before`, kill the active controller, set `after`; and `may_fail`
+# BEGIN SOLUTION
+before = lab.cluster.tool("kafka-metadata-quorum", "describe", "--status")
+leader = int(re.search(r"LeaderId:\s+(\d+)", before)[1])
+lab.cluster.kill(leader)
+lab.wait_until(
+    lambda: lab.cluster.sight([]).quorum_leader not in (None, leader), what="another controller", within=20
+)
+after = lab.cluster.tool("kafka-metadata-quorum", "describe", "--status")
+may_fail = 2
+# END SOLUTION
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# Which line of the tool's output names the active controller? What is a majority of five, and how many voters are left over?
+#
+# </details>
+# <details><summary>Another hint</summary>
+#
+# `lab.cluster.tool("kafka-metadata-quorum", "describe", "--status")` returns text; `re.search(r"LeaderId:\s+(\d+)", text)[1]` finds the number. `lab.cluster.sight([]).quorum_leader` tells who leads now, or None.
+#
+# </details>
+
+# %% tags=["wrong"]
+# asks describe_cluster | names any live broker
+before = str(lab.cluster.admin().describe_cluster().result().controller)
+after = before
+may_fail = 2
+
+# %% tags=["wrong"]
+# takes a partition's leader for the controller | the leaders of partitions
+before = lab.cluster.tool("kafka-topics", "--describe", "--topic", readings)
+after = before
+may_fail = 2
+
+# %% tags=["wrong"]
+# kills nobody | the same controller in the same epoch
+before = lab.cluster.tool("kafka-metadata-quorum", "describe", "--status")
+after = before
+may_fail = 2
+
+# %% tags=["wrong"]
+# all but one may fail | a quorum is not one controller
+before = after = lab.cluster.tool("kafka-metadata-quorum", "describe", "--status")
+may_fail = 4
+
+# %% tags=["wrong"]
+# confuses the majority with the rest | 3 is the majority itself
+before = after = lab.cluster.tool("kafka-metadata-quorum", "describe", "--status")
+may_fail = 3
+
+# %% tags=["nbval-check-output"]
+lab.check.controller_killed(before, after, may_fail)
+
+# %% [markdown] covers="B130 D151 D152 D153 E115 E222"
+# ## The last resort
+#
+# What if the leader dies and nobody in the ISR is left? Kafka waits until one of them returns. That is the default, and it is safe. A topic can choose otherwise: with `unclean.leader.election.enable=true` a replica that is *not* in sync may lead. Then the partition can be written again, and whatever that replica has not seen is gone. A bank would wait; who counts clicks may not.
+#
+# Here is how it happens. The topic has two replicas and is content with one (`min.insync.replicas=1`).
+#
+# 1. The follower loses its network and leaves the ISR.
+# 2. Ten more records go to the leader, and it says ok. The ISR is the leader alone, so that is even true with `acks=all`.
+# 3. The leader loses its network too.
+# 4. The **follower** comes back first.
+#
+# Beside it lies a topic with the same two replicas and `min.insync.replicas=2`.
+
+# %%
+calm(lab.cluster)
+unclean = lab.fresh_topic(
+    "unclean",
+    replication_factor=2,
+    config={"min.insync.replicas": "1", "unclean.leader.election.enable": "true"},
+)
+guarded = lab.fresh_topic("guarded", partitions=12, replication_factor=2, config={"min.insync.replicas": "2"})
+leader, follower = lab.cluster.state([unclean]).topic(unclean).partitions[0].replicas
+twin = next(
+    p.id for p in lab.cluster.state([guarded]).topic(guarded).partitions if p.replicas == (leader, follower)
+)
+
+
+def partition(topic, number):
+    return leaders(lab.cluster.sight([topic]), topic)[number]
+
+
+said = []
+ledger = lab.ledger("unclean")
+producer = ledger.producer({"acks": "all", "linger.ms": 0, "retries": 0})
+for number in range(5):
+    producer.produce(unclean, f"everybody has {number}")
+left = producer.flush(10)
+
+with lab.record(unclean, guarded) as tape:
+    lab.cluster.cut(follower)
+    lab.wait_until(lambda: partition(unclean, 0).isr == (leader,), what="an ISR of one", within=20)
+    for number in range(5, 15):
+        producer.produce(unclean, f"only the leader has {number}")
+    keep = {"partition": twin, "on_delivery": lambda error, message: said.append(error and error.name())}
+    producer.produce(guarded, b"refused", **keep)
+    left = producer.flush(10)
+    described = lab.cluster.tool("kafka-topics", "--describe", "--topic", guarded)
+    lab.cluster.cut(leader, anyway=True)
+    lab.cluster.heal(follower)
+    for topic, number in [(unclean, 0), (guarded, twin)]:
+        lab.wait_until(lambda: partition(topic, number).leader == follower, what="a leader", within=30)  # noqa: B023
+    lab.cluster.heal(leader)
+    calm(lab.cluster)
+balance = ledger.balance(unclean)
+balance
+
+# %%
+lab.happened("The replica that was out of sync became the leader", balance.stored)
+lab.happened(
+    "Ten confirmed records were lost, and no other",
+    [e.number.sequence for e in balance.lost] == list(range(5, 15)),
+)
+lab.happened(
+    "The topic that wants two copies refused the record",
+    said in (["NOT_ENOUGH_REPLICAS"], ["NOT_ENOUGH_REPLICAS_AFTER_APPEND"]),
+)
+print(next(line for line in described.splitlines() if f"Partition: {twin}\t" in line))
+
+# %% [markdown]
+# The last line is of `guarded`, when its follower was away. Look at **Elr**: *eligible leader replicas*, new since Kafka 4.1 and not in any old book. The ISR was smaller than `min.insync.replicas`, so nothing could be confirmed any more. So whoever left the ISR at that moment still has *everything* that was ever confirmed, and may lead, although it is not in sync. That is why `guarded` had a leader again without any risk, and `unclean` paid with ten records.
+#
+# There is also a tool for this last resort: `kafka-leader-election --election-type unclean` elects such a leader once, by hand, for one partition.
+
+# %% [markdown]
+# ### Exercise 4.5: What went, and who took it
+#
+# Tell the story of `unclean` from `balance` and `tape`. Set `lost`: the list of **offsets** that the lost records had. Set `was_in_sync`: was the replica that was elected in the ISR, `True` or `False`? And `first`: which broker had to come back first so that nothing were lost?
+
+# %%
+# TODO: set `lost` (a list of offsets), `was_in_sync` (True or False) and `first` (a broker's number)
+# BEGIN SOLUTION
+lost = [entry.offset for entry in balance.lost]
+was_in_sync = False
+first = leader
+# END SOLUTION
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# Which of the records had the ISR of one confirmed? And who was that one? Look at `tape.show()`.
+#
+# </details>
+# <details><summary>Another hint</summary>
+#
+# `balance.lost` is a list of entries with `number` and `offset`. In the recording each sight has the partition's `isr`. The variables `leader` and `follower` are the two replicas.
+#
+# </details>
+
+# %% tags=["wrong"]
+# believes that a replica of the ISR was elected | was not in the ISR when
+lost = [entry.offset for entry in balance.lost]
+was_in_sync = True
+first = leader
+
+# %% tags=["wrong"]
+# believes that everything is gone | are still there
+lost = [entry.offset for entry in balance.acknowledged]
+was_in_sync = False
+first = leader
+
+# %% tags=["wrong"]
+# believes that confirmed is safe | confirmed means
+lost = []
+was_in_sync = False
+first = leader
+
+# %% tags=["wrong"]
+# lets the follower come first | that is what happened
+lost = [entry.offset for entry in balance.lost]
+was_in_sync = False
+first = follower
+
+# %% tags=["nbval-check-output"]
+lab.check.loss_told(ledger, tape, lost, was_in_sync, first)
+
+# %% [markdown] covers="A014"
+# ## And if all three die at once?
+#
+# One power cut for all. A record that was confirmed may still be only in the page caches of three machines (lab 02), and a real power cut would empty them. Here the machine stays on, so what was written is there again. (In production the three copies are in three buildings, with three sources of power.)
+
+# %%
+calm(lab.cluster)
+for broker in lab.cluster.brokers:
+    lab.cluster.kill(broker, anyway=True)
+calm(lab.cluster)
+
+from threebrokers.records import read_log
+
+lab.happened("All 200 readings were there after three kills", len(read_log(lab.bootstrap, readings)) == 200)
+
+# %% [markdown]
+# ## What to remember
+#
+# - A dead broker is noticed by its silence: the controller waits for the session's end, then the next in-sync replica of the list leads. How long *you* wait depends on your client as well.
+# - `acks=all` with `min.insync.replicas=2` loses nothing when a leader dies or is cut off; `acks=1` says ok for records that only one broker has.
+# - Controllers need a majority, data needs one in-sync copy. Whoever has the higher epoch is right.
+
+# %% [markdown]
+# ## Quiz
+#
+# 1. A colleague restarts brokers with `kill -9` "because it is faster". What does she pay?
+#
+# <details><summary>Answer</summary>
+#
+# About two seconds of silence for each partition that the broker leads (nine with Kafka's defaults), because it cannot hand its leaderships over. A clean stop costs nearly nothing.
+#
+# </details>
+#
+# 2. Is ZooKeeper still needed?
+#
+# <details><summary>Answer</summary>
+#
+# No: since Kafka 4 it cannot even be used. Controllers keep the metadata in a Raft log of their own.
+#
+# </details>
+#
+# 3. What is the difference between failover and disaster recovery?
+#
+# <details><summary>Answer</summary>
+#
+# Failover happens inside the cluster, by itself, in seconds: another replica leads. Disaster recovery is for the loss of a whole site: another cluster has a copy, and people decide to use it (lab 19).
+#
+# </details>
+#
+# 4. Three combined brokers and controllers, two are down. A topic with three replicas has a live leader. May you write with `acks=1`? May you make a topic?
+#
+# <details><summary>Answer</summary>
+#
+# Writing to the leader that lives may go on for a while. A new topic needs the quorum, which has lost its majority; nor can any partition get a new leader.
+#
+# </details>
+#
+# 5. Your consumer gets nothing for minutes, without an error. All brokers are up. What may have happened?
+#
+# <details><summary>Answer</summary>
+#
+# It may talk to a broker that was cut off and answers "nothing new" in good faith. Compare its broker with the partition's leader, and mind `topic.metadata.refresh.interval.ms`.
+#
+# </details>
+
+# %% [markdown]
+# Compare with the [solution](../solutions/04_broker_failover.ipynb). Next lab: [What do the topics say?](12_spark_batch.ipynb)

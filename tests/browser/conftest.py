@@ -1,0 +1,82 @@
+"""A browser, and what every page in it must keep to."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+
+BUILD = Path(__file__).parents[2] / "build" / "browser"
+FLAGS = [
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "browser: drives Chromium, which must be installed")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    program = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
+    if program is None:
+        pytest.fail("There is no Chromium here: install it, for example with `apt-get install chromium`.")
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium refuses root otherwise
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=program, args=FLAGS + sandbox)
+        yield started
+        started.close()
+
+
+class Watched:
+    """A page, and what went wrong in it: lines on its console, requests to other machines."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.errors: list[str] = []
+        self.outside: list[str] = []
+        page.on("console", lambda line: self.errors.append(line.text) if line.type == "error" else None)
+        page.on("pageerror", lambda fault: self.errors.append(str(fault)))
+        page.on("request", lambda request: self._asked(request.url))
+
+    def keep(self, name: str) -> None:
+        """Keep a picture of the page as build/browser/<name>.png."""
+        BUILD.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=BUILD / f"{name}.png", full_page=True)
+
+    def barriers(self) -> list[str]:
+        """Return what axe finds serious or critical in the panel."""
+        found = Axe().run(self.page, context=".tb").response["violations"]
+        return [
+            f"{v['id']}: {node['html']} {node.get('failureSummary', '')}"
+            for v in found
+            if v["impact"] in ("serious", "critical")
+            for node in v["nodes"]
+        ]
+
+    def _asked(self, address: str) -> None:
+        parts = urlsplit(address)
+        if parts.scheme not in ("data", "blob", "about") and parts.hostname != "127.0.0.1":
+            self.outside.append(address)
+
+
+@pytest.fixture
+def watched(browser: Browser) -> Iterator[Watched]:
+    page = browser.new_page(viewport={"width": 1280, "height": 1400}, reduced_motion="reduce")
+    yield Watched(page)
+    page.close()

@@ -1,0 +1,182 @@
+"""What the panel draws of frames, without a kernel: narrow and wide, light and dark, by keyboard."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.sights import after_a_kill, broker, group, member, partition, sight, topic
+from threebrokers.sight import Act
+from threebrokers.view import events
+from threebrokers.view.frame import Scene, frame
+from threebrokers.view.panel import HERE
+
+DARK = "--jp-ui-font-color1: rgba(255, 255, 255, 1); --jp-layout-color0: #111; background: #111"
+# Stands in for anywidget's model: it holds the state, tells of changes, and notes what is sent.
+MODEL = """
+const state = STATE, hear = {};
+window.sent = [];
+window.put = (name, value) => { state[name] = value; hear[`change:${name}`]?.(); };
+const model = {
+  get: (name) => state[name], set: (name, value) => { state[name] = value; }, save_changes: () => {},
+  send: (message) => sent.push(message), on: (name, hearer) => { hear[name] = hearer; }, off: () => {},
+};
+widget.render({ model, el: document.querySelector("main") });
+"""
+READERS = group(member("worker-a", *range(7)), member("worker-b", *range(7, 13)))
+KILL = Act(12.4, "kill", 2)
+
+
+def drawn(look, **more):
+    told = events(sight(0.0), look, [KILL])
+    return frame(look, Scene(begun=0.0, events=told, acts=[KILL], topics=["failsafe"], **more))
+
+
+CALM = drawn(replace(sight(10.0), groups=(READERS,)))
+KILLED = drawn(replace(after_a_kill(14.3), groups=(READERS,)), costs={1: "This takes the quorum away", 3: ""})
+TROUBLE = drawn(
+    sight(
+        20.0,
+        brokers=(broker(1), broker(2, "paused"), broker(3, "unknown")),
+        topics=(
+            topic(
+                partition(0, 1, (1, 2), claims=(2,)),
+                partition(1, None),
+                partition(2, 1, (1,), readable=290, ends=((1, 340), (3, 300))),
+            ),
+        ),
+    )
+)
+
+
+@pytest.fixture
+def show(watched) -> Callable[..., Page]:
+    def show(first, width=960, dark=False, **state):
+        page = watched.page
+        page.set_viewport_size({"width": width, "height": 900})
+        state = {"frame": first, "opened": {}, "times": [], "marks": [], "position": 0, "ended": "", **state}
+        script = (HERE / "panel.js").read_text().replace("export default", "const widget =")
+        page.set_content(
+            f'<!doctype html><html lang="en"><title>Panel</title><style>{(HERE / "panel.css").read_text()}'
+            f'</style><body style="margin: 8px; {DARK if dark else ""}"><main></main><script type="module">'
+            f"{script}{MODEL.replace('STATE', json.dumps(state))}</script>"
+        )
+        page.locator(".tb-broker").first.wait_for()
+        return page
+
+    return show
+
+
+PLACES = """
+() => [
+  ...document.querySelectorAll(".tb-broker, .tb-buttons, .tb-events, .tb-topic tr, .tb-copy"),
+].map((node) => {
+  const { x, y, width, height } = node.getBoundingClientRect();
+  return [x, y, width, height];
+})
+"""
+
+
+def put(page, name, value):
+    page.evaluate("([name, value]) => put(name, value)", [name, value])
+
+
+@pytest.mark.parametrize("width", [320, 700, 960])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_everything_can_be_read(show, watched, width, dark):
+    for name, picture in (("killed", KILLED), ("trouble", TROUBLE)):
+        page = show(picture, width, dark)
+        watched.keep(f"panel-{name}-{'dark' if dark else 'light'}-{width}")
+        assert watched.barriers() == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, "it is wider than its window"
+    assert watched.errors == []
+    assert watched.outside == []
+
+
+@pytest.mark.parametrize("width", [320, 960])
+def test_nothing_jumps(show, width):
+    page = show(CALM, width)
+    before = page.evaluate(PLACES)
+    assert len(before) > 50
+    put(page, "frame", KILLED)
+    expect(page.locator(".tb-broker.tb-b2 .tb-state")).to_contain_text("down")
+    assert page.evaluate(PLACES) == before
+    page.locator('[data-press="kill 1"]').click()
+    expect(page.get_by_role("alertdialog")).to_be_visible()
+    assert page.evaluate(PLACES) == before
+
+
+def test_a_button_that_costs_the_quorum_asks_first(show):
+    page = show(KILLED)
+    page.locator('[data-press="kill 3"]').click()
+    assert page.evaluate("sent") == [{"verb": "kill", "broker": 3, "anyway": False}]
+    kill = page.locator('[data-press="kill 1"]')
+    kill.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alertdialog")).to_contain_text("This takes the quorum away")
+    expect(page.locator(".tb-yes")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(kill).to_be_focused()
+    page.keyboard.press("Space")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # leave it
+    assert len(page.evaluate("sent")) == 1
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    assert page.evaluate("sent.at(-1)") == {"verb": "kill", "broker": 1, "anyway": True}
+
+
+def test_a_button_that_does_not_fit_does_nothing(show):
+    page = show(KILLED)
+    off = page.locator('[data-press="kill 2"]')
+    expect(off).to_have_attribute("aria-disabled", "true")
+    off.dispatch_event("click")
+    assert page.evaluate("sent") == []
+
+
+def test_focus_stays_while_frames_come(show):
+    page = show(CALM)
+    page.locator('[data-press="kill 2"]').focus()
+    for picture in (KILLED, TROUBLE, CALM):
+        put(page, "frame", picture)
+    expect(page.locator('[data-press="kill 2"]')).to_be_focused()
+
+
+def test_a_topic_folds(show):
+    page = show(CALM)
+    fold = page.locator(".tb-fold")
+    expect(fold).to_have_attribute("aria-expanded", "true")
+    fold.click()
+    folded = json.loads(json.dumps(CALM))
+    folded["topics"][0] |= {"open": False, "rows": []}
+    put(page, "frame", folded)
+    expect(page.locator(".tb-topic table")).to_have_count(0)
+    expect(fold).to_have_attribute("aria-expanded", "false")
+
+
+def test_silence_of_the_kernel_and_the_end_are_said(show):
+    page = show(CALM)
+    notice = page.locator(".tb-notice")
+    expect(notice).to_contain_text("No news for ", timeout=10_000)
+    put(page, "frame", KILLED)
+    expect(notice).not_to_contain_text("No news")
+    put(page, "ended", "This panel has ended: run its cell again.")
+    expect(notice).to_contain_text("This panel has ended")
+    page.locator('[data-press="start 2"]').dispatch_event("click")
+    assert page.evaluate("sent") == []
+
+
+def test_a_recording_plays_and_stops_at_its_end(show):
+    still = CALM | {"buttons": False}
+    page = show(still, times=[0, 0.2, 0.4, 0.6], marks=[[0.3, "you killed broker 2"]])
+    assert page.locator(".tb-buttons").count() == 0
+    page.get_by_role("button", name="play").click()
+    slider = page.get_by_role("slider")
+    expect(slider).to_have_js_property("value", "3", timeout=5000)
+    expect(page.get_by_role("button", name="play")).to_be_visible()
+    page.get_by_role("button", name="go to 0.3 s: you killed broker 2").click()
+    expect(slider).to_have_js_property("value", "2")
+    slider.press("ArrowLeft")
+    expect(slider).to_have_attribute("aria-valuetext", "0.2 s")

@@ -1,0 +1,86 @@
+"""Lab 03 in a real JupyterLab: a broker is killed and started with the panel's own buttons."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from threebrokers import jupyter
+from threebrokers.cluster import Cluster
+from tools import temporary
+
+ROOT = Path(__file__).parents[2]
+NAME = "03_replication.ipynb"
+MS = 1000
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    with temporary.bench():
+        cluster = Cluster()
+        cluster.up()
+        yield cluster
+
+
+@pytest.fixture
+def address(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.setenv("BROWSER", "none")
+    monkeypatch.setattr(jupyter, "repo", lambda: tmp_path)
+    (tmp_path / "labs").mkdir()
+    shutil.copy(ROOT / "labs" / NAME, tmp_path / "labs" / NAME)
+    server = jupyter.start(tmp_path / "labs" / NAME, jupyter.choose_port(None))
+    yield server.address
+    jupyter.end(server.identity)
+
+
+def idle(page: Page) -> None:
+    """Wait until the kernel has nothing to do: before that, JupyterLab drops what is typed."""
+    expect(page.locator("#jp-main-statusbar")).to_contain_text("| Idle", timeout=120 * MS)
+
+
+def state(page: Page, broker: int, word: str, within: float) -> None:
+    card = page.locator(f".tb-broker.tb-b{broker}").first
+    expect(card.locator(".tb-state")).to_have_text(re.compile(word), timeout=within * MS)
+
+
+def test_broker_2_is_killed_and_comes_back_under_the_learners_eyes(watched, address, cluster):
+    page = watched.page
+    page.goto(address)
+    idle(page)
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    page.locator(".tb-broker").first.wait_for(timeout=60 * MS)
+    idle(page)
+    panel = page.locator(".tb").first
+    panel.scroll_into_view_if_needed()
+    for broker in cluster.brokers:
+        state(page, broker, "up", 30)
+    watched.keep("lab03-before")
+
+    panel.locator('[data-press="kill 2"]').click()
+    state(page, 2, "down", 5)
+    events = panel.locator(".tb-events")
+    expect(events).to_contain_text("you killed broker 2")
+    expect(events).to_contain_text("new leader, at most", timeout=10 * MS)
+    assert cluster.processes()[2].state == "down"
+    watched.keep("lab03-killed")
+
+    panel.locator('[data-press="kill 1"]').click()
+    question = panel.get_by_role("alertdialog")
+    expect(question).to_contain_text("This takes the quorum away")
+    page.keyboard.press("Escape")
+    expect(question).to_have_count(0)
+    assert cluster.processes()[1].state == "up"
+
+    panel.locator('[data-press="start 2"]').focus()
+    page.keyboard.press("Enter")  # JupyterLab would enter the cell, if the panel let it
+    state(page, 2, "up", 30)
+    expect(events).to_contain_text("broker 2 is in sync again", timeout=30 * MS)
+    watched.keep("lab03-back")
+
+    assert watched.barriers() == []
+    assert watched.errors == []
+    assert watched.outside == []

@@ -1,0 +1,265 @@
+"""Links between real brokers: what a cut, a stall and a delay do, and that nothing of them is left."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from confluent_kafka import Producer
+
+from threebrokers import topics
+from threebrokers.cluster import BROKERS, Cluster, bench, links
+from threebrokers.errors import BenchError
+from threebrokers.records import SILENCE, read_log
+from threebrokers.waiting import quiet_wait
+
+TOPIC = "linked"
+ALL = [1, 2, 3]
+
+
+@pytest.fixture(scope="module")
+def linked(cluster: Cluster) -> Iterator[Cluster]:
+    """The brokers with links; without them again for the tests of other modules."""
+    cluster.up(links=True)
+    yield cluster
+    cluster.up(links=False)
+
+
+@pytest.fixture
+def healthy(linked: Cluster) -> Iterator[Cluster]:
+    """Healthy links before and after, whatever the test did."""
+    linked.up(links=True)
+    linked.heal()
+    yield linked
+    linked.up(links=True)
+    linked.heal()
+
+
+@pytest.fixture
+def topic(healthy: Cluster) -> str:
+    topics.delete(healthy, [TOPIC])
+    topics.create(healthy, TOPIC, 1, 3, {"min.insync.replicas": "2"})
+    return TOPIC
+
+
+def partition(cluster: Cluster):
+    found = cluster.sight([TOPIC]).topic(TOPIC)
+    return found.partitions[0] if found else None
+
+
+def leader(cluster: Cluster) -> int:
+    assert quiet_wait(lambda: partition(cluster) and partition(cluster).leader, 10)
+    return partition(cluster).leader
+
+
+def whole(cluster: Cluster) -> bool:
+    return quiet_wait(lambda: (p := partition(cluster)) and p.leader and sorted(p.isr) == ALL, 20)
+
+
+def moved_from(cluster: Cluster, old: int) -> bool:
+    return quiet_wait(lambda: (p := partition(cluster)) and p.leader not in (None, old), 10)
+
+
+def pinned(cluster: Cluster, broker: int, acks: str) -> Producer:
+    """Return a producer that knows one broker only and believes what it says."""
+    wait = {"message.timeout.ms": 3000, "acks": acks}
+    return Producer({"bootstrap.servers": cluster.address(broker), "logger": SILENCE, **wait})
+
+
+def send(producer: Producer, *texts: str) -> list[str]:
+    """Send and return what became of each: 'ok' or the name of the fault."""
+    told: list[str] = []
+    for text in texts:
+        producer.produce(TOPIC, text, on_delivery=lambda e, m: told.append(e.name() if e else "ok"))
+    assert producer.flush(20) == 0
+    return told
+
+
+@pytest.mark.parametrize("effect", ["cut", "stall"])
+@pytest.mark.parametrize(
+    ("acks", "told", "kept"),
+    [("1", "ok", ["before", "after"]), ("all", "_MSG_TIMED_OUT", ["before", "after"])],
+)
+def test_split_brain(healthy, topic, notes, effect, acks, told, kept):
+    assert send(Producer({"bootstrap.servers": healthy.bootstrap, "acks": "all"}), "before") == ["ok"]
+    old = leader(healthy)
+    client = pinned(healthy, old, acks)
+    assert client.list_topics(TOPIC, timeout=5).topics[TOPIC].partitions[0].leader == old
+    start = time.monotonic()
+    getattr(healthy, effect)(old)
+    assert moved_from(healthy, old), "the others chose no new leader"
+    elected = time.monotonic() - start
+    split = partition(healthy)
+    assert split.claims == (old,), "the old leader does not believe any more that it leads"
+    views = healthy.views([TOPIC])
+    assert views[old].topic(TOPIC).partitions[0].leader == old
+    assert {views[n].topic(TOPIC).partitions[0].leader for n in BROKERS if n != old} == {split.leader}
+    assert send(client, "on the old leader") == [told]
+    assert send(pinned(healthy, split.leader, "all"), "after") == ["ok"]
+    start = time.monotonic()
+    healthy.heal(old)
+    assert whole(healthy), "the old leader did not follow again"
+    returned = time.monotonic() - start
+    assert [r.value.decode() for r in read_log(healthy.bootstrap, TOPIC)] == kept
+    assert partition(healthy).claims == ()
+    notes.append(f"split brain by {effect}, acks={acks}: new leader {elected:.1f} s, healed {returned:.1f} s")
+
+
+def test_cut_off_from_the_clients_a_broker_goes_on_with_its_work(healthy, topic):
+    old = leader(healthy)
+    healthy.cut(old, from_="clients")
+    assert send(pinned(healthy, old, "1"), "x") == ["_MSG_TIMED_OUT"]
+    assert old not in healthy.views([TOPIC])
+    assert partition(healthy).leader == old, "the other brokers still hear it"
+    assert sorted(partition(healthy).isr) == ALL
+    healthy.heal(old)
+    assert send(pinned(healthy, old, "1"), "y") == ["ok"]
+
+
+def test_one_broken_link_of_three_costs_one_copy_and_all_return(healthy, topic):
+    old = leader(healthy)
+    other = next(n for n in BROKERS if n != old)
+    client = pinned(healthy, old, "1")
+    client.list_topics(TOPIC, timeout=5)
+    healthy.cut(other, from_=old)
+    assert send(client, "x") == ["ok"]
+    # Which of the two stays depends on where the controller is: the third broker hears both.
+    assert quiet_wait(lambda: {old, other} - set(partition(healthy).isr), 15)
+    assert quiet_wait(lambda: partition(healthy).leader in partition(healthy).isr, 15)
+    healthy.heal(old)
+    assert healthy.faults() == []
+    assert whole(healthy)
+
+
+def test_without_replication_but_with_the_quorum_the_leader_is_left_alone_in_the_isr(healthy, topic):
+    old = leader(healthy)
+    healthy.cut(old, from_="brokers")
+    # A follower that has every record counts as in sync, however long it was not heard.
+    assert send(pinned(healthy, old, "1"), "x") == ["ok"]
+    # The controller hears the leader, so it stays, and the leader itself says who is behind.
+    assert quiet_wait(lambda: partition(healthy).isr == (old,), 15)
+    assert partition(healthy).leader == old
+    assert send(pinned(healthy, old, "all"), "y") == ["_MSG_TIMED_OUT"], "fewer than min.insync.replicas"
+    healthy.heal()
+    assert whole(healthy)
+
+
+def test_a_delay_can_be_measured_and_goes(healthy, topic):
+    client = pinned(healthy, leader(healthy), "1")
+    assert send(client, "first") == ["ok"]
+
+    def seconds() -> float:
+        start = time.monotonic()
+        assert send(client, "x") == ["ok"]
+        return time.monotonic() - start
+
+    healthy.slow(leader(healthy), ms=100, from_="clients")
+    assert min(seconds() for _ in range(3)) >= 0.2
+    healthy.heal()
+    assert min(seconds() for _ in range(5)) < 0.2
+    assert sorted(partition(healthy).isr) == ALL
+
+
+def test_every_act_is_reported_and_what_is_broken_is_told(healthy):
+    acts = []
+    end = healthy.on_act(acts.append)
+    healthy.slow(2, ms=5, from_="clients")
+    healthy.cut(2)
+    assert [fault.effect for fault in healthy.faults()] == ["slow", "cut"]
+    with pytest.raises(BenchError, match=r"takes the quorum away.*say cut\(3, anyway=True\)"):
+        healthy.cut(3)
+    with pytest.raises(BenchError, match=r"takes the quorum away.*say kill\(3, anyway=True\)"):
+        healthy.kill(3)
+    healthy.stall(3, from_="clients")
+    healthy.heal(2)
+    assert [fault.broker for fault in healthy.faults()] == [3]
+    healthy.heal()
+    end()
+    assert [(a.verb, a.broker) for a in acts] == [
+        ("slow", 2), ("cut", 2), ("stall", 3), ("heal", 2), ("heal", 3),
+    ]  # fmt: skip
+    assert acts[1].more == "from the other brokers and the quorum"
+
+
+def test_another_kernel_finds_the_links_and_a_killed_one_leaves_them(healthy, home):
+    act = "Cluster().cut(2, from_='clients'); print('cut', flush=True); input()"
+    kernel = subprocess.Popen(
+        [sys.executable, "-c", f"from threebrokers import Cluster; {act}"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with kernel:
+        assert kernel.stdout is not None
+        assert kernel.stdout.readline() == "cut\n"
+        kernel.kill()
+    assert [(fault.effect, fault.broker) for fault in Cluster().faults()] == [("cut", 2)]
+    assert len(links.find(home)) == 1
+    Cluster().heal()
+    assert healthy.faults() == []
+
+
+def test_links_whose_process_was_killed_are_told_and_mended(healthy, topic, home):
+    before = bench.load(home).links
+    psutil.Process(before.pid).kill()
+    assert quiet_wait(lambda: not before.process(), 5)
+    with pytest.raises(BenchError, match=r"process that carries the links .* has ended"):
+        healthy.cut(2)
+    assert healthy.up() == []
+    assert bench.load(home).links != before
+    assert whole(healthy)
+    healthy.cut(2, from_="clients")
+    healthy.heal()
+
+
+def test_a_broker_comes_and_goes_with_links_as_without(healthy, topic):
+    old = leader(healthy)
+    healthy.kill(old)
+    assert moved_from(healthy, old)
+    assert send(Producer({"bootstrap.servers": healthy.bootstrap, "acks": "all"}), "x") == ["ok"]
+    healthy.start(old)
+    assert whole(healthy)
+    assert int(healthy.address(old).split(":")[1]) != int(
+        healthy.looker()._listening()[old]["CLIENT"].split(":")[1]
+    )
+
+
+def test_links_come_and_go_and_data_stay(healthy, topic, home):
+    assert send(Producer({"bootstrap.servers": healthy.bootstrap, "acks": "all"}), "kept") == ["ok"]
+    addresses, said = healthy.bootstrap, []
+    assert healthy.up(said.append, links=False) == ALL
+    assert "again without links" in said[0]
+    assert not healthy.links
+    assert links.find(home) == []
+    with pytest.raises(BenchError, match=r"no links that can be cut: .*up\(links=True\)"):
+        healthy.cut(2)
+    assert healthy.faults() == []
+    assert [r.value for r in read_log(healthy.bootstrap, TOPIC)] == [b"kept"]
+    assert healthy.up(links=None) == []
+    assert healthy.up(links=True) == ALL
+    assert healthy.bootstrap == addresses
+    assert [r.value for r in read_log(healthy.bootstrap, TOPIC)] == [b"kept"]
+
+
+def left(home: Path) -> list[str]:
+    return [
+        " ".join(p.info["cmdline"])
+        for p in psutil.process_iter(["cmdline", "status"])
+        if str(home) in " ".join(p.info["cmdline"] or []) and p.info["status"] != psutil.STATUS_ZOMBIE
+    ]
+
+
+def test_down_and_reset_and_a_lost_state_file_leave_no_process(healthy, home):
+    healthy.reset()
+    assert healthy.links
+    assert len(left(home)) == 4
+    (home / "bench.json").unlink()
+    healthy.down()
+    assert left(home) == []
+    healthy.up(links=True)
+    healthy.down()
+    assert left(home) == []
+    assert not healthy.links

@@ -1,0 +1,75 @@
+"""Recordings written by hand, for the tests of what follows from them."""
+
+from dataclasses import replace
+
+from threebrokers.recorder import Tape
+from threebrokers.recorder.data import Burst, Flow, Mark, TapeData
+from threebrokers.sight import (
+    Act,
+    BrokerSight,
+    GroupSight,
+    MemberSight,
+    PartitionSight,
+    Sight,
+    TopicSight,
+)
+
+BEGAN = 1_790_000_000.0
+
+
+def at(seconds):
+    return round(BEGAN + seconds, 3)
+
+
+def sight(seconds, *, leader=2, isr=(1, 2, 3), down=(), paused=(), quorum=1, claims=(), topics=("beat",)):
+    states = {n: "down" if n in down else "paused" if n in paused else "up" for n in (1, 2, 3)}
+    partition = PartitionSight("beat", 0, leader, 1, (2, 3, 1), tuple(isr), 0, 10, ((1, 10), (3, 9)), claims)
+    return Sight(
+        at=at(seconds),
+        brokers=tuple(BrokerSight(n, state, at(0), state == "up") for n, state in states.items()),
+        quorum_leader=quorum,
+        quorum_epoch=3,
+        topics=tuple(TopicSight(name, (replace(partition, topic=name),)) for name in topics),
+        groups=(
+            GroupSight("ear", "Stable", 1, (MemberSight("m-1", "c", (("beat", 0),)),), (("beat", 0, 9),)),
+        ),
+        heard=at(seconds),
+    )
+
+
+def beats(kind, *times, client="", partition=0):
+    """A flow of one record at each time."""
+    name = client or {"sent": "producer 1", "acknowledged": "producer 1"}.get(kind, "consumer 1")
+    place = None if kind == "sent" else partition
+    return Flow(name, kind, "beat", place, tuple(Burst(at(t), at(t), 1) for t in times))
+
+
+def every(step, start, end):
+    return [round(start + step * n, 3) for n in range(round((end - start) / step) + 1)]
+
+
+KILL, START = Act(at(3.0), "kill", 2), Act(at(7.4), "start", 2)
+PAUSE = Act(at(10.0), "pause", 3, "of everything")
+
+
+def a_kill_and_a_pause():
+    """A kill at 3.0 s that 1.95 s of silence follow, and a pause at 10.0 s with 0.8 s."""
+    sights = [sight(s, leader=2) for s in every(0.1, 0.1, 3.0)]
+    sights += [sight(s, leader=2, down=[2]) for s in every(0.1, 3.1, 4.8)]
+    sights += [sight(s, leader=3, isr=[1, 3], down=[2]) for s in every(0.1, 4.9, 7.4)]
+    sights += [sight(s, leader=3, isr=[1, 2, 3]) for s in every(0.1, 7.5, 13.0)]
+    heard = [*every(0.02, 0.0, 2.98), *every(0.02, 4.93, 10.01), *every(0.02, 10.81, 13.0)]
+    return Tape(
+        TapeData(
+            began=at(0),
+            ended=at(13.0),
+            sights=tuple(sights),
+            acts=(KILL, START, PAUSE),
+            marks=(Mark(at(2.5), "now I kill it"),),
+            flows=(
+                beats("sent", *every(0.02, 0.0, 13.0)),
+                beats("acknowledged", *(t for t in every(0.02, 0.0, 13.0) if not 2.99 < t < 4.95)),
+                beats("delivered", *heard),
+            ),
+        )
+    )

@@ -1,0 +1,259 @@
+"""Recordings written by hand: what follows from them, and that they keep."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.tapes import KILL, PAUSE, START, a_kill_and_a_pause, at, beats, every, sight
+from threebrokers.errors import BenchError
+from threebrokers.recorder import Tape
+from threebrokers.recorder.data import Burst, Flow, Mark, TapeData
+from threebrokers.sight import (
+    Act,
+    BrokerSight,
+    GroupSight,
+    MemberSight,
+    PartitionSight,
+    Sight,
+    TopicSight,
+)
+
+
+@pytest.fixture
+def tape():
+    return a_kill_and_a_pause()
+
+
+def test_the_silence_after_an_act_is_what_came_before_the_next_act(tape):
+    assert tape.silence("delivered", after=KILL).seconds == pytest.approx(1.95)
+    assert tape.silence("delivered", after=PAUSE).seconds == pytest.approx(0.8, abs=0.03)
+    assert tape.silence("delivered", after=START).seconds == pytest.approx(0.02)
+    assert tape.silence("delivered") == tape.silence("delivered", after=KILL)
+
+
+def test_sending_is_not_delivering(tape):
+    assert tape.silence("sent", after=KILL).seconds == pytest.approx(0.02)
+    assert tape.silence("acknowledged", after=KILL).seconds == pytest.approx(1.98)
+
+
+def test_a_silence_that_begins_just_before_its_act_belongs_to_it(tape):
+    flow = beats("delivered", *every(0.02, 2.0, 2.92), *every(0.02, 5.0, 6.0))
+    tape = Tape(replace(tape.data, flows=(flow,), acts=(Act(at(0.5), "start", 1), KILL, START)))
+    assert tape.silence("delivered", after=KILL).seconds == pytest.approx(2.08)
+
+
+def test_a_silence_is_of_one_partition_while_another_goes_on(tape):
+    busy = beats("delivered", *every(0.02, 0.0, 13.0), partition=1)
+    tape = Tape(replace(tape.data, flows=(*tape.flows, busy)))
+    found = tape.silence("delivered", after=KILL)
+    assert (found.partition, found.seconds) == (0, pytest.approx(1.95))
+    assert tape.silence("delivered", after=KILL, partition=1).seconds == pytest.approx(0.02)
+
+
+def test_what_never_came_back_is_a_silence_that_is_not_over(tape):
+    flows = (tape.flows[0], beats("delivered", *every(0.02, 0.0, 10.0)))
+    tape = Tape(replace(tape.data, flows=flows))
+    found = tape.silence("delivered", after=PAUSE)
+    assert (found.seconds, found.over) == (pytest.approx(3.0, abs=0.03), False)
+    assert "3.00 s or more without a delivery" in str(found)
+
+
+def test_the_end_of_a_producer_is_no_silence(tape):
+    flows = tuple(beats(kind, *every(0.02, 0.0, 10.0)) for kind in ("sent", "acknowledged", "delivered"))
+    assert [gap for gap in Tape(replace(tape.data, flows=flows)).gaps() if gap.kind != "leader"] == []
+
+
+def test_nobody_leads_while_the_leader_that_is_told_is_down(tape):
+    found = tape.silence("leader", after=KILL)
+    assert (found.topic, found.partition) == ("beat", 0)
+    assert (found.start, found.seconds) == (at(3.1), pytest.approx(1.8))
+    assert tape.silence("leader", after=PAUSE).seconds == 0
+    assert tape.silence("quorum").seconds == 0
+
+
+def test_nothing_follows_from_a_leader_that_only_does_not_answer():
+    quiet = replace(sight(1), brokers=(BrokerSight(2, "unknown", at(0)),))
+    assert Tape(TapeData(at(0), at(2), sights=(sight(0), quiet, sight(2)))).gaps(0) == []
+
+
+def test_the_quorum_has_no_leader_while_that_one_is_paused(tape):
+    sights = tuple(sight(n / 10, quorum=2, paused=[2] if 10 <= n < 18 else ()) for n in range(30))
+    found = Tape(replace(tape.data, sights=sights)).silence("quorum")
+    assert (found.start, found.seconds) == (at(1.0), pytest.approx(0.8))
+
+
+def test_gaps_are_what_stands_out(tape):
+    found = [(gap.kind, gap.after) for gap in tape.gaps()]
+    assert found == [("acknowledged", KILL), ("delivered", KILL), ("leader", KILL), ("delivered", PAUSE)]
+
+
+def test_a_slow_rhythm_is_no_gap(tape):
+    slow = beats("sent", *every(1.0, 0, 13))
+    assert Tape(replace(tape.data, sights=(), flows=(slow,))).gaps() == []
+    late = beats("sent", 0, 0.1, 0.2, 0.3, 0.4, 1.6, 1.7)
+    assert [gap.seconds for gap in Tape(replace(tape.data, sights=(), flows=(late,))).gaps()] == [1.2]
+
+
+def test_the_rhythm_of_bursts_counts_the_records_inside():
+    flow = Flow("p", "sent", "beat", None, tuple(Burst(at(n), at(n + 0.1), 6) for n in range(5)))
+    assert flow.rhythm() == pytest.approx(0.02)
+    assert flow.records == 30
+
+
+@pytest.mark.parametrize("kind", ["deliverd", "", "broker"])
+def test_an_unknown_kind_is_named(tape, kind):
+    with pytest.raises(BenchError, match="knows sent, acknowledged, failed, delivered, processed, leader"):
+        tape.silence(kind)
+
+
+def test_too_little_to_measure_is_said(tape):
+    with pytest.raises(BenchError, match="Fewer than two records were processed"):
+        tape.silence("processed")
+    with pytest.raises(BenchError, match=r"between cut\(1\) and the next act"):
+        tape.silence("delivered", after=Act(at(20), "cut", 1))
+
+
+def test_a_saved_recording_is_the_same_again(tape, tmp_path):
+    path = tape.save(tmp_path / "tape.json")
+    assert Tape.load(path).data == tape.data
+    assert Tape.load(path).gaps() == tape.gaps()
+
+
+def test_what_was_concluded_stands_apart_from_what_was_seen(tape, tmp_path):
+    whole = json.loads(tape.save(tmp_path / "tape.json").read_text())
+    assert set(whole["seen"]) == {"sights", "acts", "marks", "flows"}
+    gaps = whole["concluded"]["gaps"]
+    assert [(gap["kind"], gap["after"]) for gap in gaps][:3] == [
+        ("acknowledged", 3000),
+        ("delivered", 3000),
+        ("leader", 3000),
+    ]
+    assert "no leader" not in json.dumps(whole["seen"])
+
+
+def test_only_changes_are_kept(tape, tmp_path):
+    whole = json.loads(tape.save(tmp_path / "tape.json").read_text())
+    changed = [rows for _, rows in whole["seen"]["sights"] if rows]
+    assert [sorted(rows) for rows in changed[1:]] == [
+        ["broker 2"],
+        ["topic beat/0"],
+        ["broker 2", "topic beat/0"],
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", '{"format":"threebrokers tape 0"}', '{"format": 1, "seen": 2}']
+)
+def test_another_file_is_no_recording(tmp_path, text):
+    path = tmp_path / "other.json"
+    path.write_text(text)
+    with pytest.raises(BenchError, match="is no recording of this course"):
+        Tape.load(path)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path, tape):
+    with pytest.raises(BenchError, match=r"nowhere\.json cannot be read"):
+        Tape.load(tmp_path / "nowhere.json")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BenchError, match="cannot be written"):
+        tape.save(tmp_path / "file" / "tape.json")
+
+
+SECONDS = st.integers(0, 10_000).map(lambda ms: at(ms / 1000))
+OFFSETS = st.none() | st.integers(0, 2**50)
+PLACES = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 3)), max_size=3, unique=True).map(tuple)
+BROKER = st.none() | st.integers(1, 3)
+COMMITTED = st.dictionaries(st.tuples(st.sampled_from("ab"), st.integers(0, 3)), st.integers(0, 9)).map(
+    lambda places: tuple(sorted((*place, offset) for place, offset in places.items()))
+)
+STATES = st.sampled_from(["up", "down", "paused", "unknown"])
+NUMBERS = st.lists(st.integers(1, 3), max_size=3, unique=True).map(tuple)
+
+
+@st.composite
+def any_sight(draw, moment):
+    topics = draw(st.lists(st.sampled_from(["a", "b", "with-dash.and_dot"]), max_size=2, unique=True))
+    return Sight(
+        at=moment,
+        brokers=tuple(
+            BrokerSight(
+                n, draw(st.sampled_from(["up", "down", "paused"])), draw(SECONDS), draw(st.booleans())
+            )
+            for n in (1, 2, 3)
+        ),
+        quorum_leader=draw(BROKER),
+        quorum_epoch=draw(st.integers(-1, 9)),
+        topics=tuple(
+            TopicSight(
+                topic,
+                tuple(
+                    PartitionSight(
+                        topic,
+                        number,
+                        draw(BROKER),
+                        draw(st.integers(0, 9)),
+                        (1, 2, 3),
+                        draw(NUMBERS),
+                        draw(OFFSETS),
+                        draw(OFFSETS),
+                        tuple((n, draw(st.integers(0, 99))) for n in draw(NUMBERS)),
+                        draw(NUMBERS),
+                    )
+                    for number in range(draw(st.integers(0, 2)))
+                ),
+            )
+            for topic in topics
+        ),
+        groups=tuple(
+            GroupSight(name, "Stable", draw(BROKER), (MemberSight("m", "c", draw(PLACES)),), draw(COMMITTED))
+            for name in draw(st.lists(st.sampled_from(["g", "h"]), max_size=2, unique=True))
+        ),
+        heard=draw(st.sampled_from([None, moment, at(-1)])),
+    )
+
+
+@given(st.data())
+def test_any_recording_is_the_same_after_json(data):
+    from threebrokers.recorder import file
+
+    moments = sorted(data.draw(st.lists(SECONDS, max_size=4, unique=True)))
+    times = sorted(data.draw(st.lists(SECONDS, max_size=6).filter(lambda found: len(found) % 2 == 0)))
+    bursts = tuple(Burst(*ends, 3) for ends in zip(times[::2], times[1::2], strict=True))
+    tape = TapeData(
+        began=at(0),
+        ended=at(10),
+        sights=tuple(data.draw(any_sight(moment)) for moment in moments),
+        acts=(Act(at(1.234), "cut", 2, "from clients"),),
+        marks=(Mark(at(2), 'a "mark" → é'),),
+        flows=(Flow("p", "sent", "a", None, bursts),),
+    )
+    assert file.loads(file.dumps(tape, [])) == tape
+
+
+def test_five_minutes_stay_below_five_megabytes(tmp_path):
+    """Ten looks a second at 13 partitions that all move and are committed, and 50 records a second."""
+    name, count = "a-topic-with-a-name-of-forty-characters-x", 13
+    first = sight(0).topics[0].partitions[0]
+
+    def look(n):
+        ends = ((1, 9_000_000 + 7 * n), (2, 9_000_000 + 7 * n), (3, 9_000_000 + 7 * n - 1))
+        partitions = (
+            replace(first, topic=name, id=number, readable=9_000_000 + 7 * n, ends=ends)
+            for number in range(count)
+        )
+        told = sight(n / 10)
+        moved = tuple((name, number, 9_000_000 + 5 * n) for number in range(count))
+        groups = (replace(told.groups[0], committed=moved),)
+        brokers = tuple(replace(b, rss=200_000_000 + n // 50 * 1_000_000) for b in told.brokers)
+        topics = (TopicSight(name, tuple(partitions)),)
+        return replace(told, topics=topics, groups=groups, brokers=brokers)
+
+    beat = every(0.02, 0, 300)
+    flows = [beats("sent", *beat)]
+    for kind in ("acknowledged", "delivered", "processed"):
+        flows += [beats(kind, *beat[number::count], partition=number) for number in range(count)]
+    tape = Tape(TapeData(at(0), at(300), sights=tuple(map(look, range(3000))), flows=tuple(flows)))
+    assert tape.save(tmp_path / "tape.json").stat().st_size < 5_000_000

@@ -1,0 +1,244 @@
+"""Time lines of recordings written by hand: the picture, and the same in words."""
+
+import base64
+import re
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.tapes import KILL, a_kill_and_a_pause, at, beats, every, sight
+from threebrokers.recorder import Tape
+from threebrokers.recorder.data import Mark, TapeData
+from threebrokers.recorder.ink import BAD
+from threebrokers.recorder.lanes import flow_lanes
+from threebrokers.recorder.lanes_brokers import broker_lanes, quorum_lane, topic_lanes
+from threebrokers.recorder.lanes_groups import group_lanes
+from threebrokers.sight import Act, GroupSight, MemberSight
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def tape():
+    return a_kill_and_a_pause()
+
+
+def drawn(tape):
+    """Every shape and every text of the picture."""
+    return [*ElementTree.fromstring(tape.show().svg).iter()]
+
+
+def texts(tape):
+    return [shape.text for shape in drawn(tape) if shape.tag == f"{SVG}text"]
+
+
+def spans(lane):
+    return [(round(s.start - at(0), 1), round(s.end - at(0), 1), s.words[0], s.seen) for s in lane.spans]
+
+
+def test_each_broker_has_its_states(tape):
+    one, two, three = broker_lanes(tape.data)
+    assert spans(one) == [(0, 13, "● up", True)] == spans(three)
+    assert spans(two) == [(0, 3.1, "● up", True), (3.1, 7.5, "✕ down", True), (7.5, 13, "● up", True)]
+
+
+def test_a_broker_that_is_up_and_not_counted_is_shown_so():
+    cut = replace(sight(1), brokers=tuple(replace(b, registered=b.id != 2) for b in sight(1).brokers))
+    tape = TapeData(at(0), at(3), sights=(sight(0), cut, sight(2)))
+    assert [words for _, _, words, _ in spans([*broker_lanes(tape)][1])] == [
+        "● up",
+        "● up, not registered",
+        "● up",
+    ]
+
+
+def test_no_leader_is_a_conclusion_and_a_new_one_is_seen(tape):
+    led, _ = topic_lanes(tape.data)
+    assert spans(led) == [
+        (0, 3.1, "2", True),
+        (3.1, 4.9, "no leader: 2 cannot serve", False),
+        (4.9, 13, "3", True),
+    ]
+
+
+def test_a_partition_without_a_leader_was_seen_so():
+    led, _ = topic_lanes(TapeData(at(0), at(2), sights=(sight(0, leader=None),)))
+    assert spans(led) == [(0, 2, "nobody", True)]
+
+
+def test_two_that_believe_they_lead_are_both_shown():
+    led, _ = topic_lanes(TapeData(at(0), at(2), sights=(sight(0, leader=3, claims=(2,)),)))
+    assert spans(led) == [(0, 2, "3 · 2 believes that it leads too", True)]
+
+
+def test_copies_that_are_missing_are_counted(tape):
+    _, copies = topic_lanes(tape.data)
+    assert [words for _, _, words, _ in spans(copies)] == ["all 3 copies", "2 of 3 copies", "all 3 copies"]
+
+
+def test_leaders_of_many_partitions_are_counted():
+    def thirteen(seconds, down=()):
+        told = sight(seconds, down=down)
+        one = told.topics[0].partitions[0]
+        many = tuple(replace(one, id=n, leader=n % 3 + 1) for n in range(13))
+        return replace(told, topics=(replace(told.topics[0], partitions=many),))
+
+    led, copies = topic_lanes(TapeData(at(0), at(2), sights=(thirteen(0), thirteen(1, down=[2]))))
+    assert led.name == "partitions led by"
+    assert [span.shares for span in led.spans] == [((1, 5), (2, 4), (3, 4)), ((1, 5), (3, 4), (None, 4))]
+    assert led.spans[1].words[0] == "1 leads 5 · 3 leads 4 · 4 without a leader"
+    assert copies.spans[0].words[0] == "all 3 copies"
+
+
+def test_old_news_is_not_drawn_as_seen():
+    old = replace(sight(1), heard=at(0))
+    led, copies = topic_lanes(TapeData(at(0), at(3), sights=(sight(0), old, sight(2))))
+    assert [words for _, _, words, _ in spans(led)] == ["2", "nothing told", "2"]
+    assert [words for _, _, words, _ in spans(copies)] == ["all 3 copies", "nothing told", "all 3 copies"]
+
+
+def test_a_topic_that_comes_later_is_blank_before():
+    tape = TapeData(at(0), at(3), sights=(sight(0, topics=()), sight(1), sight(2)))
+    led, _ = topic_lanes(tape)
+    assert spans(led) == [(1, 3, "2", True)]
+
+
+def test_the_quorum_of_a_paused_leader_has_none():
+    tape = TapeData(at(0), at(3), sights=(sight(0), sight(1, paused=[1]), sight(2, quorum=3)))
+    assert [(words, seen) for _, _, words, seen in spans(quorum_lane(tape))] == [
+        ("1", True),
+        ("no leader: 1 cannot serve", False),
+        ("3", True),
+    ]
+
+
+def test_groups_say_who_reads_what():
+    def group(seconds, *members, state="Stable", coordinator=1):
+        made = tuple(MemberSight(name, "c", tuple(("beat", n) for n in parts)) for name, parts in members)
+        return replace(sight(seconds), groups=(GroupSight("ear", state, coordinator, made),))
+
+    tape = TapeData(
+        at(0),
+        at(4),
+        sights=(
+            group(0, ("a", range(8))),
+            group(1, ("a", (0, 1)), ("b", ()), state="PreparingRebalance"),
+            group(2, ("b", (0, 1))),
+            group(3, coordinator=None),
+        ),
+    )
+    whole, a, b = group_lanes(tape)
+    assert [words for _, _, words, _ in spans(whole)] == [
+        "Stable · 1 member · coordinator 1",
+        "PreparingRebalance · 2 members · coordinator 1",
+        "Stable · 1 member · coordinator 1",
+        "no coordinator answers",
+    ]
+    assert [words for _, _, words, _ in spans(a)] == ["8 partitions", "partition 0, 1", "not in the group"]
+    assert [words for _, _, words, _ in spans(b)] == ["nothing", "partition 0, 1", "not in the group"]
+
+
+def test_a_flow_has_a_lane_with_its_gaps(tape):
+    sent, acknowledged, delivered = flow_lanes(tape.data, tape.gaps())
+    assert (sent.name, sent.gaps, sent.records) == ("sent", (), 651)
+    assert [gap.after for gap in acknowledged.gaps] == [KILL]
+    assert [gap.seconds for gap in delivered.gaps] == pytest.approx([1.95, 0.8])
+
+
+def test_several_clients_are_named(tape):
+    other = beats("sent", 1, 2, client="producer 2")
+    lanes = flow_lanes(replace(tape.data, flows=(*tape.flows, other)), [])
+    assert [lane.name for lane in lanes] == [
+        "sent · producer 1",
+        "sent · producer 2",
+        "acknowledged",
+        "delivered",
+    ]
+
+
+def test_gaps_are_hatched_and_labelled_with_their_length(tape):
+    hatched = [shape for shape in drawn(tape) if shape.get("fill") == "url(#h)"]
+    legend = 1
+    assert len(hatched) == 1 + 3 + legend  # no leader, three silences
+    assert {"1.95 s", "1.98 s"} <= {words.split(" without")[0] for words in texts(tape)}
+
+
+def test_acts_and_marks_have_a_line_each(tape):
+    lines = [shape for shape in drawn(tape) if shape.get("stroke-dasharray") in ("4 3", "1.5 3")]
+    paths = [shape for shape in lines if shape.tag == f"{SVG}path"]
+    assert [shape.get("stroke") == BAD for shape in paths] == [False, True, False, True]
+    assert {"kill(2)", "start(2)", "pause(3)", "✎ now I kill it"} <= set(texts(tape))
+
+
+def test_names_of_acts_never_cover_each_other(tape):
+    acts = tuple(Act(at(6 + n / 10), "pause", n % 3 + 1) for n in range(4))
+    places = [
+        (float(shape.get("x")), float(shape.get("y")), len(shape.text))
+        for shape in drawn(Tape(replace(tape.data, acts=acts, marks=())))
+        if shape.tag == f"{SVG}text" and shape.text.startswith("pause(")
+    ]
+    for x, y, _ in places:
+        assert all(other >= x + 40 for other, row, _ in places if row == y and other > x)
+
+
+def test_nothing_lies_outside_the_card(tape):
+    acts = (*tape.acts, Act(at(12.99), "resume", 3))
+    marks = (Mark(at(12.9), "a very long note that would go far beyond the right edge of the card"),)
+    root = ElementTree.fromstring(Tape(replace(tape.data, acts=acts, marks=marks)).show().svg)
+    _, _, width, height = map(float, root.get("viewBox").split())
+    for shape in root.iter():
+        if shape.get("x") is not None and shape.tag == f"{SVG}text":
+            x, length = float(shape.get("x")), len(shape.text) * 5.5
+            start = {"middle": x - length / 2, "end": x - length}.get(shape.get("text-anchor"), x)
+            assert start >= 0, shape.text
+            assert start + length <= width, shape.text
+            assert float(shape.get("y")) <= height
+
+
+def test_the_words_say_what_the_picture_shows(tape):
+    words = tape.show().words.splitlines()
+    assert words[:3] == ["At 2.5 s: your note: now I kill it.", "At 3.0 s: kill(2).", "At 7.4 s: start(2)."]
+    assert "broker 2: ● up until 3.1 s; ✕ down until 7.5 s; ● up until 13.0 s." in words
+    assert (
+        "partition 0 led by: 2 until 3.1 s; concluded: no leader: 2 cannot serve until 4.9 s; 3 until 13.0 s."
+    ) in words
+    assert (
+        "delivered, concluded: 1.95 s without a delivery (consumer 1, beat-0), after kill(2), from 3.0 s."
+    ) in words
+    assert str(tape.show()) == tape.show()._repr_mimebundle_()["text/plain"]
+
+
+def test_the_picture_is_an_image_with_its_words_below(tape):
+    html = tape.show()._repr_mimebundle_()["text/html"]
+    image = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', html)
+    assert ElementTree.fromstring(base64.b64decode(image[1])).get("aria-label") == "Time line of 13.0 s"
+    assert "<summary>The same in words</summary>" in html
+
+
+@pytest.mark.parametrize("count", [1, 50])
+def test_any_number_of_topics_is_drawn(count):
+    names = [f"topic-{n:02}" for n in range(count)]
+    tape = Tape(TapeData(at(0), at(1), sights=(sight(0, topics=names), sight(0.5, topics=names, down=[2]))))
+    assert len(tape.show().words.splitlines()) >= 4 + 2 * count
+    assert drawn(tape)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.05, 3600.0])
+def test_a_recording_of_nothing_is_drawn(seconds):
+    tape = Tape(TapeData(at(0), at(seconds)))
+    assert drawn(tape)
+    assert len([words for words in texts(tape) if words.endswith(" s")]) <= 14
+
+
+def test_fast_records_are_one_bar_and_not_thousands_of_ticks(tape):
+    from threebrokers.recorder.data import Burst, Flow
+
+    fast = Flow("p", "sent", "beat", None, tuple(Burst(at(n), at(n + 0.1), 20_000) for n in range(10)))
+    assert len(Tape(replace(tape.data, flows=(fast,))).show().svg) < 30_000
+
+
+def test_every_tick_of_a_slow_flow_is_there():
+    tape = Tape(TapeData(at(0), at(10), flows=(beats("sent", *every(0.1, 0, 9.9)),)))
+    path = next(s for s in drawn(tape) if s.tag == f"{SVG}path" and s.get("opacity") == ".45")
+    assert path.get("d").count("M") == 100

@@ -1,0 +1,120 @@
+"""Repetition of a lesson: what its cells promise, what is counted, and what a failure says."""
+
+import pytest
+from rich.console import Console
+
+from tools import lesson, promises, repeat, temporary
+from tools.cells import Cell, Exercise
+from tools.kernel import Reply
+
+QUIET = Console(quiet=True)
+
+
+def cell(source: str, place: int = 0) -> Cell:
+    return Cell(place, "code", source, {})
+
+
+def names(source: str) -> list[str]:
+    return [promise.name for promise in promises.of(cell(source), None)]
+
+
+def test_a_cell_promises_its_sentences_and_its_exercise():
+    assert names("x = 1\nprint('✓ not this')") == []
+    assert names("lab.happened('A was lost.', lost)\nlab.happened('B stayed', not lost)") == [
+        "✓ A was lost",
+        "✓ B stayed",
+    ]
+    assert names('lab.happened(f"Broker {n} was out after {s:.1f} s.", out)') == [
+        "✓ Broker … was out after … s"
+    ]
+    assert names("lab.happened(sentence, out)") == []
+    assert names("%%program worker_a\nlab.happened('x', True)") == []
+    check = cell("lab.check.counts(x)")
+    assert [p.name for p in promises.of(check, Exercise("3.1", "Count", (check,)))] == ["Exercise 3.1: Count"]
+
+
+def test_what_was_shown_before_a_failure_is_kept():
+    first, second = promises.of(
+        cell("lab.happened(f'A took {s} s', a); lab.happened('B (of 3) was lost', b)"), None
+    )
+    failed = Reply("BenchError", "This time it did not happen: B", shown="✓ A took 1.2 s.\n")
+    assert first.kept(failed)
+    assert not second.kept(failed)
+    assert second.kept(Reply())
+    assert second.kept(Reply("KeyError", "later", shown="✓ A took 1.2 s.\n✓ B (of 3) was lost.\n"))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "truth"),
+    [
+        ("✓ You predicted: broker 2. So it was. Because it is.", "broker 2"),
+        ("✗ You predicted: a. b. It was: broker 3. Many believe so.", "broker 3"),
+        ("○ It was: 4. You had not committed an answer; that is worth a try next time.", "4"),
+    ],
+)
+def test_the_truth_of_a_prediction_is_read_from_its_verdict(verdict, truth):
+    assert promises.truths(Reply(shown=f"before\n{verdict}\nafter")) == [truth]
+
+
+def test_the_verdicts_that_are_read_are_those_that_predictions_give():
+    from threebrokers.predict import Verdict
+
+    for chosen in (None, "a", "b"):
+        assert promises.truths(Reply(shown=repr(Verdict(chosen, "a", "Because.")))) == ["a"]
+
+
+def test_a_prediction_with_more_than_one_answer_is_a_failure():
+    tally = repeat.Tally()
+    for run, truth in enumerate("aab"):
+        tally.take(run, cell("guess.compare(x)", 7), [], Reply(shown=f"○ It was: {truth}. You had not"))
+    tally.settle()
+    assert tally.failures == ["Prediction 1 of cell 7 had more than one answer: 'a' 2 times, 'b' 1 times"]
+
+
+def test_the_table_says_how_often_and_how_long():
+    tally = repeat.Tally({"A": repeat.Row(2, [1.0, 3.0]), "B": repeat.Row(1, [2.0]), "C": repeat.Row()})
+    console = Console(width=80)
+    with console.capture() as told:
+        console.print(repeat.table(tally, 2))
+    rows = [line.split() for line in told.get().splitlines() if "of 2" in line]
+    assert rows == [
+        ["A", "✓", "2", "of", "2", "2.0"],
+        ["B", "✗", "1", "of", "2", "2.0"],
+        ["C", "✗", "0", "of", "2", "–"],
+    ]
+
+
+def test_a_lesson_that_does_not_exist_is_told(course, capsys):
+    assert repeat.main(["77"], course.root) == 2
+    assert "There is no lesson '77'" in capsys.readouterr().err
+
+
+@pytest.mark.programs
+def test_a_lesson_whose_experiment_fails_every_other_time(runnable, capsys, tmp_path):
+    seen = tmp_path / "seen"
+    flaky = f"""import pathlib
+lab.happened = lambda what, truth: print('✓ ' + what) if truth else 1 / 0
+path = pathlib.Path({str(seen)!r})
+path.write_text(path.read_text() + 'x' if path.exists() else 'x')
+lab.happened('It was even', len(path.read_text()) % 2 == 0)
+print(shown)"""
+    runnable.edit("print(shown)", flaky)
+    (runnable.root / "solutions" / "threebrokers.py").rename(runnable.root / "lessons" / "threebrokers.py")
+    assert repeat.main(["03", "--times", "2"], runnable.root) == 1
+    told = capsys.readouterr().out
+    assert "✗ 1 of 2" in told
+    assert "run 1, cell 'shown = \"shown\"': ZeroDivisionError: division by zero" in told
+    assert "Exercise 3.1: survive one broker" in told
+    assert "Without being asked: 0 fencings, 0 elections." in told
+
+
+@pytest.mark.programs
+def test_a_lesson_that_always_comes_true(runnable):
+    (runnable.root / "solutions" / "threebrokers.py").rename(runnable.root / "lessons" / "threebrokers.py")
+    with temporary.bench():
+        tally = repeat.repeat(lesson.read(runnable.path), 2, QUIET)
+    assert tally.failures == []
+    assert {name: row.passed for name, row in tally.rows.items()} == {
+        "Exercise 3.1: survive one broker": 2,
+        "Exercise 3.2: count twice": 2,
+    }

@@ -1,0 +1,209 @@
+"""From a look to what is drawn, and to the same in words."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from tests.sights import after_a_kill, broker, failsafe, group, member, partition, sight, topic
+from threebrokers.sight import Act
+from threebrokers.view.event import Event
+from threebrokers.view.frame import Scene, frame
+from threebrokers.view.words import duration, words
+
+
+def drawn(look, **more):
+    made = frame(look, Scene(begun=0.0, **more))
+    assert json.loads(json.dumps(made)) == made, "a frame is plain JSON"
+    return made
+
+
+def copies(look, row=0):
+    return [(c["kind"], c["sign"], c["word"]) for c in drawn(look)["topics"][0]["rows"][row]["copies"]]
+
+
+def test_all_is_well():
+    made = drawn(sight(12.4), events=[Event(3.0, "something")])
+    assert made["time"] == "12.4 s"
+    assert made["alarm"] == ""
+    assert made["events"] == [{"at": "3.0 s", "words": "something", "kind": "note"}]
+    one, two, _ = made["brokers"]
+    assert (one["sign"], one["state"], one["quorum"], one["note"]) == ("●", "up", True, "")
+    assert (two["leads"], two["memory"], two["quorum"]) == ("leads 5 of 13 partitions", "214 MB", False)
+    assert one["can"] == ["kill", "pause", "stop"]
+    [failsafe] = made["topics"]
+    assert failsafe["summary"] == "13 partitions; all copies in sync"
+    assert copies(sight()) == [("leader", "★", "leader"), ("sync", "✓", "in sync"), ("sync", "✓", "in sync")]
+
+
+def test_a_dead_broker_keeps_its_places():
+    before, after = drawn(sight(0)), drawn(after_a_kill(4.1), acts=[Act(0.0, "kill", 2)])
+    two = after["brokers"][1]
+    assert (two["sign"], two["state"], two["can"]) == ("✕", "down", ["start"])
+    assert two["note"] == "killed by you 4.1 s ago"
+    assert two["memory"] == "no process"
+    assert [b["id"] for b in before["brokers"]] == [b["id"] for b in after["brokers"]]
+    assert [r["id"] for r in before["topics"][0]["rows"]] == [r["id"] for r in after["topics"][0]["rows"]]
+    assert after["topics"][0]["rows"][0]["isr"] == [2, 3]
+    assert copies(after_a_kill(4.1))[1] == ("gone", "✕", "gone")
+
+
+def test_a_dead_broker_that_nobody_has_noticed_yet():
+    look = sight(1, brokers=(broker(1), broker(2, "down", registered=True, since=0.5), broker(3)))
+    assert drawn(look)["brokers"][1]["note"] == "gone 0.5 s ago; still counted by the others"
+    assert copies(look, 2)[1] == ("lost", "✕", "leader")
+    assert drawn(look)["topics"][0]["rows"][2]["copies"][1]["sentence"] == (
+        "is down, and is still listed as the leader"
+    )
+
+
+@pytest.mark.parametrize(
+    ("state", "acts", "note"),
+    [
+        ("paused", [], "paused 3.0 s ago"),
+        ("paused", [Act(1.5, "pause", 2)], "paused by you 2.5 s ago"),
+        ("unknown", [], "silent for 3.0 s"),
+        ("unknown", [Act(3.0, "start", 2)], "started by you 1.0 s ago, no answer yet"),
+        ("up", [], "the others do not count it"),
+        ("up", [Act(1, "cut", 2, "from the quorum")], "cut off from the quorum; the others do not count it"),
+        ("up", [Act(1, "cut", 2), Act(2, "heal", 2)], "the others do not count it"),
+        ("down", [Act(1, "pause", 2)], "gone 3.0 s ago"),
+    ],
+)
+def test_what_a_card_notes(state, acts, note):
+    brokers = (broker(1), broker(2, state, since=1.0, registered=False), broker(3))
+    assert drawn(sight(4.0, brokers=brokers), acts=acts)["brokers"][1]["note"] == note
+
+
+def test_buttons_fit_the_state_and_say_what_they_cost():
+    look = sight(1, brokers=(broker(1), broker(2, "paused"), broker(3, "unknown")))
+    made = drawn(look, costs={1: "the quorum", 2: "nothing can be taken from it"}, busy={3: "killing …"})
+    assert [b["can"] for b in made["brokers"]] == [
+        ["kill", "pause", "stop"],
+        ["kill", "resume"],
+        ["kill", "pause", "stop"],
+    ]
+    assert [b["cost"] for b in made["brokers"]] == ["the quorum", "", ""]
+    assert made["brokers"][2]["busy"] == "killing …"
+
+
+def test_a_follower_that_is_behind_says_by_how_many_records():
+    p = partition(0, 1, (1, 2), ends=((1, 340), (2, 338), (3, 300)), readable=338)
+    row = drawn(sight(topics=(topic(p),)))["topics"][0]["rows"][0]
+    assert [(c["kind"], c["behind"]) for c in row["copies"]] == [
+        ("leader", ""),
+        ("sync", "2"),
+        ("late", "40"),
+    ]
+    assert row["copies"][2]["sentence"] == "is not in sync, 40 records behind the leader"
+    assert row["numbers"] == {"start": "0", "committed": "–", "readable": "338", "end": "340"}
+    assert row["short"]
+
+
+def test_split_brain_and_a_partition_without_a_leader():
+    look = sight(topics=(topic(partition(0, 3, (2, 3), claims=(1,)), partition(1, None)),))
+    assert copies(look)[0] == ("claim", "⚑", "claims")
+    assert drawn(look)["topics"][0]["rows"][1]["leaderless"]
+    assert drawn(look)["topics"][0]["summary"] == "2 partitions; 1 without a leader"
+
+
+def test_a_copy_that_there_is_not():
+    assert copies(sight(topics=(topic(partition(0, 1, (1, 2), replicas=(1, 2))),)))[2] == ("none", "–", "")
+
+
+def test_bars_keep_their_scale_while_records_come():
+    def scale(end):
+        row = partition(0, 1, readable=end, ends=((1, end),))
+        return drawn(sight(topics=(topic(row),)))["topics"][0]["scale"]
+
+    assert [scale(end) for end in (0, 9, 11, 99, 120, 480, 501)] == [
+        ["0", "10"],
+        ["0", "10"],
+        ["0", "20"],
+        ["0", "100"],
+        ["0", "200"],
+        ["0", "500"],
+        ["0", "1,000"],
+    ]
+    late = partition(0, 1, start=1_000_200, readable=1_000_300, ends=((1, 1_000_300),))
+    made = drawn(sight(topics=(topic(late),)))["topics"][0]
+    assert made["scale"] == ["1,000,200", "1,000,300"]
+    assert made["rows"][0]["marks"] == {"start": 0.0, "committed": None, "readable": 100.0, "end": 100.0}
+
+
+def test_a_deleted_topic_keeps_its_place_and_says_so():
+    made = drawn(sight(topics=()), topics=["failsafe", "orders"])
+    assert [(t["name"], t["there"], t["rows"]) for t in made["topics"]] == [
+        ("failsafe", False, []),
+        ("orders", False, []),
+    ]
+
+
+def test_fifty_topics_are_folded_until_one_is_opened():
+    look = sight(topics=tuple(topic(*failsafe().partitions, name=f"topic-{n}") for n in range(50)))
+    assert not any(t["open"] or t["rows"] for t in drawn(look)["topics"])
+    opened = drawn(look, opened={"topic-7": True})["topics"]
+    assert [t["name"] for t in opened if t["rows"]] == ["topic-7"]
+    assert len(json.dumps(drawn(look))) < 20_000
+    assert len(words(look).splitlines()) == 3 + 1 + 50
+    assert drawn(sight(), opened={"failsafe": False})["topics"][0]["rows"] == []
+
+
+def test_no_broker_answers():
+    silent = sight(20.0, brokers=tuple(broker(n, "unknown", since=11.0) for n in (1, 2, 3)), heard=11.0)
+    assert drawn(silent)["alarm"] == (
+        "No broker has answered for 9.0 s: topics and groups are shown as they were then"
+    )
+    assert len(drawn(silent)["topics"][0]["rows"]) == 13
+    assert drawn(replace(silent, heard=None, topics=()))["alarm"] == "No broker has answered yet"
+    assert drawn(sight(down=(2, 3)))["alarm"].startswith("The quorum is lost")
+
+
+def test_a_group_and_who_reads_what():
+    readers = group(member("a", *range(7)), member("b", *range(7, 13)), member("idle"))
+    made = drawn(sight(groups=(readers,)))
+    [told] = made["groups"]
+    assert told["summary"] == "stable; broker 1 coordinates it; lag 1,376"
+    assert [(m["name"], m["share"], m["lag"]) for m in told["members"]] == [
+        ("a", "failsafe 0–6", "767"),
+        ("b", "failsafe 7–12", "609"),
+        ("idle", "nothing", "–"),
+    ]
+    row = made["topics"][0]["rows"][8]
+    assert (row["reader"], row["lag"], row["numbers"]["committed"]) == ("b", "106", "250")
+    unknown = replace(readers, name="none", state="Dead", members=(), committed=(), coordinator=None)
+    assert drawn(sight(groups=(unknown,)))["groups"][0]["summary"] == "there is no such group yet"
+
+
+def test_the_same_in_words():
+    p = partition(0, 3, (3,), claims=(1,), readable=290, ends=((3, 300), (1, 310)))
+    look = sight(
+        9.0,
+        brokers=(broker(1), broker(2, "down", since=1.0), broker(3)),
+        topics=(topic(p),),
+        groups=(group(member("a", 0)),),
+    )
+    assert words(look).splitlines() == [
+        "Broker 1: up at 127.0.0.1:19092, leads 0 of 1 partitions.",
+        "Broker 2: down for 8.0 s.",
+        "Broker 3: up at 127.0.0.1:39092, leads 1 of 1 partitions.",
+        "The metadata quorum is led by broker 1.",
+        "Topic failsafe: 1 partition; 1 with fewer than 3 copies in sync.",
+        "failsafe, partition 0: broker 3 leads; in sync: 3; "
+        "broker 1 believes that it leads, but a newer leader was chosen; broker 2 is down; "
+        "readable up to offset 290; the log ends at 300; alerts is 40 behind.",
+        "Group alerts: stable; broker 1 coordinates it; lag 40.",
+        "alerts, member a: reads failsafe 0.",
+    ]
+    assert "No broker has answered for 3.0 s: the rest is from then." in words(replace(look, heard=6.0))
+
+
+def test_durations():
+    assert [duration(s) for s in (-1, 0.04, 9.94, 12.3, 99.4, 190)] == [
+        "0.0 s",
+        "0.0 s",
+        "9.9 s",
+        "12 s",
+        "99 s",
+        "3 min 10 s",
+    ]

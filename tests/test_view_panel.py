@@ -1,0 +1,161 @@
+"""The panel without brokers and without a browser: what it shows, what its buttons do, when it ends."""
+
+import threading
+
+import pytest
+
+from tests.sights import after_a_kill, sight
+from threebrokers.errors import BenchError
+from threebrokers.sight import Act
+from threebrokers.view import Panels, panels, replay
+from threebrokers.waiting import quiet_wait
+
+
+class Bench:
+    """Stands in for a cluster: it shows one look after the other, and notes what is done to it."""
+
+    def __init__(self):
+        self.done, self.hearers, self.closed, self.looks = [], [], 0, [sight(0.0)]
+        self.go_on = threading.Event()
+        self.go_on.set()
+
+    def looker(self):
+        return self
+
+    def look(self, topics, groups=()):
+        return self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
+
+    def close(self):
+        self.closed += 1
+
+    def cost(self, broker):
+        return "the quorum" if broker == 1 else ""
+
+    def on_act(self, hear):
+        self.hearers.append(hear)
+        return lambda: self.hearers.remove(hear)
+
+    def kill(self, broker, *, anyway=False):
+        self.go_on.wait(5)
+        if self.cost(broker) and not anyway:
+            raise BenchError("That costs the quorum.")
+        self.done.append(("kill", broker, anyway))
+        for hear in self.hearers:
+            hear(Act(1.0, "kill", broker))
+
+    def start(self, broker):
+        self.done.append(("start", broker))
+
+
+@pytest.fixture
+def bench():
+    return Bench()
+
+
+@pytest.fixture
+def shown(bench):
+    made = Panels()
+    yield made.watch(bench, ["failsafe"], [])
+    made.end()
+
+
+def press(panel, verb, broker, **more):
+    panel._told(panel, {"verb": verb, "broker": broker, **more}, [])
+
+
+def told(panel):
+    return [event["words"] for event in panel.frame["events"]]
+
+
+def test_a_panel_shows_something_at_once_and_says_it_in_words(shown):
+    assert [b["state"] for b in shown.frame["brokers"]] == ["up", "up", "up"]
+    assert repr(shown).startswith("Broker 1: up at 127.0.0.1:19092, leads 4 of 13 partitions.\n")
+    assert shown._repr_mimebundle_()[0]["text/plain"] == repr(shown)
+    assert shown.frame["brokers"][0]["cost"] == "the quorum"
+
+
+def test_new_looks_are_drawn(bench, shown):
+    bench.looks.append(after_a_kill(3.0))
+    assert quiet_wait(lambda: shown.frame["brokers"][1]["state"] == "down", 5)
+    assert "broker 2 is gone: its process has ended" in told(shown)
+
+
+def test_a_button_acts_in_the_background(bench, shown):
+    bench.go_on.clear()
+    press(shown, "kill", 2)  # returns at once, although the kill takes its time
+    assert shown.frame["brokers"][1]["busy"] == "killing …"
+    press(shown, "kill", 2)  # pressed twice
+    bench.go_on.set()
+    assert quiet_wait(lambda: shown.frame["brokers"][1]["busy"] == "", 5)
+    assert bench.done == [("kill", 2, False)]
+    assert "you killed broker 2" in told(shown)
+    press(shown, "start", 2)
+    assert quiet_wait(lambda: bench.done[-1] == ("start", 2), 5)
+
+
+def test_what_a_button_cannot_do_stands_among_the_events(bench, shown):
+    press(shown, "kill", 1)
+    assert quiet_wait(lambda: "could not kill broker 1: That costs the quorum." in told(shown), 5)
+    press(shown, "kill", 1, anyway=True)
+    assert quiet_wait(lambda: bench.done == [("kill", 1, True)], 5)
+
+
+def test_only_buttons_that_there_are_are_obeyed(bench, shown):
+    press(shown, "reset", 1)
+    press(shown, "kill", "1")
+    assert not quiet_wait(lambda: bench.done, 0.2)
+
+
+def test_kafkas_own_topics_are_shown_only_when_they_are_named(bench):
+    own = sight(0.0).topics[0]
+    bench.looks = [sight(0.0, topics=(own, type(own)("__consumer_offsets", own.partitions)))]
+    made = Panels()
+    every, named = made.watch(bench), made.watch(bench, ["__consumer_offsets"])
+    made.end()
+    assert [t["name"] for t in every.frame["topics"]] == ["failsafe"]
+    assert "__consumer_offsets" in [t["name"] for t in named.frame["topics"]]
+
+
+def test_a_panel_that_has_ended_keeps_its_last_picture(bench, shown):
+    before = shown.frame
+    shown.end()
+    assert shown.ended == "This panel has ended: run its cell again."
+    assert (bench.hearers, bench.closed) == ([], 1)
+    press(shown, "kill", 2)
+    assert not quiet_wait(lambda: bench.done, 0.2)
+    assert shown.frame == before
+
+
+def test_a_cell_that_runs_again_closes_its_panel_and_no_other(bench, monkeypatch):
+    made = Panels()
+    running = iter([("a", 1), ("b", 2), ("a", 3), ("", 0), ("", 0)])
+    monkeypatch.setattr(panels, "running_cell", lambda: next(running))
+    a, b, again, *outside = [made.watch(bench) for _ in range(5)]
+    assert a.comm is None
+    assert all(panel.comm is not None for panel in (b, again, *outside))
+    made.end()
+    assert all(panel.ended for panel in (b, again, *outside))
+    assert bench.hearers == []
+
+
+def test_a_recording_is_played_without_a_cluster():
+    acts = [Act(10.4, "kill", 2)]
+    panel = replay([after_a_kill(12.4), sight(10.0), sight(10.5)], acts)
+    assert panel.times == [0.0, 0.5, 2.4]
+    assert panel.marks == [[0.4, "you killed broker 2"]]
+    assert not panel.frame["buttons"]
+    assert [len(told(panel)), panel.frame["brokers"][1]["state"]] == [1, "up"]
+    panel.position = 1
+    assert told(panel)[-1] == "you killed broker 2"
+    panel.position = 2
+    assert panel.frame["brokers"][1]["note"] == "killed by you 2.0 s ago"
+    assert "at most 2.0 s after the kill" in told(panel)[-1]
+    panel.position = 0
+    assert len(told(panel)) == 1
+    panel.opened = {"failsafe": False}
+    assert panel.frame["topics"][0]["rows"] == []
+
+
+def test_an_empty_recording_cannot_be_played():
+    with pytest.raises(BenchError, match="nothing to play"):
+        replay([])

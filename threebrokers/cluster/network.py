@@ -1,0 +1,109 @@
+"""What is wrong with the links between brokers and clients: plain values, and whom they concern.
+
+A link leads from a source (a broker, or the clients) to one listener of a broker.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from threebrokers.cluster.settings import BROKERS, LISTENERS
+from threebrokers.errors import BenchError
+
+Peer = str | int
+Link = tuple[str, int, str]  # source, target, listener
+
+CLIENTS, UNKNOWN = "client", "broker"  # sources without a number
+PEERS = {"clients": "the clients", "brokers": "the other brokers", "quorum": "the quorum"}
+USUAL: tuple[Peer, ...] = ("brokers", "quorum")
+# What each kind of traffic between brokers is called: records are copied over one, metadata over the other.
+TRAFFIC = {"REPL": "brokers", "CONTROLLER": "quorum"}
+LONGEST_MS = 10_000
+STRENGTH = {"cut": 2, "stall": 1, "slow": 0}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something wrong between one broker and its peers: 'cut', 'stall' or 'slow' (by `ms` each way)."""
+
+    effect: str
+    broker: int
+    peers: tuple[Peer, ...] = USUAL
+    ms: float = 0
+
+    @property
+    def words(self) -> str:
+        """Say between whom, for example "from the clients"."""
+        named = [PEERS.get(str(peer), f"broker {peer}") for peer in self.peers]
+        return f"{f'{self.ms:g} ms each way ' if self.ms else ''}from {' and '.join(named)}"
+
+    def concerns(self, link: Link) -> bool:
+        """Tell whether this fault is on that link, in whichever direction it leads."""
+        source, target, listener = link
+        if source == str(target):
+            return False  # a broker reaches itself without a network
+        if source == CLIENTS:
+            return target == self.broker and "clients" in self.peers
+        others = {str(target), source} - {str(self.broker)}
+        if len(others) != 1:
+            return False
+        return TRAFFIC.get(listener) in self.peers or bool(others & {str(peer) for peer in self.peers})
+
+
+def chosen(broker: int, from_: Peer | list[Peer] | None) -> tuple[Peer, ...]:
+    """Return the peers that `from_` names. Raises BenchError for one that there is not."""
+    if from_ is None:
+        return USUAL
+    peers = tuple(from_) if isinstance(from_, list | tuple | set) else (from_,)
+    for peer in peers:
+        if isinstance(peer, bool) or peer == broker or peer not in (*PEERS, *BROKERS):
+            raise BenchError(
+                f"Broker {broker} has no link from {peer!r}: from_ is 'clients', 'brokers', 'quorum', "
+                "another broker's number, or a list of these."
+            )
+    if not peers:
+        raise BenchError("from_ names nobody: leave it out, or name 'clients', 'brokers' or 'quorum'.")
+    return peers
+
+
+def slowness(broker: int, peers: tuple[Peer, ...], ms: float) -> Fault:
+    """Return a delay. Raises BenchError if it is no delay, or longer than a client waits."""
+    if not 0 < ms <= LONGEST_MS:
+        raise BenchError(
+            f"A link cannot be slower by {ms!r} ms: choose a number up to {LONGEST_MS}, or stall the link."
+        )
+    return Fault("slow", broker, peers, ms)
+
+
+def links() -> Iterator[Link]:
+    """Yield every link that there can be; a broker whose number was not told is a source of its own."""
+    yield from product((CLIENTS, UNKNOWN, *map(str, BROKERS)), BROKERS, LISTENERS)
+
+
+def effects(faults: Iterable[Fault]) -> dict[Link, tuple[str, float]]:
+    """Return what happens on each link that is not healthy: the effect, and the delay in ms.
+
+    Where faults meet, a cut is stronger than a stall, that than a delay, and a later delay than an earlier.
+    """
+    ordered = sorted(faults, key=lambda fault: STRENGTH[fault.effect])
+    return {
+        link: (found[-1].effect, found[-1].ms)
+        for link in links()
+        if (found := [fault for fault in ordered if fault.concerns(link)])
+    }
+
+
+def healed(faults: Iterable[Fault], broker: int | None) -> list[Fault]:
+    """Return the faults that stay when those at this broker are mended (all, without a number)."""
+    return [f for f in faults if broker is not None and f.broker != broker and broker not in f.peers]
+
+
+def alone(faults: Iterable[Fault]) -> set[int]:
+    """Return the brokers that reach no other voter, and so do not count in the quorum."""
+    broken = {link for link, (effect, _) in effects(faults).items() if effect != "slow"}
+    apart = {frozenset((source, str(target))) for source, target, name in broken if name == "CONTROLLER"}
+    return {
+        one
+        for one in BROKERS
+        if all(frozenset((str(one), str(other))) in apart for other in BROKERS if other != one)
+    }

@@ -1,0 +1,103 @@
+"""A ledger: every record is numbered, and what was sent is compared with what is stored and read."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import Message
+
+from threebrokers.clients import Clients
+from threebrokers.cluster import Cluster
+from threebrokers.errors import BenchError
+from threebrokers.ledger.balance import Balance
+from threebrokers.ledger.clients import LedgerConsumer, LedgerProducer, number_in
+from threebrokers.ledger.entries import Entry, Failure
+from threebrokers.ledger.notes import Book, Number
+from threebrokers.ledger.table import BalanceTable, Comparison, compare
+from threebrokers.records import read_log, start_offsets
+from threebrokers.sight import Sight
+from threebrokers.waiting import poll
+
+__all__ = ["Balance", "Comparison", "Entry", "Failure", "Ledger", "Number", "compare"]
+
+
+SETTLE_SECONDS = 3.0  # a follower asks again after at most 0.5 s
+
+
+class Ledger:
+    """The clients that it makes are confluent-kafka's own; it notes what passes through them."""
+
+    def __init__(self, book: Book, clients: Clients, cluster: Cluster) -> None:
+        self._book, self._clients, self._cluster = book, clients, cluster
+
+    @property
+    def run(self) -> str:
+        """What tells this run's records from those of all others; it stands in each record's header."""
+        return self._book.run
+
+    def producer(self, config: Mapping[str, Any] | None = None) -> LedgerProducer:
+        """Make a confluent-kafka Producer as `lab.producer` does; its records are numbered 0, 1, 2, …"""
+        made = self._clients.producer(config, lambda own, filled: LedgerProducer(own, filled, self._book))
+        assert isinstance(made, LedgerProducer)
+        return made
+
+    def consumer(self, config: Mapping[str, Any]) -> LedgerConsumer:
+        """Make a confluent-kafka Consumer as `lab.consumer` does; what it returns is noted as delivered."""
+        made = self._clients.consumer(config, lambda own, filled: LedgerConsumer(own, filled, self._book))
+        assert isinstance(made, LedgerConsumer)
+        return made
+
+    def number(self, message: Message) -> Number | None:
+        """Return a message's number, None if it is not of this ledger."""
+        return number_in(message.headers(), self.run)
+
+    def processed(self, message: Message) -> None:
+        """Note that the work on a message is done; a message that is not of this ledger is left out."""
+        if number := self.number(message):
+            self._book.note("processed", number, str(message.topic()), message.partition(), message.offset())
+
+    def balance(self, topic: str) -> Balance:
+        """Read the topic at both isolation levels and say what became of this ledger's records in it.
+
+        Waits up to 3 s for copies that are behind. Raises KafkaException if there is no such topic,
+        BenchError if it cannot be read to its end.
+        """
+        # The notes come first: what is acknowledged later need not be in the log that is read now.
+        notes = list(self._book.notes())
+        hidden = self._hidden(topic)
+        stored, committed = (self._entries(topic, level) for level in ("read_uncommitted", "read_committed"))
+        starts = start_offsets(self._cluster.bootstrap, topic)
+        return BalanceTable.of(topic, notes, stored, committed, starts, hidden)
+
+    def _entries(self, topic: str, isolation: str) -> list[Entry]:
+        records = read_log(self._cluster.bootstrap, topic, isolation=isolation)
+        numbered = [(number_in(record.headers, self.run), record) for record in records]
+        return [Entry(number, r.partition, r.offset) for number, r in numbered if number is not None]
+
+    def _hidden(self, topic: str) -> dict[int, tuple[int, int]]:
+        """Return the high watermark and log end of partitions where these differ, after a short wait."""
+        looker = self._cluster.looker()
+        try:
+            for behind in poll(lambda: _behind(looker.look([topic], [])), SETTLE_SECONDS):
+                if not behind:
+                    break
+            return behind
+        finally:
+            looker.close()
+
+
+def _behind(sight: Sight) -> dict[int, tuple[int, int]]:
+    return {
+        partition.id: (partition.readable, partition.end)
+        for topic in sight.topics
+        for partition in topic.partitions
+        if partition.readable is not None and partition.end is not None and partition.readable < partition.end
+    }
+
+
+def place(home: Path, lab: str, name: str) -> Path:
+    """Return the file of a lab's ledger. Raises BenchError if the name cannot be a file's."""
+    if not re.fullmatch(r"[\w.-]+", name):
+        raise BenchError(f"A ledger is named with letters, digits and - only, not {name!r}.")
+    return home / "ledgers" / lab / f"{name}.jsonl"

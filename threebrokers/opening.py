@@ -1,0 +1,76 @@
+"""Opening a lab: its brokers run, and its own topics and groups are gone."""
+
+import importlib
+import re
+import secrets
+from types import ModuleType
+
+from confluent_kafka import KafkaException
+from IPython import get_ipython
+
+from threebrokers.cluster import Cluster
+from threebrokers.errors import BenchError
+from threebrokers.lab import Lab
+
+__all__ = ["join_lab", "open_lab"]
+
+
+def open_lab(number: str) -> Lab:
+    """Open a lab: start brokers that are missing, and delete only this lab's own topics and groups.
+
+    Raises BenchError if there is no such lab, or if the brokers cannot start.
+    """
+    module = _checks(number)
+    for earlier in _opened_here():
+        earlier.close()  # a cell that runs again must not leave members in a group
+    cluster = Cluster()
+    # Links double the time of every write, so only labs that break them have them.
+    started = cluster.up(links=getattr(module, "LINKS", False))
+    lab = Lab(number, cluster, module, secrets.token_hex(3))
+    try:
+        lab.clear(module)
+    except KafkaException as fault:
+        raise BenchError(
+            f"The brokers run, but did not answer in time ({fault.args[0].str()}): run this cell again, "
+            "and `threebrokers doctor` if it says so twice."
+        ) from fault
+    _offer_programs(lab)
+    woken = f" Broker {', '.join(map(str, started))} had to be started." if started else ""
+    print(f"Lab {number} is open: three brokers at {cluster.bootstrap}.{woken}")
+    return lab
+
+
+def join_lab(number: str, opened: str) -> Lab:
+    """Return a lab that another process has opened, with the same names; nothing is started or deleted."""
+    return Lab(number, Cluster(), _checks(number), opened)
+
+
+def _offer_programs(lab: Lab) -> None:
+    """Let a cell that begins with `%%program name` run as a process of its own."""
+    shell = get_ipython()
+    if shell:
+
+        def program(line: str, cell: str) -> None:
+            """Run this cell as a program: a process of its own, with `lab` ready in it."""
+            lab.programs.run(line, cell)
+
+        shell.register_magic_function(program, "cell")
+
+
+def _opened_here() -> list[Lab]:
+    """Return the labs that this notebook holds in its variables."""
+    shell = get_ipython()
+    return [value for value in shell.user_ns.values() if isinstance(value, Lab)] if shell else []
+
+
+def _checks(number: str) -> ModuleType:
+    if not (isinstance(number, str) and re.fullmatch(r"[0-9]{2}", number)):
+        raise BenchError(
+            f'A lab is named by two digits as text, not by {number!r}: for example open_lab("01").'
+        )
+    try:
+        return importlib.import_module(f"threebrokers.checks.lab{number}")
+    except ModuleNotFoundError:
+        raise BenchError(
+            f"There is no lab {number} yet: see the folder labs/ for those that exist."
+        ) from None

@@ -1,0 +1,116 @@
+"""A prediction: committed before the run, compared after it."""
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from IPython import get_ipython
+from IPython.display import display
+
+from threebrokers import clock, progress
+from threebrokers.errors import BenchError
+from threebrokers.predict.buttons import Buttons
+
+GREEN, ORANGE, GREY = "#009e73", "#d55e00", "#8a8f98"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of a prediction. `chosen` is None if none was committed; `why` belongs to what was chosen."""
+
+    chosen: str | None
+    truth: str
+    why: str = ""
+
+    @property
+    def colour(self) -> str:
+        """The colour that goes with the sign."""
+        return GREY if self.chosen is None else GREEN if self.chosen == self.truth else ORANGE
+
+    def __repr__(self) -> str:
+        if self.chosen is None:
+            return f"○ It was: {self.truth}. You had not committed an answer; that is worth a try next time."
+        if self.chosen == self.truth:
+            said = f"✓ You predicted: {self.chosen}. So it was."
+        else:
+            said = f"✗ You predicted: {self.chosen}. It was: {self.truth}."
+        return f"{said} {self.why}".rstrip()
+
+    def _repr_html_(self) -> str:
+        style = f"border-left:4px solid {self.colour};padding:.4em .8em"
+        return f'<div style="{style}">{html.escape(repr(self))}</div>'
+
+
+class Prediction:
+    """A question with answers to choose from.
+
+    `committed_at` (s since 1970) is when one was committed; `late` says whether somebody tried that after
+    the comparison.
+    """
+
+    def __init__(self, name: str, question: str, answers: Mapping[str, str]) -> None:
+        self.name, self.question = name, question
+        self.answers = {str(answer): why for answer, why in answers.items()}
+        self.chosen: str | None = None
+        self.truth: str | None = None
+        self.committed_at: float | None = None
+        self.late = False
+        self._buttons = Buttons(question, list(self.answers), self._press)
+        if get_ipython() is not None:
+            display(self._buttons)  # type: ignore[no-untyped-call]
+
+    def __repr__(self) -> str:
+        return f"{self.question} {f'You predict: {self.chosen}.' if self.chosen else 'Not committed yet.'}"
+
+    def commit(self, answer: object) -> None:
+        """Commit an answer, as its button does; until the comparison you may commit another one.
+
+        Raises BenchError if the answer is none of those offered, or if it comes after the comparison.
+        """
+        print(self._commit(str(answer)))
+
+    def compare(self, truth: object) -> None:
+        """Show whether the committed answer is the true one; nothing can be committed after that.
+
+        `truth` is the answer that was measured. Raises BenchError if it is none of those offered.
+        """
+        found = str(truth)
+        if found not in self.answers:
+            raise BenchError(
+                f"This time it was '{found}', which is none of the answers to “{self.question}”: "
+                "run the cells of this experiment again."
+            )
+        self.truth = found
+        if self.chosen is not None:
+            progress.record_guess(self.name, progress.Guess(self.chosen, found))
+        self._buttons.show(self.chosen, self.truth, "")
+        why = self.answers[self.chosen] if self.chosen is not None else ""
+        display(Verdict(self.chosen, found, why))  # type: ignore[no-untyped-call]
+
+    def close(self) -> None:
+        """Take the buttons away."""
+        self._buttons.close()
+
+    def _commit(self, answer: str) -> str:
+        if answer not in self.answers:
+            raise BenchError(f"'{answer}' is none of the answers: choose one of {_listed(self.answers)}.")
+        if self.truth is not None:
+            self.late = True
+            raise BenchError(
+                f"It is known already that it was '{self.truth}': "
+                "to predict again, run the question's cell again, and then the experiment."
+            )
+        self.chosen, self.committed_at = answer, clock.now()
+        told = f"You predict: {answer}. Now run the next cells and compare."
+        self._buttons.show(answer, None, told)
+        return f"You predict: {answer}."
+
+    def _press(self, answer: str) -> None:
+        try:
+            self._commit(answer)
+        except BenchError as fault:  # nobody stands above a pressed button to show it
+            self._buttons.show(self.chosen, self.truth, str(fault))
+
+
+def _listed(answers: Mapping[str, str]) -> str:
+    return ", ".join(f"'{answer}'" for answer in answers)

@@ -1,0 +1,145 @@
+"""A program that was started: its output, its state, and how to end it."""
+
+import codecs
+import os
+import select
+import signal
+import subprocess
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+
+from threebrokers import clock
+from threebrokers.errors import BenchError
+from threebrokers.program.box import Box, ending
+from threebrokers.waiting import wait_until
+
+SHOW_SECONDS = 0.2
+KEPT = 1_000_000  # characters of output; what was written before them is let go
+END_SECONDS = 10.0
+
+
+class Program:
+    """A cell that runs as a process of its own.
+
+    Its output is read as it comes and given to `show`; `over` is called when it has ended.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        process: subprocess.Popen[bytes],
+        show: Callable[[Box], None],
+        over: Callable[[], None],
+    ) -> None:
+        self.name, self.pid = name, process.pid
+        self._process, self._show, self._over = process, show, over
+        self._output, self._lock = "", threading.Lock()
+        self._shown: Box | None = None
+        self._showing = threading.Lock()
+        self._ended = threading.Event()
+        self.exit_code: int | None = None
+        self._refresh()
+        threading.Thread(target=self._follow, name=f"program {name}", daemon=True).start()
+
+    def __repr__(self) -> str:
+        return self._box().state
+
+    @property
+    def state(self) -> str:
+        """'runs', or how it ended: 'ended by itself', 'failed (exit code 1)', 'ended by SIGKILL', …"""
+        return "runs" if self.exit_code is None else ending(self.exit_code)
+
+    @property
+    def output(self) -> str:
+        """What the program has written so far, errors too (the last million characters of it)."""
+        with self._lock:
+            return self._output
+
+    def stop(self) -> None:
+        """Ask the program to end (SIGTERM): it closes its clients first. Raises BenchError after 10 s."""
+        self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End the program at once (SIGKILL): it can close nothing and say goodbye to nobody."""
+        self._end(signal.SIGKILL)
+
+    def wait(self, *, within: float = 10) -> int:
+        """Wait until the program ends and return its exit code. Raises BenchError after so many seconds."""
+        wait_until(
+            self._ended.is_set,
+            what=f"the program {self.name} to end",
+            within=within,
+            otherwise=f'end it with lab.program("{self.name}").kill().',
+        )
+        self._refresh()
+        assert self.exit_code is not None
+        return self.exit_code
+
+    def wait_for(self, text: str, *, within: float = 10) -> str:
+        """Wait until the program has written a line that holds `text`, and return that line.
+
+        Raises BenchError after so many seconds, and at once if the program ends without that.
+        """
+
+        def found() -> str | None:
+            over = self._ended.is_set()  # before the look: nothing is written after it
+            line = next((line for line in self.output.splitlines() if text in line), None)
+            if line is None and over:
+                raise BenchError(
+                    f"The program {self.name} {self.state} and had not written “{text}”: "
+                    "read its output, under its cell."
+                )
+            return line
+
+        what = f"the program {self.name} to write “{text}”"
+        line = wait_until(found, what=what, within=within, otherwise="read its output, under its cell.")
+        self._refresh()
+        return line
+
+    def _end(self, number: signal.Signals) -> None:
+        if self._ended.is_set():
+            raise BenchError(
+                f"The program {self.name} runs no more (it {self.state}): run its cell to start it again."
+            )
+        self._process.send_signal(number)  # harmless if it has ended meanwhile: subprocess knows
+        self.wait(within=END_SECONDS)
+
+    def _follow(self) -> None:
+        """Read what the program writes until it ends; runs in a thread."""
+        assert self._process.stdout is not None
+        handle = self._process.stdout.fileno()
+        decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        shown_at = clock.now()
+        while True:
+            over = self._process.poll() is not None  # before the read: what was written is there
+            ready, _, _ = select.select([handle], [], [], 0 if over else SHOW_SECONDS)
+            part = os.read(handle, 65536) if ready else b""
+            with self._lock:
+                self._output = (self._output + decode(part, not part and over))[-KEPT:]
+            if over and not part:
+                break
+            if not part and ready:  # it has closed its output and goes on
+                with suppress(subprocess.TimeoutExpired):
+                    self._process.wait(SHOW_SECONDS)
+            if clock.now() - shown_at >= SHOW_SECONDS:
+                self._refresh()
+                shown_at = clock.now()
+        self.exit_code = self._process.returncode
+        self._process.stdout.close()
+        assert self._process.stdin is not None
+        with suppress(OSError):
+            self._process.stdin.close()
+        self._over()
+        self._refresh()
+        self._ended.set()
+
+    def _box(self) -> Box:
+        return Box(self.name, self.pid, self.exit_code, self.output)
+
+    def _refresh(self) -> None:
+        with self._showing:  # the newest is shown last
+            box = self._box()
+            if box != self._shown:
+                self._shown = box
+                self._show(box)

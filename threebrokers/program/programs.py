@@ -1,0 +1,101 @@
+"""The programs of one notebook."""
+
+import functools
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+from IPython import get_ipython
+from IPython.display import display
+
+from threebrokers.cluster import programs as register
+from threebrokers.cluster.process import Identity
+from threebrokers.errors import BenchError
+from threebrokers.program.box import Box
+from threebrokers.program.program import Program
+from threebrokers.program.terms import END_OF_TEXT
+
+
+class Programs:
+    """The programs that this notebook has started, by name; each gets the same lab."""
+
+    def __init__(self, home: Path, number: str, opened: str) -> None:
+        self._home, self._number, self._opened = home, number, opened
+        self._all: dict[str, Program] = {}
+        self._cells: dict[str, tuple[str, Callable[[Box], None]]] = {}
+
+    def __getitem__(self, name: str) -> Program:
+        """Return a program by its name. Raises BenchError if its cell has not run."""
+        if name not in self._all:
+            raise BenchError(
+                f"There is no program '{name}' yet: run the cell that begins with %%program {name}."
+            )
+        return self._all[name]
+
+    def run(self, name: str, text: str) -> Program:
+        """Start a program; one of the same name that still runs is ended first.
+
+        Raises BenchError if the name is not a plain word.
+        """
+        name = name.strip()
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+            raise BenchError(f"A program's name is one plain word, not '{name}': say %%program worker_a.")
+        return self._start(name, text, _display())
+
+    def again(self, name: str) -> Program:
+        """Start a program again from its beginning, as its cell does, and show it there."""
+        return self._start(self[name].name, *self._cells[name])
+
+    def close(self) -> None:
+        """End every program that still runs."""
+        for program in self._all.values():
+            _end(program)
+
+    def _start(self, name: str, text: str, show: Callable[[Box], None]) -> Program:
+        if name in self._all:
+            _end(self._all[name])
+        process = subprocess.Popen(
+            [sys.executable, "-u", "-m", "threebrokers.program.child", name, self._number, self._opened],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # the notebook's "interrupt" is not meant for it
+            env={**os.environ, "THREEBROKERS_HOME": str(self._home), "PYTHONIOENCODING": "utf-8"},
+        )
+        identity = Identity(process.pid, psutil.Process(process.pid).create_time())
+        register.note(self._home, name, identity)
+        assert process.stdin is not None
+        # The empty line stands for %%program, so that errors name the lines as the cell numbers them.
+        process.stdin.write(b"\n" + text.encode() + END_OF_TEXT)
+        process.stdin.flush()
+        over = functools.partial(register.forget, self._home, identity)
+        self._all[name], self._cells[name] = Program(name, process, show, over), (text, show)
+        return self._all[name]
+
+
+def _end(program: Program) -> None:
+    for end in (program.stop, program.kill):
+        try:
+            end()
+        except BenchError:  # it has ended already, or does not end on request
+            continue
+
+
+def _display() -> Callable[[Box], None]:
+    """Return what shows a box, always at the same place."""
+    handles: list[Any] = []
+
+    def show(box: Box) -> None:
+        if get_ipython() is None:
+            return
+        if handles:
+            handles[0].update(box)
+        else:
+            handles.append(display(box, display_id=True))  # type: ignore[no-untyped-call]
+
+    return show

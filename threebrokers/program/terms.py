@@ -1,0 +1,8 @@
+"""What a notebook and its programs agree on."""
+
+import signal
+
+# Ends the program's text in the pipe, which then stays open.
+END_OF_TEXT = b"\0"
+# The exit code of a program that ended on request, as a shell counts: 128 + SIGTERM.
+STOPPED = 128 + signal.SIGTERM

@@ -1,0 +1,101 @@
+"""What follows from a recording: how long nothing came."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from threebrokers.recorder.data import Flow, TapeData
+from threebrokers.sight import Act
+
+# A pause counts as a gap if it is this many times as long as the flow's usual one.
+RHYTHMS = 10
+SLACK_RHYTHMS, SLACK_SECONDS = 5, 0.25
+# What can only come while somebody sends.
+ANSWERS = ("acknowledged", "delivered", "processed")
+WORDS = {
+    "sent": "anything sent",
+    "acknowledged": "an acknowledgement",
+    "failed": "a failure",
+    "delivered": "a delivery",
+    "processed": "anything processed",
+    "leader": "a leader",
+    "quorum": "a leader of the quorum",
+}
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A time without something: `start` in s since 1970, `seconds` long.
+
+    `kind` is "sent", "acknowledged", "failed", "delivered" or "processed" (between two records of one
+    client and partition), "leader" (of a partition) or "quorum" (its leader). `after` is the last thing
+    that was done to a broker before it. `over` is False if it lasted until the recording's end.
+    """
+
+    kind: str
+    start: float
+    seconds: float
+    after: Act | None = None
+    client: str = ""
+    topic: str = ""
+    partition: int | None = None
+    over: bool = True
+
+    @property
+    def place(self) -> str:
+        """Where it was, for people: for example "consumer 1, orders-0"."""
+        partition = "" if self.partition is None else f"-{self.partition}"
+        return ", ".join(part for part in (self.client, f"{self.topic}{partition}") if part)
+
+    @property
+    def words(self) -> str:
+        """How long it was without what, for people: for example "1.95 s without a delivery"."""
+        more = "" if self.over else " or more"
+        return f"{self.seconds:.2f} s{more} without {WORDS[self.kind]}"
+
+    def __str__(self) -> str:
+        place = f" ({self.place})" if self.place else ""
+        after = f", after {self.after.verb}({self.after.broker})" if self.after else ""
+        return f"{self.words}{place}{after}"
+
+    __repr__ = __str__
+
+
+def silences(tape: TapeData) -> list[Gap]:
+    """Return every pause between two bursts of every flow, also the short ones, in order of time.
+
+    A flow that never came back, while something was still sent, has a last pause that is not over.
+    """
+    found = [gap for flow in tape.flows for gap in _pauses(tape, flow)]
+    return sorted(found, key=lambda gap: gap.start)
+
+
+def unusual(tape: TapeData, gap: Gap) -> bool:
+    """Tell whether this pause is much longer than its flow's usual ones."""
+    place = (gap.kind, gap.client, gap.topic, gap.partition)
+    flows = [f for f in tape.flows if (f.kind, f.client, f.topic, f.partition) == place]
+    return all(gap.seconds >= RHYTHMS * flow.rhythm() for flow in flows)
+
+
+def with_act(tape: TapeData, gap: Gap, rhythm: float = 0.0) -> Gap:
+    """Return the gap with what was done last before it; `rhythm` (s) is how long its start is uncertain.
+
+    The last record may have come a little before the act that silenced the next one.
+    """
+    late = min(max(SLACK_RHYTHMS * rhythm, SLACK_SECONDS), gap.seconds / 2)
+    acts = [act for act in tape.acts if act.at <= gap.start + late]
+    return replace(gap, after=acts[-1] if acts else None)
+
+
+def _pauses(tape: TapeData, flow: Flow) -> Iterator[Gap]:
+    rhythm = flow.rhythm()
+
+    def gap(start: float, end: float, over: bool) -> Gap:
+        seconds = round(end - start, 3)
+        found = Gap(flow.kind, start, seconds, None, flow.client, flow.topic, flow.partition, over)
+        return with_act(tape, found, rhythm)
+
+    yield from (gap(start, end, True) for start, end in flow.pauses())
+    sent = [f.bursts[-1].last for f in tape.flows if f.kind == "sent" and f.topic == flow.topic]
+    still, last = max(sent, default=0.0), flow.bursts[-1].last
+    if flow.kind in ANSWERS and still > last:
+        yield gap(last, still, False)

@@ -1,0 +1,77 @@
+"""Cheap notes of when records passed: a few numbers for each burst, never an object for each record."""
+
+from array import array
+from threading import Lock
+from time import monotonic
+
+from threebrokers import clock
+from threebrokers.recorder.data import KINDS, Burst, Flow
+
+# Records closer than this are one burst, which is cut after a while so that a picture can show its course.
+JOIN_SECONDS, CUT_SECONDS = 0.025, 0.1
+# A flow's client, kind, topic and partition.
+Place = tuple[str, str, str, int | None]
+
+
+class Tally:
+    """The bursts of one flow while it goes on. Times are those of `time.monotonic()`."""
+
+    __slots__ = ("_counts", "_firsts", "_lasts", "count", "first", "last")
+
+    def __init__(self) -> None:
+        self._firsts, self._lasts, self._counts = array("d"), array("d"), array("q")
+        self.first = self.last = 0.0
+        self.count = 0
+
+    def add(self, at: float, count: int = 1) -> None:
+        """Note so many records of one moment."""
+        if at - self.last < JOIN_SECONDS and at - self.first < CUT_SECONDS:
+            self.count += count
+        else:
+            self._keep()
+            self.first = at
+            self.count = count
+        self.last = at
+
+    def bursts(self, shift: float) -> tuple[Burst, ...]:
+        """Return what was noted so far, with `shift` (s) added to all times."""
+        known = [*zip(self._firsts, self._lasts, self._counts, strict=False)]
+        if self.count:
+            known.append((self.first, self.last, self.count))
+        return tuple(Burst(round(a + shift, 3), round(b + shift, 3), count) for a, b, count in known)
+
+    def _keep(self) -> None:
+        if self.count:
+            self._firsts.append(self.first)
+            self._lasts.append(self.last)
+            self._counts.append(self.count)
+
+
+class Notes:
+    """All tallies of one recording."""
+
+    def __init__(self) -> None:
+        self._tallies: dict[Place, Tally] = {}
+        self._lock = Lock()
+        # Found once: found again it would differ by some µs, and round to another ms.
+        self._shift = clock.now() - monotonic()
+
+    def tally(self, client: str, kind: str, topic: str, partition: int | None) -> Tally:
+        """Return the tally of this flow, a new one the first time."""
+        with self._lock:
+            return self._tallies.setdefault((client, kind, topic, partition), Tally())
+
+    def topics(self) -> list[str]:
+        """Return the topics that clients used so far, sorted."""
+        return sorted({topic for _, _, topic, _ in list(self._tallies)})
+
+    def flows(self) -> tuple[Flow, ...]:
+        """Return the flows noted so far: by kind, then client, topic and partition."""
+        flows = [Flow(*place, tally.bursts(self._shift)) for place, tally in list(self._tallies.items())]
+        used = [flow for flow in flows if flow.bursts]
+        return tuple(sorted(used, key=_order))
+
+
+def _order(flow: Flow) -> tuple[int, str, str, int]:
+    partition = -1 if flow.partition is None else flow.partition
+    return KINDS.index(flow.kind), flow.client, flow.topic, partition

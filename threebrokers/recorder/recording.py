@@ -1,0 +1,107 @@
+"""Recording what happens while a block of code runs."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from time import monotonic
+from types import TracebackType
+from typing import Self
+
+from confluent_kafka import Message
+
+from threebrokers import clock
+from threebrokers.clients import Clients, LabConsumer, LabProducer
+from threebrokers.cluster import Cluster
+from threebrokers.errors import BenchError
+from threebrokers.recorder.data import Mark, TapeData
+from threebrokers.recorder.hook import listen
+from threebrokers.recorder.notes import Notes
+from threebrokers.recorder.tape import Tape
+from threebrokers.recorder.thin import thin
+from threebrokers.sight import Act, Sight
+from threebrokers.watching import Observer
+
+EVERY_SECONDS = 0.1
+
+
+class Recording(Tape):
+    """A tape that is recorded from the beginning of its `with` block to the end, and can be asked meanwhile.
+
+    It looks at the brokers ten times a second, hears what is done to them through the lab's cluster, and
+    notes what the lab's clients in this program do. Without names: the topics that these clients use, and
+    the groups of its consumers.
+    """
+
+    def __init__(
+        self, cluster: Cluster, clients: Clients, topics: Sequence[str] = (), groups: Sequence[str] = ()
+    ) -> None:
+        self._cluster, self._clients, self._topics, self._groups = cluster, clients, topics, groups
+        self._notes, self._names, self._ends = Notes(), Counter[str](), list[Callable[[], None]]()
+        self._sights, self._acts, self._marks = list[Sight](), list[Act](), list[Mark]()
+        self._began: float | None = None
+        self._whole: TapeData | None = None
+
+    @property
+    def data(self) -> TapeData:
+        """What was recorded so far, as one plain value. Raises BenchError before the beginning."""
+        if self._began is None:
+            raise BenchError("This recording has not begun: write `with lab.record() as tape:`.")
+        return self._whole or TapeData(
+            began=self._began,
+            ended=round(clock.now(), 3),
+            sights=tuple(self._sights),
+            acts=tuple(sorted(self._acts, key=lambda act: act.at)),
+            marks=tuple(self._marks),
+            flows=self._notes.flows(),
+        )
+
+    def mark(self, words: str) -> None:
+        """Write a note of your own on the tape, at this moment."""
+        self._marks.append(Mark(round(clock.now(), 3), words))
+
+    def processed(self, message: Message) -> None:
+        """Note that the work for a message is done."""
+        self._notes.tally("", "processed", str(message.topic()), message.partition()).add(monotonic())
+
+    def __enter__(self) -> Self:
+        if self._began is not None:
+            raise BenchError("This recording has begun before: make a new one with `lab.record()`.")
+        self._began = round(clock.now(), 3)
+        observer = Observer(self._cluster.looker(), self._watched, self._members, every=EVERY_SECONDS)
+        observer.hear(self._look)
+        self._ends = [
+            self._clients.listen(self._listen),
+            self._cluster.on_act(self._act),
+            observer.close,
+        ]
+        observer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for end in reversed(self._ends):
+            end()
+        self._whole = self.data
+
+    def _watched(self) -> Sequence[str]:
+        return self._topics or self._notes.topics()
+
+    def _members(self) -> Sequence[str]:
+        named = [client.config.get("group.id") for client in self._clients.made(LabConsumer)]
+        return self._groups or sorted({str(name) for name in named if name})
+
+    def _look(self, sight: Sight) -> None:
+        self._sights.append(thin(sight, self._sights[-1] if self._sights else None))
+
+    def _act(self, act: Act) -> None:
+        self._acts.append(Act(round(act.at, 3), act.verb, act.broker, act.more))
+
+    def _listen(self, client: LabProducer | LabConsumer) -> Callable[[], None]:
+        kind = "producer" if isinstance(client, LabProducer) else "consumer"
+
+        def name() -> str:
+            # Counted when it does something: clients of earlier cells that do nothing have no number.
+            self._names[kind] += 1
+            return str(client.config.get("client.id") or f"{kind} {self._names[kind]}")
+
+        return listen(client, name, self._notes)

@@ -1,0 +1,132 @@
+"""A recording that can be asked, shown, kept and played again; no cluster is needed for any of it."""
+
+import os
+from pathlib import Path
+
+from threebrokers import view
+from threebrokers.errors import BenchError
+from threebrokers.files import write_whole
+from threebrokers.recorder import file, timeline
+from threebrokers.recorder.data import KINDS, Flow, TapeData
+from threebrokers.recorder.gaps import Gap, silences, unusual
+from threebrokers.recorder.leading import leaderless
+from threebrokers.recorder.timeline import TimeLine
+from threebrokers.sight import Act, Sight
+
+LONG_SECONDS = 0.5
+
+
+class Tape:
+    """One recording. Its sights, acts, marks and flows were seen; its gaps are concluded from them."""
+
+    def __init__(self, data: TapeData) -> None:
+        self._data = data
+
+    @property
+    def data(self) -> TapeData:
+        """Everything that was recorded, as one plain value."""
+        return self._data
+
+    @property
+    def acts(self) -> tuple[Act, ...]:
+        """What was done to brokers, oldest first."""
+        return self.data.acts
+
+    @property
+    def sights(self) -> tuple[Sight, ...]:
+        """What every look showed, oldest first."""
+        return self.data.sights
+
+    @property
+    def flows(self) -> tuple[Flow, ...]:
+        """When each client sent, acknowledged, failed, delivered or processed."""
+        return self.data.flows
+
+    def gaps(self, longer_than: float = LONG_SECONDS) -> list[Gap]:
+        """Return what stands out, in order of time: `longer_than` s or more without something.
+
+        A pause between records counts if it is also ten times as long as that client's usual one.
+        """
+        data = self.data
+        pauses = [gap for gap in silences(data) if gap.seconds >= longer_than and unusual(data, gap)]
+        found = [gap for gap in leaderless(data) if gap.seconds >= longer_than]
+        return sorted(found + pauses, key=lambda gap: gap.start)
+
+    def silence(
+        self,
+        kind: str,
+        after: Act | None = None,
+        *,
+        client: str | None = None,
+        topic: str | None = None,
+        partition: int | None = None,
+    ) -> Gap:
+        """Return the longest time without one kind of thing, also if it is short.
+
+        `kind` is "sent", "acknowledged", "failed", "delivered" or "processed": the longest time between
+        two records of one client and partition. Or "leader" or "quorum": 0 s if there always was one.
+        With `after`, one of `acts`: only what came after it and before the next act. Raises BenchError
+        if there is no such kind, or too little was recorded of it.
+        """
+        wanted = {"client": client, "topic": topic, "partition": partition}
+        wanted = {name: value for name, value in wanted.items() if value is not None}
+        if kind not in (*KINDS, "leader", "quorum"):
+            raise BenchError(f"A recording knows no {kind!r}: it knows {', '.join(KINDS)}, leader, quorum.")
+        found = silences(self.data) if kind in KINDS else leaderless(self.data)
+        fitting = [
+            gap
+            for gap in found
+            if gap.kind == kind
+            and (after is None or gap.after == after)
+            and all(getattr(gap, name) == value for name, value in wanted.items())
+        ]
+        if not fitting and kind not in KINDS:
+            return Gap(kind, after.at if after else self.data.began, 0.0, after)
+        if not fitting:
+            when = f" between {after.verb}({after.broker}) and the next act" if after else ""
+            raise BenchError(
+                f"Fewer than two records were {kind}{when}, so there is nothing to measure: "
+                "see with tape.show() what the recording holds."
+            )
+        return max(fitting, key=lambda gap: gap.seconds)
+
+    def show(self) -> TimeLine:
+        """Return the whole recording as one picture, and the same in words."""
+        return timeline.draw(self.data, self.gaps())
+
+    def replay(self) -> view.Panel:
+        """Play the recording again in the live panel; it needs no brokers."""
+        return view.replay(self.sights, self.acts)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the recording to a file of JSON and return its path. Raises BenchError."""
+        target = Path(path)
+        try:
+            write_whole(target, file.dumps(self.data, self.gaps()).encode())
+        except OSError as fault:
+            raise BenchError(
+                f"The recording cannot be written to {target} ({fault.strerror}): choose another file."
+            ) from fault
+        return target
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Tape":
+        """Read a recording that was saved. Raises BenchError if the file is not there, or is no recording."""
+        try:
+            data = file.loads(Path(path).read_text("utf-8"))
+        except OSError as fault:
+            raise BenchError(f"The recording {path} cannot be read ({fault.strerror}).") from fault
+        except (ValueError, KeyError, TypeError, IndexError) as fault:
+            raise BenchError(
+                f"The file {path} is no recording of this course ({fault}): "
+                "choose one that tape.save() wrote."
+            ) from fault
+        return cls(data)
+
+    def __repr__(self) -> str:
+        data = self.data
+        records = sum(flow.records for flow in data.flows)
+        return (
+            f"Recording of {data.ended - data.began:.1f} s: {len(data.sights)} looks, "
+            f"{len(data.acts)} acts, {records} records seen by clients"
+        )

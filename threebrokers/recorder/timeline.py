@@ -1,0 +1,67 @@
+"""One time line of a recording: a picture, and the same in words."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from threebrokers import picture
+from threebrokers.recorder import drawing
+from threebrokers.recorder.data import TapeData
+from threebrokers.recorder.gaps import Gap
+from threebrokers.recorder.lanes import Lane, flow_lanes
+from threebrokers.recorder.lanes_brokers import broker_lanes, quorum_lane, topic_lanes
+from threebrokers.recorder.lanes_groups import group_lanes
+
+# More changes than this are not read out one by one.
+MANY = 12
+
+
+@dataclass(frozen=True)
+class TimeLine:
+    """A drawing (SVG), its title, and `words`: the same in one or more lines of text."""
+
+    title: str
+    words: str
+    svg: str
+
+    def __str__(self) -> str:
+        return f"{self.title}\n{self.words}"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        html = picture.as_html(self.title, self.words, self.svg)
+        return {"text/html": html, "text/plain": str(self)}
+
+
+def draw(tape: TapeData, gaps: Sequence[Gap]) -> TimeLine:
+    """Return the time line of a recording, in which `gaps` stand out."""
+    lanes = [
+        *broker_lanes(tape),
+        quorum_lane(tape),
+        *topic_lanes(tape),
+        *group_lanes(tape),
+        *flow_lanes(tape, gaps),
+    ]
+    title = f"Time line of {tape.ended - tape.began:.1f} s"
+    return TimeLine(title, "\n".join(_words(tape, lanes)), drawing.draw(tape, lanes, title))
+
+
+def _words(tape: TapeData, lanes: Sequence[Lane]) -> Iterable[str]:
+    def second(at: float) -> str:
+        return f"{at - tape.began:.1f} s"
+
+    for at, words in sorted(
+        [(a.at, f"{a.verb}({a.broker}) {a.more}".rstrip()) for a in tape.acts]
+        + [(m.at, f"your note: {m.words}") for m in tape.marks]
+    ):
+        yield f"At {second(at)}: {words}."
+    for lane in lanes:
+        if lane.records is not None:
+            yield f"{lane.name}: {lane.records:,} records."
+            for gap in lane.gaps:
+                yield f"{lane.name}, concluded: {gap}, from {second(gap.start)}."
+            continue
+        parts = [
+            f"{'' if span.seen else 'concluded: '}{span.words[0]} until {second(span.end)}"
+            for span in lane.spans[:MANY]
+        ]
+        more = f"; {len(lane.spans) - MANY} more changes" if len(lane.spans) > MANY else ""
+        yield f"{lane.name}: {'; '.join(parts)}{more}."

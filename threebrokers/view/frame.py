@@ -1,0 +1,124 @@
+"""A look as the panel draws it: plain dicts, lists, texts and numbers. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from threebrokers.sight import Act, BrokerSight, Sight
+from threebrokers.view.event import Event
+from threebrokers.view.frame_groups import group_frame
+from threebrokers.view.frame_topics import topic_frame
+from threebrokers.view.news_brokers import quorum_left
+from threebrokers.view.words import duration, words
+
+Frame = dict[str, Any]
+
+SIGNS = {"up": "●", "down": "✕", "paused": "❚❚", "unknown": "?"}
+# Which buttons do something in which state; their places never change.
+BUTTONS = {
+    "up": {"stop", "kill", "pause"},
+    "unknown": {"stop", "kill", "pause"},
+    "paused": {"kill", "resume"},
+    "down": {"start"},
+}
+HINDERED = {"cut": "cut off", "stall": "links stalled", "slow": "links slowed"}
+DONE = {"stop": "stopped", "kill": "killed", "pause": "paused"}
+# So many partitions are drawn at once; with more, a topic shows them when it is opened.
+OPEN_PARTITIONS = 40
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What the panel knows besides a look.
+
+    `begun` is when the watching began. `topics` are names whose place is kept, seen or not. `opened`
+    holds topics that a reader opened or closed. `costs` says what ending a broker would cost, `busy`
+    what is being done to it now.
+    """
+
+    begun: float
+    events: Sequence[Event] = ()
+    acts: Sequence[Act] = ()
+    topics: Sequence[str] = ()
+    opened: Mapping[str, bool] = field(default_factory=dict)
+    costs: Mapping[int, str] = field(default_factory=dict)
+    busy: Mapping[int, str] = field(default_factory=dict)
+    buttons: bool = True
+
+
+def frame(sight: Sight, scene: Scene) -> Frame:
+    """Return everything that is drawn of one look; it can be written as JSON."""
+    names = [*scene.topics, *(t.name for t in sight.topics if t.name not in scene.topics)]
+    partitions = [p for topic in sight.topics for p in topic.partitions]
+    few = len(partitions) <= OPEN_PARTITIONS
+    return {
+        "time": f"{sight.at - scene.begun:.1f} s",
+        "alarm": _alarm(sight),
+        "brokers": [_broker(sight, broker, scene) for broker in sight.brokers],
+        "topics": [topic_frame(sight, name, scene.opened.get(name, few)) for name in names],
+        "groups": [group_frame(sight, group) for group in sight.groups],
+        "events": [
+            {"at": f"{max(0.0, e.at - scene.begun):.1f} s", "words": e.words, "kind": e.kind}
+            for e in scene.events
+        ],
+        "buttons": scene.buttons,
+        "words": words(sight),
+    }
+
+
+def _alarm(sight: Sight) -> str:
+    """Say what makes the whole picture doubtful or the whole cluster unable; empty if nothing does."""
+    if sight.heard is None:
+        return "No broker has answered yet"
+    if sight.at - sight.heard > 1:
+        silent = duration(sight.at - sight.heard)
+        return f"No broker has answered for {silent}: topics and groups are shown as they were then"
+    if quorum_left(sight) is not None:
+        return "The quorum is lost: nothing can be elected until another broker returns"
+    return ""
+
+
+def _broker(sight: Sight, broker: BrokerSight, scene: Scene) -> Frame:
+    partitions = [p for topic in sight.topics for p in topic.partitions]
+    leads = sum(p.leader == broker.id for p in partitions)
+    live = broker.state in ("up", "unknown")
+    return {
+        "id": broker.id,
+        "state": broker.state,
+        "sign": SIGNS.get(broker.state, "?"),
+        "state_words": "unknown since" if broker.state == "unknown" else broker.state,
+        "address": broker.address or "no address yet",
+        "note": _note(sight, broker, scene.acts),
+        "leads": f"leads {leads} of {len(partitions)} partitions",
+        "memory": f"{broker.rss / 1e6:.0f} MB" if broker.rss else "no process",
+        "quorum": broker.id == sight.quorum_leader,
+        "cost": scene.costs.get(broker.id, "") if live else "",
+        "busy": scene.busy.get(broker.id, ""),
+        "can": sorted(BUTTONS.get(broker.state, set())),
+    }
+
+
+def _hindered(act: Act) -> str:
+    return f"{HINDERED[act.verb]} {act.more}".rstrip()
+
+
+def _note(sight: Sight, broker: BrokerSight, acts: Sequence[Act]) -> str:
+    """Say what the state alone does not: since when, by whom, or that the others do not know it yet."""
+    last = max((a for a in acts if a.broker == broker.id), key=lambda act: act.at, default=None)
+    passed = duration(sight.at - broker.since)
+    told = sight.heard is not None and sight.heard >= sight.at
+    match broker.state:
+        case "up":
+            apart = ["the others do not count it"] if told and not broker.registered else []
+            hindered = [_hindered(last)] if last and last.verb in HINDERED else []
+            return "; ".join(hindered + apart)
+        case "unknown" if last is not None and last.verb == "start":
+            return f"started by you {duration(sight.at - last.at)} ago, no answer yet"
+        case "unknown":
+            return f"silent for {passed}"
+        case state:
+            mine = last is not None and last.verb in DONE and (state == "paused") == (last.verb == "pause")
+            by = f"{DONE[last.verb]} by you" if last and mine else "gone" if state == "down" else state
+            ago = duration(sight.at - last.at) if last and mine else passed
+            missed = "; still counted by the others" if told and broker.registered else ""
+            return f"{by} {ago} ago{missed}"

@@ -1,0 +1,119 @@
+"""A topic as the panel draws it: a row for each partition, a cell for each broker, a bar for the log."""
+
+from math import floor, log10
+from typing import Any
+
+from threebrokers.sight import GroupSight, PartitionSight, Sight, TopicSight, lag
+from threebrokers.view.event import listed
+from threebrokers.view.naming import member_names
+
+Cell = dict[str, Any]
+
+
+def topic_frame(sight: Sight, name: str, opened: bool) -> dict[str, Any]:
+    """Return one topic; one that is not there now keeps its place and says so."""
+    topic = sight.topic(name)
+    if topic is None:
+        return {
+            "name": name,
+            "there": False,
+            "summary": "there is no such topic now",
+            "rows": [],
+            "open": opened,
+        }
+    low, high = _scale(topic)
+    rows = [_row(sight, p, low, high) for p in topic.partitions] if opened else []
+    return {
+        "name": name,
+        "there": True,
+        "summary": summary(topic),
+        "rows": rows,
+        "open": opened,
+        "scale": [f"{low:,}", f"{high:,}"],
+    }
+
+
+def summary(topic: TopicSight) -> str:
+    """Say in one line how a topic is."""
+    every = topic.partitions
+    count = f"{len(every)} partition{'' if len(every) == 1 else 's'}"
+    alone = [p.id for p in every if p.leader is None]
+    short = [p.id for p in every if len(p.isr) < len(p.replicas)]
+    copies = listed(sorted({len(p.replicas) for p in every}))
+    if alone:
+        return f"{count}; {len(alone)} without a leader"
+    if short:
+        return f"{count}; {len(short)} with fewer than {copies} copies in sync"
+    return f"{count}; all {'copies' if copies != '1' else 'single copies'} in sync"
+
+
+def _row(sight: Sight, p: PartitionSight, low: int, high: int) -> dict[str, Any]:
+    brokers = [b.id for b in sight.brokers]
+    group = sight.groups[0] if sight.groups else None
+    done = _committed(group, p) if group else None
+    late = lag(sight, group, p.topic, p.id) if group else None
+    marks = {"start": p.start, "committed": done, "readable": p.readable, "end": p.end}
+    return {
+        "id": p.id,
+        "copies": [copy_cell(sight, p, broker) for broker in brokers],
+        "isr": [len(p.isr), len(p.replicas)],
+        "short": len(p.isr) < len(p.replicas),
+        "marks": {name: _percent(at, low, high) for name, at in marks.items()},
+        "numbers": {name: "–" if at is None else f"{at:,}" for name, at in marks.items()},
+        "lag": "–" if late is None else f"{late:,}",
+        "reader": _reader(group, p) if group else "",
+        "leaderless": p.leader is None,
+    }
+
+
+def copy_cell(sight: Sight, p: PartitionSight, number: int) -> Cell:
+    """Say what one broker is to one partition: a sign, a word, and the whole in a sentence."""
+    broker = sight.broker(number)
+    state = broker.state if broker else "down"
+    ends = dict(p.ends)
+    behind = max(0, p.end - ends[number]) if p.end is not None and number in ends else 0
+    count = f"{behind:,}" if behind else ""
+    late = f", {behind:,} records behind the leader" if behind else ""
+    if number not in p.replicas:
+        return _cell("none", "–", "", "has no copy")
+    if number in p.claims:
+        return _cell("claim", "⚑", "claims", "believes that it leads, but a newer leader was chosen")
+    if state != "up":
+        sign, word = {"down": ("✕", "gone"), "paused": ("❚❚", "paused")}.get(state, ("?", "silent"))
+        if p.leader == number:
+            return _cell("lost", sign, "leader", f"is {state}, and is still listed as the leader")
+        listed_too = ", and is still counted as in sync" if number in p.isr else ""
+        return _cell("gone", sign, word, f"is {state}{listed_too}")
+    if p.leader == number:
+        return _cell("leader", "★", "leader", "leads")
+    if number in p.isr:
+        return _cell("sync", "✓", "in sync", f"is in sync{late}", count)
+    return _cell("late", "…", "behind", f"is not in sync{late}", count)
+
+
+def _cell(kind: str, sign: str, word: str, sentence: str, behind: str = "") -> Cell:
+    return {"kind": kind, "sign": sign, "word": word, "sentence": sentence, "behind": behind}
+
+
+def _reader(group: GroupSight, p: PartitionSight) -> str:
+    names = member_names(group)
+    return ", ".join(names[m.id] for m in group.members if (p.topic, p.id) in m.partitions)
+
+
+def _committed(group: GroupSight, p: PartitionSight) -> int | None:
+    return next((o for topic, partition, o in group.committed if (topic, partition) == (p.topic, p.id)), None)
+
+
+def _scale(topic: TopicSight) -> tuple[int, int]:
+    """Return the offsets at both ends of the bars: round, so that they stay while records come."""
+    every = [o for p in topic.partitions for o in (p.start, p.readable, p.end) if o is not None]
+    if not every:
+        return 0, 10
+    low = min(every)
+    step = 10 ** max(1, floor(log10(max(1, max(every) - low))))
+    low -= low % step
+    return low, low + next(n * step for n in (1, 2, 5, 10, 20) if low + n * step >= max(every))
+
+
+def _percent(at: int | None, low: int, high: int) -> float | None:
+    return None if at is None else round(100 * min(1.0, max(0.0, (at - low) / (high - low))), 1)

@@ -1,0 +1,127 @@
+"""A live panel: an observer looks, a story remembers, and what is pressed is done in the background."""
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from threebrokers import clock
+from threebrokers.errors import BenchError
+from threebrokers.sight import Act, Sight
+from threebrokers.view.event import Event
+from threebrokers.view.frame import Scene, frame
+from threebrokers.view.panel import Panel
+from threebrokers.view.story import Story
+from threebrokers.waiting import poll
+from threebrokers.watching import Looker, Observer
+
+EVERY_SECONDS = 0.5
+FIRST_SECONDS = 2.0
+DOING = {
+    "stop": "stopping …",
+    "kill": "killing …",
+    "pause": "pausing …",
+    "resume": "waking …",
+    "start": "starting …",
+}
+GUARDED = ("stop", "kill", "pause")
+
+
+class Bench(Protocol):
+    """What a panel needs of a cluster: something to look with, and buttons that say what they cost."""
+
+    def looker(self) -> Looker: ...
+    def cost(self, broker: int) -> str: ...
+    def on_act(self, hear: Callable[[Act], None]) -> Callable[[], None]: ...
+    def start(self, broker: int) -> None: ...
+    def resume(self, broker: int) -> None: ...
+    def stop(self, broker: int, *, anyway: bool = False) -> None: ...
+    def kill(self, broker: int, *, anyway: bool = False) -> None: ...
+    def pause(self, broker: int, *, anyway: bool = False) -> None: ...
+
+
+class Live:
+    """Keeps one panel up to date until it ends. Topics: these, or all but Kafka's own if None."""
+
+    def __init__(self, bench: Bench, topics: Sequence[str] | None, groups: Sequence[str]) -> None:
+        self._bench, self._topics = bench, topics
+        self._story = Story()
+        self._drawing = threading.RLock()
+        self._busy: dict[int, str] = {}
+        self._costs: tuple[Any, dict[int, str]] = (None, {})
+        self.panel = Panel(self._press, self._end)
+        self.panel.observe(lambda change: self._draw(), "opened")
+        looker = bench.looker()
+        self._see(_first_look(looker, topics, groups))  # so that the panel shows something from the start
+        self._observer = Observer(looker, lambda: topics, lambda: groups, every=EVERY_SECONDS)
+        self._observer.hear(self._see)
+        self._unhear = bench.on_act(self._hear)
+        self._observer.start()
+
+    def _see(self, sight: Sight) -> None:
+        if self._topics is None:
+            own = tuple(t for t in sight.topics if not t.name.startswith("__"))
+            sight = replace(sight, topics=own)
+        with self._drawing:
+            self._story.see(sight)
+            self._draw()
+
+    def _hear(self, act: Act) -> None:
+        with self._drawing:
+            self._story.hear(act)
+            self._costs = (None, {})
+            self._draw()
+
+    def _draw(self) -> None:
+        with self._drawing:
+            story, sight = self._story, self._story.sight
+            if sight is None or self.panel.ended:
+                return
+            states = [b.state for b in sight.brokers]
+            if self._costs[0] != states:
+                self._costs = (states, {b.id: self._bench.cost(b.id) for b in sight.brokers})
+            self.panel.frame = frame(
+                sight,
+                Scene(
+                    begun=story.begun or sight.at,
+                    events=story.events,
+                    acts=story.acts,
+                    topics=self._topics or story.seen_topics,
+                    opened=self.panel.opened,
+                    costs=self._costs[1],
+                    busy=self._busy,
+                ),
+            )
+
+    def _press(self, verb: str, broker: int, anyway: bool) -> None:
+        with self._drawing:
+            if broker in self._busy:
+                return
+            self._busy[broker] = DOING[verb]
+            self._draw()
+        # In a thread of its own: stopping takes seconds, and the panel goes on meanwhile.
+        threading.Thread(target=self._do, args=(verb, broker, anyway), daemon=True).start()
+
+    def _do(self, verb: str, broker: int, anyway: bool) -> None:
+        more = {"anyway": anyway} if verb in GUARDED else {}
+        try:
+            getattr(self._bench, verb)(broker, **more)
+        except BenchError as fault:
+            with self._drawing:
+                self._story.tell(Event(clock.now(), f"could not {verb} broker {broker}: {fault}", "fault"))
+        finally:
+            with self._drawing:
+                self._busy.pop(broker, None)
+                self._draw()
+
+    def _end(self) -> None:
+        self._unhear()
+        self._observer.close()
+
+
+def _first_look(looker: Looker, topics: Sequence[str] | None, groups: Sequence[str]) -> Sight:
+    """Look until every running broker has answered, at most 2 s: a busy machine may need a second try."""
+    for sight in poll(lambda: looker.look(topics, groups), FIRST_SECONDS):
+        if all(broker.state != "unknown" for broker in sight.brokers):
+            break
+    return sight

@@ -1,0 +1,240 @@
+// Draws frames. It knows nothing of Kafka: what stands in a frame is shown, what is pressed is sent.
+
+// A tag, its attributes (those that begin with "on" are functions) and its children.
+const h = (tag, attributes, ...children) => ({ tag, attributes: attributes ?? {}, children: there(children) });
+const there = (children) => children.flat(Infinity).filter((child) => child != null && child !== false && child !== "");
+const hidden = (words) => h("span", { class: "tb-hidden" }, words);
+const sign = (text) => h("span", { "aria-hidden": "true", class: "tb-sign" }, text);
+
+// Changes the children of a node only where they differ, so that focus, selection and scrolling stay.
+function draw(parent, children) {
+  children.forEach((child, place) => {
+    let node = parent.childNodes[place];
+    if (typeof child !== "object") {
+      if (node?.nodeType !== 3) {
+        const text = document.createTextNode(child);
+        node ? parent.replaceChild(text, node) : parent.append(text);
+      } else if (node.data !== String(child)) node.data = child;
+      return;
+    }
+    if (node?.localName !== child.tag || node.tbKey !== child.attributes.key) {
+      const made = document.createElement(child.tag);
+      made.tbKey = child.attributes.key;
+      node ? parent.replaceChild(made, node) : parent.append(made);
+      node = made;
+    }
+    dress(node, child.attributes);
+    draw(node, child.children);
+  });
+  while (parent.childNodes.length > children.length) parent.lastChild.remove();
+}
+
+function dress(node, attributes) {
+  const before = node.tbAttributes ?? {};
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "key" || before[name] === value) continue;
+    if (name.startsWith("on")) node[name] = value;
+    else if (name === "value") node.value = value;
+    else if (value == null || value === false) node.removeAttribute(name);
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  for (const name of Object.keys(before)) if (!(name in attributes)) node.removeAttribute(name);
+  node.tbAttributes = attributes;
+}
+
+function brokerCard(broker, view) {
+  const state = `${broker.sign} ${broker.state}`;
+  return h("section", { class: `tb-broker tb-b${broker.id} tb-${broker.state}`, "aria-label": `Broker ${broker.id}` },
+    h("div", { class: "tb-head" }, h("b", null, `Broker ${broker.id}`),
+      h("b", { key: state, class: "tb-state" }, sign(broker.sign), ` ${broker.state}`)),
+    h("div", { class: "tb-line" }, `${broker.address} · ${broker.memory}`),
+    h("div", { class: "tb-line" }, broker.leads),
+    h("div", { class: "tb-line tb-note" }, broker.quorum && [sign("♛ "), "leads the quorum", broker.busy || broker.note ? "; " : null],
+      broker.busy || broker.note || (broker.quorum ? null : "\u00a0")),
+    view.frame.buttons && h("div", { class: "tb-buttons", role: "group", "aria-label": `Broker ${broker.id}` },
+      ["stop", "kill", broker.can.includes("resume") ? "resume" : "pause", "start"].map((verb) => {
+        const can = broker.can.includes(verb) && !broker.busy && !view.ended;
+        const costs = can && broker.cost && verb !== "resume" && verb !== "start";
+        return h("button", {
+          type: "button", "aria-disabled": can ? "false" : "true", title: costs ? broker.cost : false,
+          "aria-label": `${verb} broker ${broker.id}`, "data-press": `${verb} ${broker.id}`,
+          onclick: () => can && (costs ? view.ask(verb, broker) : view.press(verb, broker.id, false)),
+        }, verb, costs ? sign("⚠") : null);
+      })));
+}
+
+// One line whose place is always there: what a button costs, or how the panel itself is.
+function question(view) {
+  const { asked } = view;
+  const said = view.ended || view.stale || view.frame.alarm;
+  const leave = (event) => { if (event.key === "Escape") view.answer(false); };
+  return [
+    h("div", { class: `tb-notice ${said ? "tb-alarm" : ""}`, role: "status" }, said ? [sign("⚠ "), `${said.replace(/\.$/, "")}.`] : "\u00a0"),
+    // It lies over the events, so that nothing moves when it comes.
+    h("div", { class: "tb-over" }, asked && h("div", { class: "tb-question", role: "alertdialog", "aria-label": `${asked.verb} broker ${asked.broker}?`, onkeydown: leave },
+      h("p", null, sign("⚠ "), `${asked.cost}.`),
+      h("button", { type: "button", class: "tb-yes", onclick: () => view.answer(true) }, `${asked.verb} broker ${asked.broker} anyway`), " ",
+      h("button", { type: "button", onclick: () => view.answer(false) }, "leave it"))),
+  ];
+}
+
+function copyCell(copy, broker) {
+  return h("td", { class: `tb-b${broker.id}` }, h("span", { key: copy.kind, class: `tb-copy tb-${copy.kind}`, title: `Broker ${broker.id} ${copy.sentence}` },
+    sign(copy.sign), h("span", { "aria-hidden": "true", class: "tb-word" }, ` ${copy.word}`),
+    copy.behind ? h("span", { "aria-hidden": "true", class: "tb-behind" }, ` −${copy.behind}`) : null,
+    hidden(copy.sentence)));
+}
+
+function bar({ start, committed, readable, end }) {
+  const piece = (name, from, to) => from != null && to != null && to > from
+    ? h("span", { class: `tb-${name}`, style: `left:${from}%;width:${(to - from).toFixed(1)}%` }) : null;
+  const last = end ?? readable;
+  return h("span", { class: "tb-bar", "aria-hidden": "true" }, piece("kept", start, last), piece("done", start, committed),
+    piece("unread", readable, last), readable == null ? null : h("span", { class: "tb-tick", style: `left:${readable}%` }));
+}
+
+function partitionRow(row, brokers, grouped) {
+  const { start, committed, readable, end } = row.numbers;
+  return h("tr", { class: row.leaderless ? "tb-alone" : "" },
+    h("th", { scope: "row" }, hidden("partition "), row.id, row.leaderless ? [sign(" ✕"), hidden(" has no leader")] : null),
+    row.copies.map((copy, place) => copyCell(copy, brokers[place])),
+    h("td", { class: row.short ? "tb-short" : "" }, row.isr[0], h("span", { class: "tb-word" }, " of "), h("span", { class: "tb-brief", "aria-hidden": "true" }, "/"), row.isr[1]),
+    h("td", { class: "tb-log", title: `starts at ${start}, readable up to ${readable}, ends at ${end}` }, bar(row.marks)),
+    h("td", { class: "tb-number" }, readable), h("td", { class: "tb-number tb-end" }, end),
+    grouped && [h("td", { class: "tb-number tb-committed" }, committed), h("td", { class: "tb-number" }, row.lag),
+      h("td", { class: "tb-reader" }, row.reader || "–")]);
+}
+
+function topicPart(topic, view) {
+  const { brokers, groups } = view.frame;
+  const group = groups[0]?.name;
+  const head = (words, more, name = "") => h("th", { scope: "col", class: name, title: more ?? false }, words);
+  return h("section", { class: "tb-topic", "aria-label": `Topic ${topic.name}` },
+    h("button", { type: "button", class: "tb-fold", "aria-expanded": String(topic.open), title: topic.summary,
+      onclick: () => view.open(topic.name, !topic.open) },
+    sign(topic.open ? "▾ " : "▸ "), h("b", null, topic.name), h("span", { class: "tb-soft" }, ` ${topic.summary}`)),
+    topic.open && topic.rows.length > 0 && h("table", null,
+      h("thead", null, h("tr", null, head([h("span", { class: "tb-word" }, "partition"), h("span", { class: "tb-brief" }, "p.")]),
+        brokers.map((broker) => head([h("span", { class: "tb-word" }, "broker "), h("span", { class: "tb-brief" }, "b"), broker.id])),
+        head([h("span", { class: "tb-word" }, "in "), "sync"], "copies that the leader waits for before a record may be read"),
+        head(["log ", h("span", { class: "tb-soft" }, `${topic.scale[0]} … ${topic.scale[1]}`)], null, "tb-log"),
+        head("readable", "consumers may read up to here: the high watermark", "tb-number tb-readable"),
+        head("end", "the offset that the leader's next record gets", "tb-number tb-end"),
+        group && [head("read", `committed by ${group}`, "tb-number tb-committed"), head("lag", `records that ${group} has not read`, "tb-number"),
+          head("by", `who of ${group} reads it`, "tb-reader")])),
+      h("tbody", null, topic.rows.map((row) => partitionRow(row, brokers, group)))));
+}
+
+function groupPart(group) {
+  return h("section", { class: "tb-group", "aria-label": `Group ${group.name}` },
+    h("p", null, "group ", h("b", null, group.name), h("span", { class: "tb-soft" }, ` ${group.summary}`)),
+    group.members.length > 0 && h("table", null,
+      h("thead", null, h("tr", null, ["member", "reads", "lag"].map((words) => h("th", { scope: "col" }, words)))),
+      h("tbody", null, group.members.map((member) => h("tr", null, h("th", { scope: "row" }, member.name),
+        h("td", null, member.share), h("td", null, member.lag))))));
+}
+
+function player(view) {
+  const last = view.times.length - 1;
+  const seconds = (at) => `${at.toFixed(1)} s`;
+  const range = view.times[last] || 1;
+  return h("div", { class: "tb-player" },
+    h("button", { type: "button", class: "tb-play", onclick: () => view.play(!view.playing) },
+      sign(view.playing ? "❚❚ " : "▶ "), view.playing ? "pause" : "play"),
+    h("label", { class: "tb-speed" }, "speed ", h("select", { onchange: (event) => { view.speed = Number(event.target.value); } },
+      [0.5, 1, 2, 5].map((speed) => h("option", { value: String(speed), selected: speed === 1 }, `${speed}×`)))),
+    h("span", { class: "tb-slide" },
+      h("input", { type: "range", min: "0", max: String(last), value: String(view.position), "aria-label": "time of the recording",
+        "aria-valuetext": seconds(view.times[view.position]), oninput: (event) => view.go(Number(event.target.value)) }),
+      view.marks.map(([at, words]) => h("button", { type: "button", class: "tb-mark", style: `left:${((100 * at) / range).toFixed(1)}%`,
+        title: `${seconds(at)}: ${words}`, "aria-label": `go to ${seconds(at)}: ${words}`, onclick: () => view.seek(at) }))),
+    h("span", { class: "tb-number" }, `${seconds(view.times[view.position])} of ${seconds(view.times[last])}`));
+}
+
+function legend() {
+  const entries = [["★", "leads"], ["✓", "in sync"], ["…", "behind: not in sync"], ["⚑", "claims to lead: it was replaced"],
+    ["✕ ❚❚ ?", "down, paused, silent"], ["−12", "records behind the leader"]];
+  return h("p", { class: "tb-legend" }, entries.map(([mark, words]) => h("span", null, h("b", null, mark), ` ${words}`)),
+    h("span", null, h("i", { class: "tb-swatch tb-done" }), " read by the group"),
+    h("span", null, h("i", { class: "tb-swatch tb-kept" }), " readable"),
+    h("span", null, h("i", { class: "tb-swatch tb-unread" }), " stored, not readable yet"));
+}
+
+function whole(view) {
+  const { frame } = view;
+  return [
+    h("div", { class: "tb-top" }, h("b", null, view.times.length ? "A recording of the cluster" : "The cluster, live"),
+      view.times.length ? null : h("span", { class: "tb-soft tb-time" }, frame.time)),
+    view.times.length ? player(view) : null,
+    h("div", { class: "tb-brokers" }, frame.brokers.map((broker) => brokerCard(broker, view))),
+    question(view),
+    h("div", { class: "tb-events", role: "log", tabindex: "0", "aria-label": "What happened" },
+      h("ol", null, frame.events.map((event) => h("li", { class: `tb-${event.kind}` },
+        h("span", { class: "tb-at" }, event.at), h("span", null, event.words))))),
+    frame.topics.map((topic) => topicPart(topic, view)),
+    frame.topics.some((topic) => topic.rows.length) ? legend() : null,
+    frame.groups.map(groupPart),
+    h("details", { class: "tb-words" }, h("summary", null, "The same in words"), h("pre", { tabindex: "0" }, frame.words)),
+  ];
+}
+
+const STALE_MS = 3000;
+
+function render({ model, el }) {
+  const root = document.createElement("div");
+  root.className = "tb";
+  root.setAttribute("role", "region");
+  root.setAttribute("aria-label", "Live panel of the cluster");
+  root.dataset.lmSuppressShortcuts = "true"; // keys pressed here are not JupyterLab's
+  el.append(root);
+  let news = Date.now();
+  const view = {
+    speed: 1, playing: false, asked: null, stale: "",
+    press: (verb, broker, anyway) => model.send({ verb, broker, anyway }),
+    ask: (verb, broker) => { view.asked = { verb, broker: broker.id, cost: broker.cost }; show(); root.querySelector(".tb-yes").focus(); },
+    answer: (yes) => {
+      const { verb, broker } = view.asked;
+      view.asked = null;
+      if (yes) view.press(verb, broker, true);
+      show();
+      root.querySelector(`[data-press="${verb} ${broker}"]`)?.focus();
+    },
+    open: (name, yes) => { model.set("opened", { ...model.get("opened"), [name]: yes }); model.save_changes(); },
+    go: (position) => { model.set("position", position); model.save_changes(); show(); },
+    seek: (at) => view.go(Math.max(0, view.times.findIndex((time) => time >= at))),
+    play: (yes) => {
+      if (yes && view.position === view.times.length - 1) view.go(0);
+      view.playing = yes;
+      view.from = { at: view.times[view.position], ms: Date.now() };
+      show();
+    },
+  };
+  function show() {
+    for (const name of ["frame", "times", "marks", "position", "ended"]) view[name] = model.get(name);
+    if (!view.frame.brokers) return;
+    const log = root.querySelector(".tb-events");
+    const atEnd = !log || log.scrollTop + log.clientHeight >= log.scrollHeight - 8;
+    draw(root, there(whole(view)));
+    if (atEnd) { const drawn = root.querySelector(".tb-events"); drawn.scrollTop = drawn.scrollHeight; }
+  }
+  function onFrame() { news = Date.now(); view.stale = ""; show(); }
+  function beat() {
+    if (view.playing) {
+      view.from.at += ((Date.now() - view.from.ms) / 1000) * view.speed;
+      view.from.ms = Date.now();
+      const next = view.times.findLastIndex((time) => time <= view.from.at);
+      if (next >= view.times.length - 1) view.playing = false;
+      if (next !== view.position) view.go(Math.max(0, next));
+    } else if (!view.times.length && !view.ended && Date.now() - news > STALE_MS) {
+      view.stale = `No news for ${Math.round((Date.now() - news) / 1000)} s: the notebook's kernel is busy or has ended`;
+      show();
+    }
+  }
+  const timer = setInterval(beat, 250);
+  model.on("change:frame", onFrame);
+  model.on("change:ended", show);
+  show();
+  return () => { clearInterval(timer); model.off("change:frame", onFrame); model.off("change:ended", show); };
+}
+
+export default { render };

@@ -1,0 +1,59 @@
+"""The widget: it holds what is drawn, and passes on what a reader presses. It knows no cluster."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
+
+from threebrokers import clock
+
+HERE = Path(__file__).parent
+VERBS = ("stop", "kill", "pause", "resume", "start")
+
+
+class Panel(anywidget.AnyWidget):
+    """A panel in a notebook. Its text twin is what `print(panel)` prints.
+
+    `frame` is a Frame (see frame.py); `opened` holds topics that the reader opened or closed; `times`
+    (s from the first) and `position` are those of a replay, and empty in a live panel. `since` (s since
+    1970) is when the panel was made.
+    """
+
+    _esm = HERE / "panel.js"
+    _css = HERE / "panel.css"
+    frame = traitlets.Dict().tag(sync=True)
+    opened = traitlets.Dict().tag(sync=True)
+    times: traitlets.List[float] = traitlets.List().tag(sync=True)
+    marks: traitlets.List[list[float | str]] = traitlets.List().tag(sync=True)
+    position = traitlets.Int(0).tag(sync=True)
+    ended = traitlets.Unicode("").tag(sync=True)
+
+    def __init__(
+        self, press: Callable[[str, int, bool], None] | None = None, end: Callable[[], None] | None = None
+    ) -> None:
+        super().__init__()
+        self._press, self._end = press, end
+        self.since = clock.now()
+        self.on_msg(self._told)
+
+    def __repr__(self) -> str:
+        return str(self.frame.get("words", ""))
+
+    def end(self, why: str = "This panel has ended: run its cell again.") -> None:
+        """Stop watching. The last picture stays, and says that it is the last."""
+        if not self.ended:
+            self.ended = why
+            if self._end:
+                self._end()
+
+    def close(self) -> None:
+        """Stop watching and take the panel away."""
+        self.end()
+        super().close()
+
+    def _told(self, _widget: Any, content: Mapping[str, Any], _buffers: Any) -> None:
+        verb, broker = content.get("verb"), content.get("broker")
+        if self._press and verb in VERBS and isinstance(broker, int) and not self.ended:
+            self._press(verb, broker, bool(content.get("anyway")))

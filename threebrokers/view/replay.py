@@ -1,0 +1,56 @@
+"""A recording, played again in the same panel: no cluster is needed, and none is touched."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from threebrokers.errors import BenchError
+from threebrokers.sight import Act, Sight
+from threebrokers.view.event import Event, act_event
+from threebrokers.view.events import events
+from threebrokers.view.frame import Scene, frame
+from threebrokers.view.panel import Panel
+from threebrokers.view.story import MOST, remembering
+
+
+def replay(sights: Sequence[Sight], acts: Sequence[Act] = ()) -> Panel:
+    """Return a panel with a slider that plays these looks. Raises BenchError if there are none."""
+    if not sights:
+        raise BenchError("This recording holds no look at the cluster, so there is nothing to play.")
+    return _Replay(sights, acts).panel
+
+
+class _Replay:
+    def __init__(self, sights: Sequence[Sight], acts: Sequence[Act]) -> None:
+        self._sights: list[Sight] = []
+        self._acts = sorted(acts, key=lambda a: a.at)
+        self._events: list[Event] = []
+        for sight in sorted(sights, key=lambda s: s.at):
+            before = self._sights[-1] if self._sights else None
+            self._sights.append(remembering(before, sight))
+            self._events += events(before, self._sights[-1], self._acts)
+        self._begun = self._sights[0].at
+        self._topics = list(dict.fromkeys(t.name for sight in self._sights for t in sight.topics))
+        self.panel = Panel()
+        self.panel.times = [round(sight.at - self._begun, 2) for sight in self._sights]
+        self.panel.marks = [
+            [round(act.at - self._begun, 2), act_event(act).words]
+            for act in self._acts
+            if self._begun <= act.at <= self._sights[-1].at
+        ]
+        self.panel.observe(lambda change: self._draw(), ["opened", "position"])
+        self._draw()
+
+    def _draw(self) -> None:
+        position = min(max(0, self.panel.position), len(self._sights) - 1)
+        sight = self._sights[position]
+        self.panel.frame = frame(
+            sight,
+            Scene(
+                begun=self._begun,
+                events=self._events[: bisect_right(self._events, sight.at, key=lambda e: e.at)][-MOST:],
+                acts=[act for act in self._acts if act.at <= sight.at],
+                topics=self._topics,
+                opened=self.panel.opened,
+                buttons=False,
+            ),
+        )

@@ -1,0 +1,61 @@
+"""What happened since the watching began: Sights and Acts go in as they come, events come out in order."""
+
+from bisect import insort
+from collections.abc import Iterable
+from dataclasses import replace
+
+from threebrokers.sight import Act, Sight
+from threebrokers.view.event import Event, act_event
+from threebrokers.view.events import changes
+
+MOST = 60
+
+
+class Story:
+    """The events since the first look. An act may be told late: it is put where its time belongs."""
+
+    def __init__(self) -> None:
+        self.begun: float | None = None
+        self.acts: list[Act] = []
+        self.sight: Sight | None = None
+        self.seen_topics: list[str] = []
+        self._events: list[Event] = []
+
+    @property
+    def events(self) -> list[Event]:
+        """The latest events, oldest first, at most 60."""
+        return self._events[-MOST:]
+
+    def see(self, sight: Sight) -> None:
+        """Take the next look."""
+        if self.begun is None:
+            self.begun = sight.at
+        sight = remembering(self.sight, sight)
+        self._add(changes(self.sight, sight, self.acts))
+        self.sight = sight
+        self.seen_topics += [t.name for t in sight.topics if t.name not in self.seen_topics]
+
+    def hear(self, act: Act) -> None:
+        """Take something that was done to a broker."""
+        self.acts.append(act)
+        self._add([act_event(act)])
+
+    def tell(self, event: Event) -> None:
+        """Take a line from elsewhere."""
+        self._add([event])
+
+    def _add(self, more: Iterable[Event]) -> None:
+        for event in more:
+            insort(self._events, event, key=lambda e: e.at)
+        del self._events[: -2 * MOST]
+
+
+def remembering(before: Sight | None, after: Sight) -> Sight:
+    """Return a look with the quorum's leader of the one before, if nobody told of one this time.
+
+    A controller that missed one question still leads; if its process is not up, nobody is known to lead.
+    """
+    if after.quorum_leader is not None or before is None or before.quorum_leader is None:
+        return after
+    last = after.broker(before.quorum_leader)
+    return replace(after, quorum_leader=before.quorum_leader) if last and last.state == "up" else after

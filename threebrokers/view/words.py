@@ -1,0 +1,84 @@
+"""The same as the panel, in words: one line a fact, for eyes, ears and saved notebooks. Pure."""
+
+from collections.abc import Iterator
+
+from threebrokers.sight import BrokerSight, PartitionSight, Sight, TopicSight, lag
+from threebrokers.view.event import listed
+from threebrokers.view.frame_groups import group_summary
+from threebrokers.view.frame_topics import copy_cell, summary
+from threebrokers.view.naming import member_names, share
+
+# With more partitions than this a topic is told in one line.
+TOLD_PARTITIONS = 40
+
+
+def words(sight: Sight) -> str:
+    """Return what a look shows, in lines of plain text."""
+    return "\n".join([*_cluster(sight), *_topics(sight), *_groups(sight)])
+
+
+def duration(seconds: float) -> str:
+    """Return "4.1 s", "42 s", or "3 min 10 s"."""
+    if seconds < 10:
+        return f"{max(0.0, seconds):.1f} s"
+    whole = round(seconds)
+    return f"{whole} s" if whole < 100 else f"{whole // 60} min {whole % 60} s"
+
+
+def _cluster(sight: Sight) -> Iterator[str]:
+    for broker in sight.brokers:
+        yield f"Broker {broker.id}: {_state(sight, broker)}."
+    leader = f"broker {sight.quorum_leader}" if sight.quorum_leader is not None else "nobody that answers"
+    yield f"The metadata quorum is led by {leader}."
+    if sight.heard is None:
+        yield "No broker has answered yet."
+    elif sight.at - sight.heard > 1:
+        yield f"No broker has answered for {duration(sight.at - sight.heard)}: the rest is from then."
+
+
+def _state(sight: Sight, broker: BrokerSight) -> str:
+    since = duration(sight.at - broker.since)
+    if broker.state != "up":
+        return (
+            f"unknown for {since}, it does not answer"
+            if broker.state == "unknown"
+            else f"{broker.state} for {since}"
+        )
+    partitions = [p for topic in sight.topics for p in topic.partitions]
+    leads = f"leads {sum(p.leader == broker.id for p in partitions)} of {len(partitions)} partitions"
+    return f"up at {broker.address or 'no address yet'}, {leads}"
+
+
+def _topics(sight: Sight) -> Iterator[str]:
+    whole = sum(len(topic.partitions) for topic in sight.topics) <= TOLD_PARTITIONS
+    for topic in sight.topics:
+        yield f"Topic {topic.name}: {summary(topic)}."
+        if whole:
+            yield from (
+                f"{topic.name}, partition {p.id}: {_partition(sight, topic, p)}." for p in topic.partitions
+            )
+
+
+def _partition(sight: Sight, topic: TopicSight, p: PartitionSight) -> str:
+    leader = f"broker {p.leader} leads" if p.leader is not None else "nobody leads"
+    others = [
+        f"broker {number} {copy_cell(sight, p, number)['sentence']}"
+        for number in sorted({*p.replicas, *p.claims})
+        if copy_cell(sight, p, number)["kind"] not in ("leader", "sync")
+    ]
+    facts = [leader, f"in sync: {listed(p.isr)}", *others]
+    if p.readable is not None:
+        facts.append(f"readable up to offset {p.readable:,}")
+    if p.end is not None and p.end != p.readable:
+        facts.append(f"the log ends at {p.end:,}")
+    for group in sight.groups:
+        if (late := lag(sight, group, topic.name, p.id)) is not None:
+            facts.append(f"{group.name} is {late:,} behind")
+    return "; ".join(facts)
+
+
+def _groups(sight: Sight) -> Iterator[str]:
+    for group in sight.groups:
+        yield f"Group {group.name}: {group_summary(sight, group)}."
+        names = member_names(group)
+        yield from (f"{group.name}, member {names[m.id]}: reads {share(m)}." for m in group.members)
