@@ -449,12 +449,12 @@ lab.happened("One copy was kept as eligible to lead", sum("Elr: 2" in line for l
 # %% [markdown] covers="B084 E103"
 # ## It comes back
 #
-# While broker 2 is away, ten megabytes of `films` are written. Broker 2 would fetch them in the blink of an eye, so the cell slows it down: Kafka can *throttle* replication, so that a broker that returns does not take the whole network. (At 500 KB in a second it needs its time.) Then the broker starts.
+# While broker 2 is away, ten megabytes of `films` are written. Broker 2 would fetch them in the blink of an eye, so the cell slows it down: Kafka can *throttle* replication, so that a broker that returns does not take the whole network. (At 100 KB in a second it needs its time.) Then the broker starts.
 
 # %%
 change_all = ["kafka-configs", "--alter", "--entity-type", "brokers", "--entity-default"]
 away(lab, 2, [films])
-told = lab.cluster.tool(*change_all, "--add-config", "leader.replication.throttled.rate=500000")
+told = lab.cluster.tool(*change_all, "--add-config", "leader.replication.throttled.rate=100000")
 producer = lab.producer({"acks": "all"})
 for _ in range(1000):
     producer.produce(films, b"x" * 10_000)

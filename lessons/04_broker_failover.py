@@ -231,8 +231,10 @@ silences = {how: tape.silence("delivered").seconds for how in UNDO}
 
 # %% tags=["wrong"]
 # measures the way back | after the broker came back
-back = {undo: act for act in tape.acts for undo in UNDO.values() if act.verb == undo}
-silences = {how: tape.silence("delivered", after=back[undo]).seconds for how, undo in UNDO.items()}
+pairs = list(zip(tape.acts, tape.acts[1:], strict=False))
+silences = {
+    gone.verb: tape.silence("delivered", after=back).seconds for gone, back in pairs if gone.verb in UNDO
+}
 
 # %% tags=["nbval-check-output"]
 lab.check.silences_measured(tape, silences)
@@ -293,6 +295,29 @@ lab.happened("A partition with one copy had no leader any more", all(row[3] == "
 # - With **two or three copies** one broker may die and nothing stops.
 #
 # That is why Kafka needs few copies: with $f+1$ copies, $f$ brokers may die. A system in which a majority must agree on every record needs $2f+1$. Kafka pays for it in another place: the list of who is in sync must itself be safe. It stands in the controllers' log, and *that* log is kept by a majority.
+
+# %% [markdown] covers="E092 D104"
+# ## The log that decides
+#
+# All this stands in the controllers' own log, `__cluster_metadata`. It is a log like any other, in files like any other, and the dump tool of lab 02 reads it. Here is what was written between the kill and the return.
+
+# %%
+import json
+import re
+
+segments = lab.cluster.segments("__cluster_metadata", 0, quorum_leader)[-2:]
+dump = lab.cluster.tool(
+    "kafka-dump-log", "--cluster-metadata-decoder", "--files", ",".join(map(str, segments))
+)
+decided = []
+for line in dump.splitlines():
+    written = re.search(r"CreateTime: (\d+)", line)
+    if " payload: " in line and kill.at < int(written[1]) / 1000 < back:
+        decided.append(json.loads(line.partition(" payload: ")[2]))
+print(len(decided), "records; the first and the last two:")
+print(*decided[:2], *decided[-2:], sep="\n")
+fenced = [entry["data"] for entry in decided if entry["type"] == "BROKER_REGISTRATION_CHANGE_RECORD"]
+lab.happened("The log says that the broker was fenced", victim in [entry["brokerId"] for entry in fenced])
 
 # %% [markdown] covers="B069 D106 E101"
 # ## The way back
@@ -366,7 +391,7 @@ lab.happened("Most records without a key went elsewhere", failed.count("") < 13)
 # %% [markdown]
 # ### Exercise 4.2: A producer that loses nothing
 #
-# `through_a_kill(topic)` gives you the numbers 0 to 149, and breaks something on the way: after 50 it stops the copying between brokers, after 100 it kills the leader, and then everything comes back. Send every number as a record to `orders`, so that none is missing in the end. Make the producer with `ledger.producer(…)`: it is the usual one, and notes what becomes of each record.
+# `through_a_kill(topic)` gives you the numbers 0 to 149, and breaks something on the way: after 50 it stops the copying between brokers, after 100 it kills the leader, and then everything comes back. Send every number as a record to `transfers`, so that none is missing in the end. Make the producer with `ledger.producer(…)`: it is the usual one, and notes what becomes of each record.
 
 # %%
 from threebrokers.waiting import quiet_wait
@@ -380,7 +405,7 @@ def through_a_kill(topic):
     try:
         yield from range(50)
         lab.wait_until(lambda: (look().readable or 0) >= 50, what="the first 50 to be copied", within=5)
-        cluster.stall(leader, "brokers")  # followers get nothing more
+        cluster.cut(leader, "brokers")  # followers get nothing more; heartbeats go on
         yield from range(50, 100)
         quiet_wait(lambda: (dict(look().ends).get(leader) or 0) >= 100, within=1)
         cluster.kill(leader)
@@ -392,13 +417,13 @@ def through_a_kill(topic):
 
 # %%
 calm(lab.cluster)
-orders = lab.fresh_topic("orders", replication_factor=3, config={"min.insync.replicas": "2"})
-ledger = lab.ledger("orders")
-# TODO: make the `producer` and send each number of through_a_kill(orders)
+transfers = lab.fresh_topic("transfers", replication_factor=3, config={"min.insync.replicas": "2"})
+ledger = lab.ledger("transfers")
+# TODO: make the `producer` and send each number of through_a_kill(transfers)
 # BEGIN SOLUTION
 producer = ledger.producer({"acks": "all", "enable.idempotence": True})
-for number in through_a_kill(orders):
-    producer.produce(orders, str(number))
+for number in through_a_kill(transfers):
+    producer.produce(transfers, str(number))
     producer.poll(0)
 producer.flush()
 # END SOLUTION
@@ -411,39 +436,39 @@ producer.flush()
 # </details>
 # <details><summary>Another hint</summary>
 #
-# The setting `acks` says whose confirmation counts. `message.timeout.ms` (300,000 unless you say otherwise) bounds all tries together. `flush()` without a number waits for every report; show `ledger.balance(orders)` to see what is missing.
+# The setting `acks` says whose confirmation counts. `message.timeout.ms` (300,000 unless you say otherwise) bounds all tries together. `flush()` without a number waits for every report; show `ledger.balance(transfers)` to see what is missing.
 #
 # </details>
 
 # %% tags=["wrong"]
 # acks=0 | acks=0: nobody confirms anything
 producer = ledger.producer({"acks": 0})
-for number in through_a_kill(orders):
-    producer.produce(orders, str(number))
+for number in through_a_kill(transfers):
+    producer.produce(transfers, str(number))
     producer.poll(0)
 producer.flush()
 
 # %% tags=["wrong"]
 # acks=1 | acks=1: only the leader had them
 producer = ledger.producer({"acks": 1})
-for number in through_a_kill(orders):
-    producer.produce(orders, str(number))
+for number in through_a_kill(transfers):
+    producer.produce(transfers, str(number))
     producer.poll(0)
 producer.flush()
 
 # %% tags=["wrong"]
 # gives up before there is a new leader | message.timeout.ms is 1000
 producer = ledger.producer({"acks": "all", "message.timeout.ms": 1000})
-for number in through_a_kill(orders):
-    producer.produce(orders, str(number))
+for number in through_a_kill(transfers):
+    producer.produce(transfers, str(number))
     producer.poll(0)
 producer.flush()
 
 # %% tags=["wrong"]
 # swallows the errors | failed at the first try
 producer = ledger.producer({"acks": "all", "retries": 0, "on_delivery": lambda error, message: None})
-for number in through_a_kill(orders):
-    producer.produce(orders, str(number))
+for number in through_a_kill(transfers):
+    producer.produce(transfers, str(number))
     producer.poll(0)
 producer.flush()
 
@@ -548,7 +573,15 @@ left = producer.flush()
 
 
 def coordinator_of(group):
-    return lab.cluster.admin().describe_consumer_groups([group])[group].result().coordinator.id
+    def ask():
+        try:
+            return (
+                lab.admin.describe_consumer_groups([group], request_timeout=5)[group].result().coordinator.id
+            )
+        except KafkaException:  # a new coordinator reads all offsets before it answers
+            return None
+
+    return lab.wait_until(ask, what="the coordinator to answer", within=20)
 
 
 def a_member():
@@ -637,7 +670,7 @@ lab.check.group_goes_on(tape, after)
 # Beware of one answer: `describe_cluster()` of the AdminClient has a field `controller`. With KRaft it names *any* live broker, because clients no longer talk to the controller.
 
 # %%
-asked = [lab.cluster.admin().describe_cluster().result().controller.id for _ in range(5)]
+asked = [lab.admin.describe_cluster().result().controller.id for _ in range(5)]
 print("describe_cluster names", asked, "and the active controller is", lab.cluster.sight([]).quorum_leader)
 
 # %% [markdown]
@@ -646,8 +679,6 @@ print("describe_cluster names", asked, "and the active controller is", lab.clust
 # Keep the output of `kafka-metadata-quorum describe --status` as `before`. Kill the active controller. When another one leads the quorum, keep the output as `after`. And `may_fail`: how many controllers of **five** may fail so that the quorum still works?
 
 # %%
-import re
-
 calm(lab.cluster)
 # TODO: set `before`, kill the active controller, set `after`; and `may_fail`
 # BEGIN SOLUTION
@@ -675,7 +706,7 @@ may_fail = 2
 
 # %% tags=["wrong"]
 # asks describe_cluster | names any live broker
-before = str(lab.cluster.admin().describe_cluster().result().controller)
+before = str(lab.admin.describe_cluster().result().controller)
 after = before
 may_fail = 2
 

@@ -161,7 +161,7 @@ def test_much_is_carried_although_the_reader_is_slow(net):
         line.settimeout(30)
         sender = threading.Thread(target=line.sendall, args=(text,))
         sender.start()
-        assert not quiet_wait(lambda: not sender.is_alive(), 0.3), "nobody read, and all was taken"
+        assert not quiet_wait(lambda: not sender.is_alive(), 2), "nobody read, and all was taken"
         assert heard(line, len(text)) == text
         sender.join()
 

@@ -130,11 +130,19 @@ class Reader(LabConsumer):
 
 
 def test_what_is_delivered_is_counted_errors_are_not(notes):
-    messages = [Told(), Told(error="end"), Told(), Told(partition=1), Told("other"), Told()]
+    messages = [
+        Told(),
+        Told(error="end"),
+        Told(),
+        Told(partition=1),
+        Told("other"),
+        Told(error="end"),
+        Told(),
+    ]
     consumer = Reader(*messages)
     listen(consumer, lambda: "c", notes)
     assert [consumer.poll(1), consumer.poll(timeout=1)] == messages[:2]
-    assert consumer.consume(num_messages=4, timeout=1) == messages[2:]
+    assert consumer.consume(num_messages=5, timeout=1) == messages[2:]
     assert consumer.poll() is None
     assert counted(notes) == {
         ("delivered", "beat", 0): 3,

@@ -8,6 +8,7 @@ from tests.sights import after_a_kill, sight
 from threebrokers.errors import BenchError
 from threebrokers.sight import Act
 from threebrokers.view import Panels, panels, replay
+from threebrokers.view.still import still
 from threebrokers.waiting import quiet_wait
 
 
@@ -71,7 +72,17 @@ def test_a_panel_shows_something_at_once_and_says_it_in_words(shown):
     assert [b["state"] for b in shown.frame["brokers"]] == ["up", "up", "up"]
     assert repr(shown).startswith("Broker 1: up at 127.0.0.1:19092, leads 4 of 13 partitions.\n")
     assert shown._repr_mimebundle_()[0]["text/plain"] == repr(shown)
+    assert "data:image/svg+xml" in shown._repr_mimebundle_()[0]["text/html"]
     assert shown.frame["brokers"][0]["cost"] == "the quorum"
+
+
+def test_a_still_shows_what_the_panel_shows(shown):
+    source = still(shown.frame).source
+    assert source.count("★ leader") == 13
+    assert "♛ leads the quorum" in source
+    folded = still({**shown.frame, "topics": [{"name": "many", "rows": [], "summary": "50 partitions"}]})
+    assert "50 partitions" in folded.source
+    assert "<svg" in folded.svg()
 
 
 def test_new_looks_are_drawn(bench, shown):

@@ -73,7 +73,10 @@ def _last(fault: Exception) -> str:
 
 def _settle(output: Any) -> None:
     """Take out of an output what would differ in the next run or asks for a widget that is gone."""
-    view = output.get("data", {}).get(WIDGET)
-    if view:
+    data = output.get("data", {})
+    view = data.get(WIDGET)
+    if view and data.get("text/html"):
+        del data[WIDGET]  # its picture is shown instead
+    elif view:
         # JupyterLab hides a view without a model; it would complain about one that it does not find.
         view["model_id"] = ""

@@ -1,10 +1,10 @@
 """Lab 03 in a real JupyterLab: a broker is killed and started with the panel's own buttons."""
 
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import nbformat
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -15,6 +15,8 @@ from tools import temporary
 ROOT = Path(__file__).parents[2]
 NAME = "03_replication.ipynb"
 MS = 1000
+# A cell that ends when somebody pauses broker 2, as a learner does while a producer runs.
+BUSY = "lab.wait_until(lambda: lab.cluster.processes()[2].state == 'paused', what='a pause', within=60)"
 
 
 @pytest.fixture
@@ -30,7 +32,9 @@ def address(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("BROWSER", "none")
     monkeypatch.setattr(jupyter, "repo", lambda: tmp_path)
     (tmp_path / "labs").mkdir()
-    shutil.copy(ROOT / "labs" / NAME, tmp_path / "labs" / NAME)
+    notebook = nbformat.read(ROOT / "labs" / NAME, as_version=4)
+    notebook.cells.append(nbformat.v4.new_code_cell(BUSY, id="busy"))
+    nbformat.write(notebook, tmp_path / "labs" / NAME)
     server = jupyter.start(tmp_path / "labs" / NAME, jupyter.choose_port(None))
     yield server.address
     jupyter.end(server.identity)
@@ -80,6 +84,18 @@ def test_broker_2_is_killed_and_comes_back_under_the_learners_eyes(watched, addr
     state(page, 2, "up", 30)
     expect(events).to_contain_text("broker 2 is in sync again", timeout=30 * MS)
     watched.keep("lab03-back")
+
+    cell = page.locator(".jp-Cell").last
+    cell.scroll_into_view_if_needed()
+    cell.locator(".cm-content").click()
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#jp-main-statusbar")).to_contain_text("| Busy", timeout=10 * MS)
+    panel.locator('[data-press="pause 2"]').click()
+    state(page, 2, "paused", 10)
+    idle(page)
+    expect(cell.locator(".jp-OutputArea-output").last).to_contain_text("True")
+    panel.locator('[data-press="resume 2"]').click()
+    state(page, 2, "up", 10)
 
     assert watched.barriers() == []
     assert watched.errors == []

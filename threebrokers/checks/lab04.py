@@ -17,8 +17,8 @@ TOPICS = (
     "cut-off",
     "guarded",
     "heartbeats",
-    "orders",
     "readings",
+    "transfers",
     "unclean",
 )
 GROUPS = ("monitor", "readers")
@@ -43,8 +43,8 @@ def silences_measured(lab: Lab, tape: Tape, silences: dict[Any, Any]) -> str:
 
 @exercise("4.2", "A producer that loses nothing")
 def nothing_lost(lab: Lab, producer: object) -> str:
-    """Solved if all 150 numbers are in 'orders', sent through the ledger while the leader was killed."""
-    failover.judge_orders(lab, producer)
+    """Solved if all 150 numbers are in 'transfers', sent through the ledger while the leader was killed."""
+    failover.judge_transfers(lab, producer)
     return (
         "all 150 numbers are there: what the dead leader had confirmed stood on two brokers or more, and "
         "what it had not confirmed was sent again until the new leader did."

@@ -55,22 +55,22 @@ def judge_silences(tape: Tape, acts: Mapping[str, Act], silences: Mapping[Any, A
     )
 
 
-def judge_orders(lab: Lab, producer: object) -> None:
-    """Raise NotYet unless every number is in 'orders' and none was given up or lost."""
-    topic = lab.topic("orders")
+def judge_transfers(lab: Lab, producer: object) -> None:
+    """Raise NotYet unless every number is in 'transfers' and none was given up or lost."""
+    topic = lab.topic("transfers")
     if not isinstance(producer, LedgerProducer):
         raise NotYet(
             f"`producer` is {producer!r}",
             "it should be the producer that has sent the numbers",
             "ledger.producer({…}) in the cell of the exercise",
         )
-    found = lab.join_ledger("orders").balance(topic)
+    found = lab.join_ledger("transfers").balance(topic)
     there = {int(r.value or -1) for r in read_log(lab.bootstrap, topic) if (r.value or b"").isdigit()}
     missing = sorted(set(range(NUMBERS)) - there)
     if missing and len(found.attempted) < NUMBERS:
         raise NotYet(
             f"only {len(found.attempted)} of {NUMBERS} records were sent through the ledger",
-            "every number of through_a_kill(orders) should be",
+            "every number of through_a_kill(transfers) should be",
             "the loop, and produce() in it",
         )
     if not missing:
@@ -125,8 +125,9 @@ def judge_coordinator(lab: Lab, tape: Tape, after: int) -> None:
             "the coordinator should die in it",
             "lab.cluster.kill(…) inside the `with`",
         )
-    before = [seen.coordinator for s in tape.sights if s.at < killed.at and (seen := _seen(s, group))]
-    was = before[-1] if before else None
+    # Nobody can be elected sooner than a session lasts, so what is seen just after the kill was so before.
+    soon = [seen.coordinator for s in tape.sights if s.at < killed.at + 1 and (seen := _seen(s, group))]
+    was = soon[0] if soon else None
     if was is not None and was != killed.broker:
         leads = _leader(tape, killed, lab.topic("readings"))
         what = "it leads the partition of 'readings'" if leads == killed.broker else "it is another broker"

@@ -1,9 +1,9 @@
 """What follows from a recording: how long nothing came."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
-from threebrokers.recorder.data import Flow, TapeData
+from threebrokers.recorder.data import KINDS, Flow, TapeData
 from threebrokers.sight import Act
 
 # A pause counts as a gap if it is this many times as long as the flow's usual one.
@@ -60,12 +60,12 @@ class Gap:
     __repr__ = __str__
 
 
-def silences(tape: TapeData) -> list[Gap]:
-    """Return every pause between two bursts of every flow, also the short ones, in order of time.
+def silences(tape: TapeData, kinds: Collection[str] = KINDS) -> list[Gap]:
+    """Return every pause between two bursts of every flow of these kinds, also the short ones, by time.
 
     A flow that never came back, while something was still sent, has a last pause that is not over.
     """
-    found = [gap for flow in tape.flows for gap in _pauses(tape, flow)]
+    found = [gap for flow in tape.flows if flow.kind in kinds for gap in _pauses(tape, flow)]
     return sorted(found, key=lambda gap: gap.start)
 
 

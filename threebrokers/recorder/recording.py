@@ -18,9 +18,11 @@ from threebrokers.recorder.notes import Notes
 from threebrokers.recorder.tape import Tape
 from threebrokers.recorder.thin import thin
 from threebrokers.sight import Act, Sight
+from threebrokers.waiting import quiet_wait
 from threebrokers.watching import Observer
 
 EVERY_SECONDS = 0.1
+FIRST_LOOK_SECONDS = 3.0
 
 
 class Recording(Tape):
@@ -74,6 +76,8 @@ class Recording(Tape):
             observer.close,
         ]
         observer.start()
+        # What is done first in the block must find the tape running.
+        quiet_wait(lambda: self._sights, FIRST_LOOK_SECONDS)
         return self
 
     def __exit__(

@@ -72,7 +72,7 @@ class Tape:
         wanted = {name: value for name, value in wanted.items() if value is not None}
         if kind not in (*KINDS, "leader", "quorum"):
             raise BenchError(f"A recording knows no {kind!r}: it knows {', '.join(KINDS)}, leader, quorum.")
-        found = silences(self.data) if kind in KINDS else leaderless(self.data)
+        found = silences(self.data, [kind]) if kind in KINDS else leaderless(self.data)
         fitting = [
             gap
             for gap in found

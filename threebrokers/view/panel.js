@@ -151,11 +151,11 @@ function player(view) {
     h("span", { class: "tb-number" }, `${seconds(view.times[view.position])} of ${seconds(view.times[last])}`));
 }
 
-function legend() {
+function legend(grouped) {
   const entries = [["★", "leads"], ["✓", "in sync"], ["…", "behind: not in sync"], ["⚑", "claims to lead: it was replaced"],
     ["✕ ❚❚ ?", "down, paused, silent"], ["−12", "records behind the leader"]];
   return h("p", { class: "tb-legend" }, entries.map(([mark, words]) => h("span", null, h("b", null, mark), ` ${words}`)),
-    h("span", null, h("i", { class: "tb-swatch tb-done" }), " read by the group"),
+    grouped && h("span", null, h("i", { class: "tb-swatch tb-done" }), " read by the group"),
     h("span", null, h("i", { class: "tb-swatch tb-kept" }), " readable"),
     h("span", null, h("i", { class: "tb-swatch tb-unread" }), " stored, not readable yet"));
 }
@@ -172,7 +172,7 @@ function whole(view) {
       h("ol", null, frame.events.map((event) => h("li", { class: `tb-${event.kind}` },
         h("span", { class: "tb-at" }, event.at), h("span", null, event.words))))),
     frame.topics.map((topic) => topicPart(topic, view)),
-    frame.topics.some((topic) => topic.rows.length) ? legend() : null,
+    frame.topics.some((topic) => topic.rows.length) ? legend(frame.groups.length > 0) : null,
     frame.groups.map(groupPart),
     h("details", { class: "tb-words" }, h("summary", null, "The same in words"), h("pre", { tabindex: "0" }, frame.words)),
   ];
@@ -184,7 +184,7 @@ function render({ model, el }) {
   const root = document.createElement("div");
   root.className = "tb";
   root.setAttribute("role", "region");
-  root.setAttribute("aria-label", "Live panel of the cluster");
+  root.setAttribute("aria-label", model.get("times").length ? "Recording of the cluster" : "Live panel of the cluster");
   root.dataset.lmSuppressShortcuts = "true"; // keys pressed here are not JupyterLab's
   el.append(root);
   let news = Date.now();

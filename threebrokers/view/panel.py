@@ -8,6 +8,7 @@ import anywidget
 import traitlets
 
 from threebrokers import clock
+from threebrokers.view.still import still
 
 HERE = Path(__file__).parent
 VERBS = ("stop", "kill", "pause", "resume", "start")
@@ -37,9 +38,18 @@ class Panel(anywidget.AnyWidget):
         self._press, self._end = press, end
         self.since = clock.now()
         self.on_msg(self._told)
+        # ipykernel 7.4 hands a message to the loop that drew last, which is the one that runs cells. A button
+        # must work while a cell runs, so its message goes to the subshell that JupyterLab sent it to.
+        self.comm._reply_subshell_for = lambda data, sent_to: sent_to
 
     def __repr__(self) -> str:
         return str(self.frame.get("words", ""))
+
+    def _repr_mimebundle_(self, **more: Any) -> Any:
+        shown = super()._repr_mimebundle_(**more)
+        # Where there is no kernel there is no widget: a saved notebook shows this instead.
+        picture = still(self.frame)._repr_mimebundle_() if self.frame else {}
+        return shown and ({**picture, **shown[0]}, shown[1])
 
     def end(self, why: str = "This panel has ended: run its cell again.") -> None:
         """Stop watching. The last picture stays, and says that it is the last."""
