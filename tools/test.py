@@ -3,9 +3,14 @@
 import signal
 import subprocess
 import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
 from types import FrameType
 
 from tools import compare
+from tools import lesson as lessons
+from tools.build import ROOT
 
 PYTEST = (sys.executable, "-m", "pytest")
 ENDING_SECONDS = 60
@@ -23,8 +28,16 @@ def main() -> int:
         or _run("Brokers", "tests/cluster", f"--ignore={EXERCISES}")
         or _run("JupyterLab in a browser", BROWSER)
         or _solutions()
-        or _run("Exercises: untouched, each wrong answer, solution, and once more", EXERCISES)
+        or _exercises()
     )
+
+
+def _exercises() -> int:
+    """Try every exercise, half of the lessons on each of two benches: most of the time is waiting."""
+    numbers = [path.stem[:2] for path in lessons.lessons(ROOT)]
+    halves = [[EXERCISES, *(f"--lesson={n}" for n in half)] for half in (numbers[::2], numbers[1::2]) if half]
+    title = "Exercises: untouched, each wrong answer, solution, and once more"
+    return _run_all(f"{title}; two benches at once", halves)
 
 
 def _solutions() -> int:
@@ -33,15 +46,31 @@ def _solutions() -> int:
 
 
 def _run(title: str, *arguments: str) -> int:
+    return _run_all(title, [arguments])
+
+
+def _run_all(title: str, runs: Sequence[Sequence[str]]) -> int:
+    """Run pytest once or several times at the same time; what the later ones print comes at the end."""
     print(f"\n── {title}", flush=True)
-    part = subprocess.Popen([*PYTEST, *arguments])
-    try:
-        return part.wait()
-    except BaseException as fault:
-        if not isinstance(fault, KeyboardInterrupt):  # Ctrl-C has reached it already
-            part.send_signal(signal.SIGINT)
-        part.wait(ENDING_SECONDS)  # pytest ends the brokers that it started
-        raise
+    with ExitStack() as files:
+        outputs = [files.enter_context(tempfile.TemporaryFile("w+")) for _ in runs[1:]]
+        parts = [
+            subprocess.Popen([*PYTEST, *arguments], stdout=output)
+            for arguments, output in zip(runs, [None, *outputs], strict=True)
+        ]
+        try:
+            codes = [part.wait() for part in parts]
+        except BaseException as fault:
+            for part in parts:
+                if not isinstance(fault, KeyboardInterrupt):  # Ctrl-C has reached it already
+                    part.send_signal(signal.SIGINT)
+            for part in parts:
+                part.wait(ENDING_SECONDS)  # pytest ends the brokers that it started
+            raise
+        for output in outputs:
+            output.seek(0)
+            print(output.read(), end="", flush=True)
+    return max(codes, key=abs)
 
 
 def _end(number: int, _frame: FrameType | None) -> None:
