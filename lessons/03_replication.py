@@ -178,8 +178,8 @@ lab.check.survives_one_broker(orders)
 from threebrokers.outages import away, together
 
 
-def fresh(name, partitions, copies, least, **more):
-    config = {"min.insync.replicas": str(least), **more}
+def fresh(name, partitions, copies, least):
+    config = {"min.insync.replicas": str(least)}
     return lab.fresh_topic(name, partitions=partitions, replication_factor=copies, config=config)
 
 
@@ -192,7 +192,7 @@ clicks = fresh("clicks", partitions=1, copies=3, least=1)
 invoices = fresh("invoices", partitions=1, copies=3, least=2)
 payments = fresh("payments", partitions=1, copies=3, least=3)
 work = fresh("work", partitions=13, copies=3, least=2)
-films = fresh("films", partitions=1, copies=3, least=2, **{"leader.replication.throttled.replicas": "*"})
+films = fresh("films", partitions=1, copies=3, least=2)
 
 before = lab.cluster.state([failsafe]).topic(failsafe).partitions
 print("Broker 2 leads the partitions", [p.id for p in before if p.leader == 2])
@@ -449,16 +449,19 @@ lab.happened("One copy was kept as eligible to lead", sum("Elr: 2" in line for l
 # %% [markdown] covers="B084 E103"
 # ## It comes back
 #
-# While broker 2 is away, ten megabytes of `films` are written. Broker 2 would fetch them in the blink of an eye, so the cell slows it down: Kafka can *throttle* replication, so that a broker that returns does not take the whole network. (At 100 KB in a second it needs its time.) Then the broker starts.
+# While broker 2 is away, ten megabytes of `films` are written. Broker 2 would fetch them at once, so the cell slows it down: Kafka can *throttle* replication, so that a broker that returns does not take the whole network. (At 100 KB in a second it needs its time.) Then the broker starts.
 
 # %%
-change_all = ["kafka-configs", "--alter", "--entity-type", "brokers", "--entity-default"]
 away(lab, 2, [films])
-told = lab.cluster.tool(*change_all, "--add-config", "leader.replication.throttled.rate=100000")
 producer = lab.producer({"acks": "all"})
 for _ in range(1000):
     producer.produce(films, b"x" * 10_000)
 left = producer.flush()
+
+change = ["kafka-configs", "--alter", "--entity-type"]
+every_copy, rate = "leader.replication.throttled.replicas", "leader.replication.throttled.rate"
+told = lab.cluster.tool(*change, "topics", "--entity-name", films, "--add-config", f"{every_copy}=*")
+told = lab.cluster.tool(*change, "brokers", "--entity-default", "--add-config", f"{rate}=100000")
 lab.cluster.start(2)
 
 
@@ -476,7 +479,7 @@ lab.happened("Broker 2 fetched again, and was not in sync", 2 not in seen.isr)
 # This is what *out of sync* means: not silent, only behind. The distance between the leader's end and a copy's end is its **lag**. (An old course starts `kafka-replica-verification` to see it; that tool is deprecated. Watch under-replicated partitions instead.) Now the throttle is taken away.
 
 # %%
-told = lab.cluster.tool(*change_all, "--delete-config", "leader.replication.throttled.rate")
+told = lab.cluster.tool(*change, "brokers", "--entity-default", "--delete-config", rate)
 together(lab, [films, failsafe])
 seen = look()
 for broker, end in seen.ends:

@@ -314,6 +314,7 @@ for line in dump.splitlines():
     written = re.search(r"CreateTime: (\d+)", line)
     if " payload: " in line and kill.at < int(written[1]) / 1000 < back:
         decided.append(json.loads(line.partition(" payload: ")[2]))
+decided = [entry for entry in decided if entry["type"] != "NO_OP_RECORD"]  # the controllers' heartbeat
 print(len(decided), "records; the first and the last two:")
 print(*decided[:2], *decided[-2:], sep="\n")
 fenced = [entry["data"] for entry in decided if entry["type"] == "BROKER_REGISTRATION_CHANGE_RECORD"]

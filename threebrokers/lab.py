@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -48,6 +47,7 @@ class Lab:
         self.check = Checks(self, module)
         self.opened = opened
         self._prefix = os.environ.get("THREEBROKERS_PREFIX", "")
+        self._admins: list[AdminClient] = []
         self._clients = Clients(cluster.bootstrap, home.home())
         self._predictions: dict[str, Prediction] = {}
         self.programs = Programs(home.home(), number, opened)
@@ -57,10 +57,12 @@ class Lab:
         """The addresses of all three brokers, separated by commas."""
         return self.cluster.bootstrap
 
-    @cached_property
+    @property
     def admin(self) -> AdminClient:
-        """An AdminClient, kept as long as the lab: one that is let go takes its open calls with it."""
-        return self.cluster.admin()
+        """A fresh AdminClient: one that has lived through a broker's death can hold old news."""
+        # The one before is kept a little longer: a client that is let go takes its open calls with it.
+        self._admins = [*self._admins[-1:], self.cluster.admin()]
+        return self._admins[-1]
 
     def topic(self, name: str) -> str:
         """Return the full name of a topic: on a cluster that is shared, your prefix comes first."""

@@ -99,5 +99,5 @@ def _behind(sight: Sight) -> dict[int, tuple[int, int]]:
 def place(home: Path, lab: str, name: str) -> Path:
     """Return the file of a lab's ledger. Raises BenchError if the name cannot be a file's."""
     if not re.fullmatch(r"[\w.-]+", name):
-        raise BenchError(f"A ledger is named with letters, digits and - only, not {name!r}.")
+        raise BenchError(f"A ledger is named with letters, digits, -, _ and . only, not {name!r}.")
     return home / "ledgers" / lab / f"{name}.jsonl"
