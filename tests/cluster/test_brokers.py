@@ -35,12 +35,13 @@ def topic(healthy: Cluster) -> str:
 
 
 def leaders(cluster: Cluster, topic: str) -> set[int | None]:
-    found = cluster.state([topic]).topic(topic)
+    # The newest view of all: a broker that was paused tells old news for a moment.
+    found = cluster.sight([topic]).topic(topic)
     return {p.leader for p in found.partitions} if found else {None}
 
 
 def copies(cluster: Cluster, topic: str) -> set[int]:
-    found = cluster.state([topic]).topic(topic)
+    found = cluster.sight([topic]).topic(topic)
     return {len(p.isr) for p in found.partitions} if found else set()
 
 
@@ -129,6 +130,7 @@ def test_asking_for_what_cannot_be_done_is_one_sentence(healthy):
 def test_a_port_that_somebody_took_is_named(healthy):
     port = int(healthy.address(3).split(":")[1])
     healthy.kill(3)
+    assert quiet_wait(lambda: ports.is_free(port), 5)
     with socket.socket() as stranger:
         stranger.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         stranger.bind((ports.HOST, port))

@@ -28,7 +28,8 @@ class Identity:
             process = psutil.Process(self.pid)
             if abs(process.create_time() - self.started) > SAME_START_SECONDS:
                 return None
-            if process.status() == psutil.STATUS_ZOMBIE:
+            # While only its first thread has ended, the others still hold its ports and files.
+            if process.status() == psutil.STATUS_ZOMBIE and process.num_threads() <= 1:
                 _reap(self.pid)
                 return None
             return process
