@@ -94,7 +94,7 @@ def test_joining_what_nobody_has_begun(tmp_path: Path, content: bytes | None) ->
 
 @pytest.mark.parametrize("name", ["", "a/b", "../x", "a b"])
 def test_a_name_that_is_no_file(name: str) -> None:
-    with pytest.raises(BenchError, match="letters, digits, -, _ and . only"):
+    with pytest.raises(BenchError, match=r"letters, digits, -, _ and \. only"):
         place(Path(os.curdir), "04", name)
 
 

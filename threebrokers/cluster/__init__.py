@@ -93,10 +93,9 @@ class Cluster(Acts):
     def admin(self) -> AdminClient:
         """Return a fresh AdminClient: one that has lived through a broker's death can hold old news.
 
-        It is given the brokers that are up: one that is paused takes a question and never answers.
+        It is given the brokers that are up and not cut off: another takes a question and never answers.
         """
-        up = [n for n, process in self._engine.processes().items() if process.state == "up"]
-        return asking.admin(self._addresses(up or BROKERS))
+        return asking.admin(self._addresses(self._answering() or BROKERS))
 
     def state(self, topics: list[str] | None = None) -> ClusterState:
         """Return brokers and topics as one of the brokers sees them now."""
@@ -138,9 +137,9 @@ class Cluster(Acts):
     def tool(self, name: str, *arguments: str, typed: str = "") -> str:
         """Run one of Kafka's own command-line tools, for example "kafka-topics", and return its output.
 
-        `typed` is what you would type into it.
+        `typed` is what you would type into it. It is given the addresses that `admin` is given.
         """
-        return tools.run(name, list(arguments), self.bootstrap, typed)
+        return tools.run(name, list(arguments), self._addresses(self._answering() or BROKERS), typed)
 
     def segments(self, topic: str, partition: int, broker: int | None = None) -> list[Path]:
         """Return the files of one partition on one broker, the leader unless told, oldest first."""

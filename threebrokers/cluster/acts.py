@@ -74,7 +74,7 @@ class Acts:
 
     def cost(self, broker: int) -> str:
         """Say what it would cost to stop, kill or pause this broker now; empty if two others stay up."""
-        up = {n for n, p in self._engine.processes().items() if p.state == "up"} - self._apart()
+        up = set(self._answering())
         rest = sorted(up - {broker})
         if broker not in up or len(up) < QUORUM or len(rest) >= QUORUM:
             return ""
@@ -115,11 +115,13 @@ class Acts:
         self._engine.change_links(lambda faults: [*faults, fault])
         self._report(Act(before, fault.effect, fault.broker, fault.words))
 
-    def _apart(self) -> set[int]:
+    def _answering(self) -> list[int]:
+        """Return the brokers that are up and reach another voter: others may take a question for ever."""
         try:
-            return network.alone(self.faults())
+            apart = network.alone(self.faults())
         except BenchError:  # who carries the links is gone: no broker reaches another
-            return set(BROKERS)
+            apart = set(BROKERS)
+        return [n for n, p in self._engine.processes().items() if p.state == "up" and n not in apart]
 
     def _known(self, broker: int) -> None:
         if broker not in BROKERS or isinstance(broker, bool):
