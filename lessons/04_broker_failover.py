@@ -770,13 +770,15 @@ def partition(topic, number):
 
 ledger = lab.ledger("unclean")
 producer = ledger.producer({"acks": "all", "linger.ms": 0, "retries": 0})
+# A record that comes a moment before the leader knows of its shorter ISR waits in vain: so 1 s at most.
+asker = lab.producer({"acks": "all", "retries": 0, "request.timeout.ms": 1000})
 refusals, said = {"NOT_ENOUGH_REPLICAS", "NOT_ENOUGH_REPLICAS_AFTER_APPEND"}, set()
 
 
 def was_refused():
     keep = {"partition": twin, "on_delivery": lambda error, message: said.add(error and error.name())}
-    producer.produce(guarded, b"refused", **keep)
-    producer.flush(2)
+    asker.produce(guarded, b"refused", **keep)
+    asker.flush(3)
     return refusals & said
 
 
