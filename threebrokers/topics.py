@@ -1,9 +1,10 @@
 """Making topics afresh and deleting them, until every broker knows."""
 
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
 
 from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.admin import NewTopic
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from threebrokers.cluster import Cluster
 from threebrokers.errors import BenchError
@@ -12,6 +13,7 @@ from threebrokers.waiting import wait_until
 
 SETTLE_SECONDS = 20.0
 CALL_SECONDS = 15.0
+OTHERWISE = "see with `threebrokers status` who is up."
 
 
 def delete(cluster: Cluster, names: Iterable[str]) -> None:
@@ -20,9 +22,12 @@ def delete(cluster: Cluster, names: Iterable[str]) -> None:
     if not doomed:
         return
     # The controller is asked for all: a broker may not have heard yet of a topic made a moment ago.
-    admin = cluster.admin()  # a client that is let go takes its open calls with it
-    calls = admin.delete_topics(doomed, operation_timeout=CALL_SECONDS)
-    gone = [name for name, call in calls.items() if _done(call.result, KafkaError.UNKNOWN_TOPIC_OR_PART)]
+    gone = _carry_out(
+        cluster,
+        f"{_listed(doomed)} to be deleted",
+        lambda admin: admin.delete_topics(doomed, operation_timeout=CALL_SECONDS),
+        KafkaError.UNKNOWN_TOPIC_OR_PART,
+    )
     if gone:
         _settle(cluster, gone, f"every broker to forget {_listed(gone)}", lambda topic: topic is None)
 
@@ -41,10 +46,13 @@ def create(
     new = NewTopic(
         name, num_partitions=partitions, replication_factor=replication_factor, config=dict(config)
     )
-    admin = cluster.admin()
     try:
-        for future in admin.create_topics([new], operation_timeout=CALL_SECONDS).values():
-            future.result()
+        _carry_out(
+            cluster,
+            f"'{name}' to be made",
+            lambda admin: admin.create_topics([new], operation_timeout=CALL_SECONDS),
+            KafkaError.TOPIC_ALREADY_EXISTS,  # an answer can be lost: how it was made is seen below
+        )
     except KafkaException as refused:
         raise BenchError(
             f"The brokers refused to create '{name}' ({refused.args[0].str()}): "
@@ -72,6 +80,32 @@ def delete_groups(cluster: Cluster, beginnings: tuple[str, ...]) -> None:
         _done(future.result, KafkaError.GROUP_ID_NOT_FOUND, KafkaError.NON_EMPTY_GROUP)
 
 
+def _carry_out(
+    cluster: Cluster, what: str, ask: Callable[[AdminClient], dict[str, Future[None]]], *expected: int
+) -> list[str]:
+    """Ask until all is answered; return the names for which it was done, and was not refused as expected.
+
+    A client that is told the address of a broker that has just died keeps to it until it gives up: then a
+    fresh one is asked. What the first one asked may have been done all the same.
+    """
+    done: set[str] = set()
+
+    def carried_out() -> bool:
+        admin = cluster.admin()  # a client that is let go takes its open calls with it
+        calls = ask(admin)
+        try:
+            done.update(name for name, call in calls.items() if _done(call.result, *expected))
+        except KafkaException as fault:
+            if fault.args[0].code() != KafkaError._TIMED_OUT:
+                raise
+            done.update(calls)
+            return False
+        return True
+
+    wait_until(carried_out, what=what, within=SETTLE_SECONDS, otherwise=OTHERWISE)
+    return sorted(done)
+
+
 def _settle(cluster: Cluster, names: list[str], what: str, settled: Callable[[Topic | None], bool]) -> None:
     alive = {n for n, p in cluster.processes().items() if p.state == "up"}
 
@@ -81,9 +115,7 @@ def _settle(cluster: Cluster, names: list[str], what: str, settled: Callable[[To
             settled(view.topic(name)) for view in views.values() for name in names
         )
 
-    wait_until(
-        everywhere, what=what, within=SETTLE_SECONDS, otherwise="see with `threebrokers status` who is up."
-    )
+    wait_until(everywhere, what=what, within=SETTLE_SECONDS, otherwise=OTHERWISE)
 
 
 def _done(result: Callable[[], object], *expected: int) -> bool:

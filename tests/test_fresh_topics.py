@@ -1,0 +1,79 @@
+"""Topics are made and deleted also when the first client that is asked never reaches a controller."""
+
+from concurrent.futures import Future
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from confluent_kafka import KafkaError, KafkaException
+
+from threebrokers import topics
+from threebrokers.cluster import Cluster
+from threebrokers.errors import BenchError
+
+
+def answer(code: int | None) -> Future[None]:
+    future: Future[None] = Future()
+    if code is None:
+        future.set_result(None)
+    else:
+        future.set_exception(KafkaException(KafkaError(code, "as the test says")))
+    return future
+
+
+class Brokers:
+    """A cluster whose clients answer with these codes, one client after the other; it has no topics."""
+
+    def __init__(self, *codes: int | None) -> None:
+        self.codes, self.asked_about = list(codes), list[str]()
+
+    def admin(self) -> Any:
+        code = self.codes.pop(0)
+
+        def answered(names: list[Any], **kept: float) -> dict[str, Future[None]]:
+            return {getattr(name, "topic", name): answer(code) for name in names}
+
+        return SimpleNamespace(create_topics=answered, delete_topics=answered)
+
+    def processes(self) -> dict[int, Any]:
+        return {1: SimpleNamespace(state="up")}
+
+    def views(self, names: list[str]) -> dict[int, Any]:
+        self.asked_about += names
+        return {1: SimpleNamespace(topic=lambda name: None)}
+
+
+def delete(brokers: Brokers, *names: str) -> None:
+    topics.delete(cast(Cluster, brokers), names)
+
+
+def test_a_client_that_found_no_controller_is_replaced() -> None:
+    brokers = Brokers(KafkaError._TIMED_OUT, KafkaError._TIMED_OUT, None)
+    delete(brokers, "a")
+    assert brokers.codes == []
+    assert brokers.asked_about == ["a"]
+
+
+def test_a_deletion_whose_answer_was_lost_is_waited_for() -> None:
+    brokers = Brokers(KafkaError._TIMED_OUT, KafkaError.UNKNOWN_TOPIC_OR_PART)
+    delete(brokers, "a")
+    assert brokers.asked_about == ["a"]
+
+
+def test_a_topic_that_was_not_there_is_not_waited_for() -> None:
+    brokers = Brokers(KafkaError.UNKNOWN_TOPIC_OR_PART)
+    delete(brokers, "a")
+    assert brokers.asked_about == []
+
+
+def test_a_refusal_is_told_at_once() -> None:
+    brokers = Brokers(KafkaError.INVALID_REPLICATION_FACTOR, None)
+    with pytest.raises(BenchError, match="refused to create 'a'"):
+        topics.create(cast(Cluster, brokers), "a", 1, 9, {})
+    assert brokers.codes == [None]
+
+
+def test_a_client_that_never_finds_a_controller_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(topics, "SETTLE_SECONDS", 0.2)
+    with pytest.raises(BenchError, match="for 'a' to be made"):
+        topics.create(cast(Cluster, Brokers(*[KafkaError._TIMED_OUT] * 99)), "a", 1, 3, {})
