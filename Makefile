@@ -1,15 +1,31 @@
 # What can be done here. The work itself is in tools/ and threebrokers/.
 PYTHON ?= python3
-RUN := .venv/bin/python -m
+# The conda environment of environment.yml is used as it is, while it is active; otherwise .venv is made.
+ifeq ($(CONDA_DEFAULT_ENV),threebrokers)
+override PYTHON := $(CONDA_PREFIX)/bin/python
+export PYTHONNOUSERSITE := 1
+BIN := $(CONDA_PREFIX)/bin
+KIND := conda
+GET := run `conda env update -f environment.yml --prune`
+else
+BIN := .venv/bin
+KIND :=
+GET := install Python 3.11 or newer
+endif
+RUN := $(BIN)/python -m
+EMPTY := echo 'Nothing is set up in $(BIN), so no broker was stopped; with conda, activate threebrokers first.'
 
 help:  ## list this
-	@awk -F ':.*## ' '/^[a-z]+:.*##/ { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*##/ { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 lab: runtime  ## set everything up, start three brokers, open JupyterLab (LAB=02 PORT=8890 BROWSER=none)
-	@.venv/bin/threebrokers lab $(LAB)
+	@$(BIN)/threebrokers lab $(LAB)
 
 test: authors  ## set everything up and run all tests that need no Docker
 	@$(RUN) tools.test
+
+test-compose: authors  ## run the tests that need Docker: the same brokers in containers
+	@$(RUN) tools.test --compose
 
 bench: runtime  ## measure the brokers on this machine: start, failover, memory
 	@$(RUN) tools.bench
@@ -18,10 +34,10 @@ repeat: authors  ## run a solution many times and count what came true (LAB=04 N
 	@$(RUN) tools.repeat $(LAB) --times $(or $(N),20)
 
 down:  ## stop the brokers; their data stays
-	@[ ! -x .venv/bin/threebrokers ] || .venv/bin/threebrokers down
+	@if [ -x $(BIN)/threebrokers ]; then $(BIN)/threebrokers down; else $(EMPTY); fi
 
 clean:  ## stop the brokers and delete all that was set up; work/ and your progress stay
-	@[ ! -x .venv/bin/python ] || $(RUN) tools.clean
+	@if [ -x $(BIN)/threebrokers ]; then $(RUN) tools.clean; else $(EMPTY); fi
 	@rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache
 
 build: authors  ## build labs/ and solutions/ from lessons/
@@ -29,6 +45,9 @@ build: authors  ## build labs/ and solutions/ from lessons/
 
 run: authors  ## run the solutions whose sources changed, and keep their outputs
 	@$(RUN) tools.run
+
+compose: authors  ## write the settings of threebrokers/cluster/settings.py into docker-compose.yml
+	@$(RUN) tools.compose_file
 
 topics: authors  ## build docs/topics.md and list what no lab meets yet
 	@$(RUN) tools.topics
@@ -42,7 +61,7 @@ lock: authors  ## resolve Kafka's and Spark's jars anew (versions: tools/lock.py
 	@$(RUN) tools.lock
 
 runtime authors:
-	@command -v $(PYTHON) >/dev/null || { echo "✗ $(PYTHON) was not found: install Python 3.11 or newer, then run make again."; exit 1; }
-	@$(PYTHON) -m tools.setup $@
+	@command -v $(PYTHON) >/dev/null || { echo '✗ $(PYTHON) was not found: $(GET), then run make again.'; exit 1; }
+	@$(PYTHON) -m tools.setup $(KIND) $@
 
-.PHONY: help lab test bench repeat down clean build run topics lint lock runtime authors
+.PHONY: help lab test test-compose bench repeat down clean build run compose topics lint lock runtime authors

@@ -261,7 +261,7 @@ print("The brokers follow the lead of broker", lab.cluster.sight().quorum_leader
 # %% [markdown] covers="B053 B055 E010 B077"
 # The **cluster id** is the name that this cluster gave itself. One of the three leads the others in all matters of the cluster: the **active controller**. Three brokers are the least for real use, since one may then be away. Large clusters have hundreds.
 #
-# Old courses let you install Java, write three files and keep a terminal open for each broker. Here `make lab` did it, and brought a Java of its own. This is a part of what broker 1 was told. (`process.roles`: it is both broker and controller. `node.id`: its number. `listeners`: where it can be reached. Before its first start the empty disk was formatted with the cluster's id.)
+# Old courses let you install Java, write three files and keep a terminal open for each broker. Here `make lab` did it, and brought a Java of its own. This is a part of what broker 1 was told. (`process.roles`: it is both broker and controller. `node.id`: its number. `listeners`: where it can be reached. Before its first start the empty disk was formatted with the cluster's id.) Below that: what runs each broker, which is a process of this machine or, if you chose the compose engine, a container.
 
 # %%
 for line in lab.cluster.configuration(1).read_text().splitlines():
@@ -270,10 +270,10 @@ for line in lab.cluster.configuration(1).read_text().splitlines():
 print()
 for number, process in lab.cluster.processes().items():
     megabytes, log = round(process.rss / 1e6), lab.cluster.log(number)
-    print(f"broker {number}: process {process.pid}, {megabytes} MB, tells what it does in {log.name}")
+    print(f"broker {number}: {process.name}, {megabytes} MB, tells what it does in {log.name}")
 
 # %% [markdown] covers="A010"
-# What brokers keep are plain files on your disk. Here are those of `ticks` with their sizes in bytes: the same on each broker.
+# What brokers keep are plain files. Here are those of `ticks` with their sizes in bytes: the same on each broker.
 
 # %%
 for broker in lab.cluster.brokers:

@@ -486,7 +486,7 @@ guess.compare(f"{reports} and {search}")
 #
 # `reports` got none: it has read all eleven, and goes on after them. `search` got all eleven: it is a group of its own, and does not disturb others. `auto.offset.reset` matters only for a group that has no place yet.
 #
-# So "my consumer gets nothing" often means: this group has read it already. The loop above, too, prints nothing if you run it a second time.
+# So "my consumer gets nothing" often means: this group has read it already. When you do not know what it means, `lab.why_empty(consumer, topic)` looks at the brokers and tells you. The loop above, too, prints nothing if you run it a second time.
 #
 # </details>
 

@@ -838,7 +838,7 @@ print([record.value.decode() for record in read_log(lab.bootstrap, unseen)])
 # %% [markdown] covers="B124 D108 E006 E074 D128"
 # ## Reading from the nearest copy
 #
-# *The last two sections only look around. If your time is over, go to "What to remember".*
+# *The last three sections only look around. If your time is over, go to "What to remember".*
 #
 # Books say that followers serve nobody. Writers do need the leader, but since Kafka 2.4 a reader may use a follower that is near. Brokers say in which **rack** they stand (`broker.rack`; in a cloud this is the zone), and a new partition gets its replicas in different racks, so that one broken switch does not take all copies. A reader says where it stands with `client.rack`. Our brokers are in `rack-1` to `rack-3`, and choose a replica in the reader's rack (`replica.selector.class`). How many bytes come from which broker?
 
@@ -902,6 +902,27 @@ pd.DataFrame(rows).T.round(1)
 
 # %% [markdown]
 # So writing 10 MB a second with five copies makes 40 MB a second between the brokers. More copies mean: more losses survived, more reading nearby; but more disk, more network, and a longer wait for `acks=all`. Thumbnails that can be computed again live with one copy. Orders get three, two of them in sync. Some banks keep five.
+
+# %% [markdown] covers="E016"
+# ## The same three brokers in a compose file
+#
+# Brokers often run in containers. The file `docker-compose.yml` of this course describes three such brokers for Docker, and `threebrokers up --engine compose` runs the labs on them. You need no Docker to read it. Who reaches a broker, and at which address? Here are the lines that say it; each `KAFKA_…` is a setting of the broker, written in capitals.
+
+# %%
+from threebrokers.home import repo
+
+text = (repo() / "docker-compose.yml").read_text()
+print("For all three brokers:")
+for line in text.splitlines():
+    if line.strip().startswith(("KAFKA_LISTENER", "KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR")):
+        print(line)
+print("For the first:")
+print(text[text.index("  kafka-1:\n") : text.index("  kafka-2:\n")])
+
+# %% [markdown]
+# - **Listeners** are a broker's doors. Here are three: for clients, for the copying between brokers, and for the controllers. (The names are free; the map says how each is secured, here not at all.) No host stands before the port, so the door opens to all networks of the container, as with `0.0.0.0`.
+# - **Advertised listeners** are the addresses that a broker tells others. A client uses the address that you give it only once; after that it connects to the advertised ones. So they must be right *from where the client is*: `127.0.0.1` and the published port (`ports`) for programs on your machine, and a name that only their own network knows for the other brokers. If a container advertises only its inner name, a program outside reaches it once and never again: the most frequent fault of such files.
+# - **Internal topics**, such as that of the groups' offsets, get three copies. Examples with one broker say 1. With three brokers that would mean: whichever dies takes the offsets of some groups with it.
 
 # %% [markdown]
 # ## What to remember

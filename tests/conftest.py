@@ -1,4 +1,4 @@
-"""A small course to build and to break."""
+"""For all tests: notes that are printed at the end, and a small course to build and to break."""
 
 import shutil
 from dataclasses import dataclass
@@ -10,6 +10,24 @@ from tools import lesson, rules
 from tools.build import build
 
 SAMPLE = Path(__file__).parent / "course"
+NOTES = pytest.StashKey[list[str]]()
+
+pytest.register_assert_rewrite("tests.contract")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[NOTES] = []
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    for note in config.stash[NOTES]:
+        terminalreporter.write_line(note)
+
+
+@pytest.fixture(scope="session")
+def notes(request: pytest.FixtureRequest) -> list[str]:
+    """Lines that are printed at the end."""
+    return request.config.stash[NOTES]
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 
 from threebrokers import browser, cli, jupyter, progress, tables, work
 from threebrokers.cluster.process import BrokerProcess
+from threebrokers.doctor import Finding
 from threebrokers.errors import BenchError
-from threebrokers.machine import Finding
 from threebrokers.sight import BrokerSight, PartitionSight, Sight, TopicSight
 
 PARTITIONS = tuple(PartitionSight("orders", n, 1 if n < 2 else None, 3, (1, 2), (1,)) for n in range(3))
@@ -40,6 +40,9 @@ class FakeCluster:
     """Broker 1 leads, broker 2 is paused, broker 3 is down."""
 
     bootstrap = "127.0.0.1:11092,127.0.0.1:12092,127.0.0.1:13092"
+
+    def __init__(self, engine_name: str = "") -> None:
+        self.engine = engine_name or "local"
 
     def processes(self) -> dict[int, BrokerProcess]:
         return {
@@ -84,7 +87,7 @@ def sentence(result: Any) -> str:
 
 def test_every_command_of_the_course_is_there() -> None:
     said = run("--help").output
-    for command in ("up", "down", "status", "reset", "lab", "restore", "progress", "doctor"):
+    for command in ("up", "down", "status", "reset", "lab", "restore", "progress", "doctor", "why-empty"):
         assert f" {command} " in said
 
 
@@ -118,8 +121,8 @@ def test_a_fault_of_our_own_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> No
 def test_status_is_a_row_for_each_broker() -> None:
     lines = run("status").output.splitlines()
     rows = {line.split()[0]: " ".join(line.split()) for line in lines if line.split()[:1] > ["0"]}
-    assert rows["1"] == "1 ● up 4711 127.0.0.1:11092 201 MB 2 of 3 partitions"
-    assert rows["2"] == "2 ‖ paused 4712 127.0.0.1:12092 190 MB 0 of 3 partitions"
+    assert rows["1"] == "1 ● up process 4711 127.0.0.1:11092 201 MB 2 of 3 partitions"
+    assert rows["2"] == "2 ‖ paused process 4712 127.0.0.1:12092 190 MB 0 of 3 partitions"
     assert rows["3"] == "3 ○ down – – – –"
 
 

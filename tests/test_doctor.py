@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import socket
 import stat
 import subprocess
@@ -12,14 +13,28 @@ from pathlib import Path
 import psutil
 import pytest
 
-from threebrokers import doctor, forgotten, machine, open_labs
-from threebrokers.cluster import links
-from threebrokers.cluster.bench import Bench
+from tests import sights
+from threebrokers import forgotten, open_labs
+from threebrokers.cluster import engine, jars, layout, links
+from threebrokers.cluster.bench import Bench, save
+from threebrokers.cluster.engine import Engine
 from threebrokers.cluster.network import Fault
 from threebrokers.cluster.process import MARK, BrokerProcess, Identity
+from threebrokers.doctor import (
+    Finding,
+    addresses,
+    brokers,
+    examination,
+    groups,
+    left,
+    looks,
+    machine,
+    remembered,
+)
 from threebrokers.forgotten import RunningBench
-from threebrokers.machine import Finding
+from threebrokers.sight import Sight
 from threebrokers.state import Broker
+from threebrokers.waiting import quiet_wait
 
 GONE = 2**22 + 1  # more than any process id of Linux
 
@@ -62,11 +77,12 @@ class TestJava:
 
 class TestMachine:
     def test_memory_that_the_brokers_use_already_counts_as_there(self) -> None:
-        assert machine.look_at_memory(available=1_500_000_000, used_by_brokers=600_000_000).ok
+        assert machine.look_at_memory(1_500_000_000, [BrokerProcess(2, "up", 1, 600_000_000)]).ok
 
     def test_too_little_memory(self) -> None:
-        found = trouble(machine.look_at_memory(available=700_000_000, used_by_brokers=0))
-        assert "0.7 GB" in found
+        found = trouble(machine.look_at_memory(700_000_000, [BrokerProcess(3, "up", 7, 201_000_000)]))
+        assert "0.9 GB" in found
+        assert "(broker 3 201 MB)" in found
         assert "close other programs" in found
 
     def test_a_full_disk_names_the_folder(self) -> None:
@@ -75,31 +91,42 @@ class TestMachine:
         assert machine.look_at_disk({Path("/cache"): 5_000_000_000}).ok
 
     def test_damaged_jars_are_named(self) -> None:
-        assert machine.look_at_jars([]).ok
-        found = trouble(machine.look_at_jars(["a.jar", "b.jar", "c.jar", "d.jar"]))
-        assert "4 missing or damaged: a.jar, b.jar, c.jar, …" in found
+        names = ["a.jar", "b.jar", "c.jar", "d.jar"]
+        assert machine.look_at_jars([], names).ok
+        assert "4 damaged: a.jar, b.jar, c.jar, …" in trouble(machine.look_at_jars(names, names))
+
+    def test_jars_that_nobody_has_needed_yet_are_no_trouble(
+        self, bench: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("THREEBROKERS_CACHE", str(bench / "cache"))
+        found = {finding.about: finding for finding in examination.examine()}["jars"]
+        assert found.ok
+        assert "were not needed yet" in found.what
+        (bench / "cache" / "jars").mkdir()
+        (bench / "cache" / "jars" / jars.locked("kafka")[0].name).write_bytes(b"half")
+        assert "1 damaged" in trouble({f.about: f for f in examination.examine()}["jars"])
 
 
 class TestState:
     def test_nothing_was_started_yet(self, bench: Path) -> None:
-        assert doctor.look_at_state(bench).ok
+        assert remembered.look_at_state(bench).ok
 
     @pytest.mark.parametrize("damage", ["", "{", "[]", "{}", "null"])
     def test_a_damaged_state_file(self, bench: Path, damage: str) -> None:
         (bench / "bench.json").write_text(damage)
-        assert "damaged" in trouble(doctor.look_at_state(bench))
+        assert "damaged" in trouble(remembered.look_at_state(bench))
 
     def test_a_broker_that_was_killed_from_outside(self, bench: Path) -> None:
         remember(bench, GONE, 1.0)
-        assert f"broker 2 (process {GONE})" in trouble(doctor.look_at_state(bench))
+        assert f"broker 2 (process {GONE})" in trouble(remembered.look_at_state(bench))
 
     def test_a_process_number_that_another_program_has_now(self, bench: Path) -> None:
         remember(bench, os.getpid(), psutil.Process().create_time() - 1000)
-        assert "broker 2" in trouble(doctor.look_at_state(bench))
+        assert "broker 2" in trouble(remembered.look_at_state(bench))
 
     def test_a_process_that_runs(self, bench: Path) -> None:
         remember(bench, os.getpid(), psutil.Process().create_time())
-        assert doctor.look_at_state(bench).ok
+        assert remembered.look_at_state(bench).ok
 
 
 class TestPorts:
@@ -112,40 +139,46 @@ class TestPorts:
 
     def test_another_program_where_a_broker_wants_to_listen(self, taken: int) -> None:
         down = {1: BrokerProcess(1, "down")}
-        found = trouble(doctor.look_at_ports({1: {"CLIENT": taken}}, down))
+        found = trouble(remembered.look_at_ports({1: {"CLIENT": f"127.0.0.1:{taken}"}}, down))
         assert f"{taken} (CLIENT of broker 1)" in found
         if sys.platform == "linux":
             assert f"process {os.getpid()}" in found
 
     def test_the_broker_itself_is_no_trouble(self, taken: int) -> None:
         up = {1: BrokerProcess(1, "up", os.getpid())}
-        assert doctor.look_at_ports({1: {"CLIENT": taken}}, up).ok
+        assert remembered.look_at_ports({1: {"CLIENT": f"127.0.0.1:{taken}"}}, up).ok
 
     def test_who_listens_may_not_be_known(self, taken: int, monkeypatch: pytest.MonkeyPatch) -> None:
         def refuse(kind: str) -> None:
             raise psutil.AccessDenied
 
         monkeypatch.setattr(psutil, "net_connections", refuse)
-        found = trouble(doctor.look_at_ports({1: {"CLIENT": taken}}, {1: BrokerProcess(1, "down")}))
+        found = trouble(
+            remembered.look_at_ports({1: {"CLIENT": f"127.0.0.1:{taken}"}}, {1: BrokerProcess(1, "down")})
+        )
         assert "another program" in found
 
 
 class TestLinks:
     def test_brokers_without_links_need_none(self) -> None:
-        assert doctor.look_at_links(Bench()).ok
+        assert remembered.look_at_links(engine.made("local", Path("/nowhere"))).ok
 
-    def test_a_process_that_died(self) -> None:
-        nobody = {1: {"CLIENT": 1}}  # port 10 then takes the orders: nobody listens there
-        found = trouble(doctor.look_at_links(Bench(ports=nobody, links=Identity(GONE, 0))))
+    @pytest.fixture
+    def linked(self, bench: Path) -> Engine:
+        # Port 10 takes the orders then: nobody listens there.
+        save(bench, Bench(ports={1: {"CLIENT": 1}}, links=Identity(GONE, 0)))
+        return engine.made("local", bench)
+
+    def test_a_process_that_died(self, linked: Engine) -> None:
+        found = trouble(remembered.look_at_links(linked))
         assert "carries the links between the brokers has ended" in found
         assert "threebrokers up" in found
 
-    def test_what_is_broken_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        here = Bench(links=Identity(GONE, 0))
+    def test_what_is_broken_is_named(self, linked: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(links, "faults", lambda ports: [])
-        assert doctor.look_at_links(here).what == "all are healthy"
+        assert remembered.look_at_links(linked).what == "all are healthy"
         monkeypatch.setattr(links, "faults", lambda ports: [Fault("cut", 2)])
-        found = doctor.look_at_links(here)
+        found = remembered.look_at_links(linked)
         assert found.ok
         assert found.what == "cut at broker 2, from the other brokers and the quorum"
         assert "heal()" in found.cure
@@ -155,37 +188,40 @@ class TestAddresses:
     def test_all_agree(self) -> None:
         brokers = (Broker(1, "127.0.0.1", 11092), Broker(2, "127.0.0.1", 12092))
         listening = {1: "127.0.0.1:11092", 2: "127.0.0.1:12092"}
-        assert doctor.compare_addresses(brokers, listening, lambda host, port: True).ok
+        assert addresses.compare_addresses(brokers, listening, lambda host, port: True).ok
 
     def test_a_broker_sends_clients_to_another_address(self) -> None:
         brokers = (Broker(1, "127.0.0.1", 11092), Broker(2, "kafka", 9092))
         listening = {1: "127.0.0.1:11092", 2: "127.0.0.1:12092"}
-        found = trouble(doctor.compare_addresses(brokers, listening, lambda host, port: True))
+        found = trouble(addresses.compare_addresses(brokers, listening, lambda host, port: True))
         assert "broker 2 advertises kafka:9092 and listens at 127.0.0.1:12092" in found
-        assert "advertised.listeners" in found
+        assert "the setting is advertised.listeners" in found
+        assert "KAFKA_ADVERTISED_LISTENERS" in found
 
     def test_nobody_answers_at_the_advertised_address(self) -> None:
         brokers = (Broker(1, "127.0.0.1", 11092),)
-        found = trouble(doctor.compare_addresses(brokers, {1: "127.0.0.1:11092"}, lambda host, port: False))
+        found = trouble(
+            addresses.compare_addresses(brokers, {1: "127.0.0.1:11092"}, lambda host, port: False)
+        )
         assert "where nobody answers" in found
 
     def test_a_paused_broker_is_not_asked(self) -> None:
-        assert doctor.compare_addresses((Broker(3, "elsewhere", 1),), {}, lambda host, port: False).ok
+        assert addresses.compare_addresses((Broker(3, "elsewhere", 1),), {}, lambda host, port: False).ok
 
 
 class TestForgotten:
     def test_brokers_of_another_bench_where_no_lab_is_open(self, bench: Path) -> None:
         other = RunningBench(Path("/old/home"), (11, 12, 13), 600_000_000, lab_open=False)
-        found = trouble(doctor.look_for_forgotten(bench, [other]))
+        found = trouble(left.look_for_forgotten(bench, [other]))
         assert "3 of /old/home (600 MB, process 11, 12, 13)" in found
         assert "THREEBROKERS_HOME=/old/home threebrokers down" in found
 
     def test_a_bench_where_a_lab_is_open_is_in_use(self, bench: Path) -> None:
         other = RunningBench(Path("/old/home"), (11,), 1, lab_open=True)
-        assert doctor.look_for_forgotten(bench, [other]).ok
+        assert left.look_for_forgotten(bench, [other]).ok
 
     def test_ones_own_brokers_are_mentioned_and_no_trouble(self, bench: Path) -> None:
-        finding = doctor.look_for_forgotten(bench, [RunningBench(bench, (1,), 1, lab_open=False)])
+        finding = left.look_for_forgotten(bench, [RunningBench(bench, (1,), 1, lab_open=False)])
         assert finding.ok
         assert "threebrokers down" in finding.cure
 
@@ -248,11 +284,140 @@ def test_a_damaged_register_of_labs_is_an_empty_one(bench: Path, damage: str) ->
         assert len(open_labs.still_open(bench)) == 1
 
 
+class TestData:
+    def test_all_of_one_cluster(self) -> None:
+        assert remembered.look_at_data({1: "a", 2: "a"}, "a").ok
+        assert remembered.look_at_data({1: "a", 2: "a"}).ok
+        assert remembered.look_at_data({}, "a").ok
+
+    def test_one_broker_has_the_disk_of_another_cluster(self, bench: Path) -> None:
+        for n, one in ((1, "new"), (2, "new"), (3, "old")):
+            folder = layout.folder(bench, n)
+            folder.mkdir(parents=True)
+            (folder / "meta.properties").write_text(f"version=1\ncluster.id={one}\nnode.id={n}\n")
+        save(bench, Bench(cluster_id="new"))
+        found = {finding.about: finding for finding in examination.examine()}["data"]
+        assert "different clusters (broker 1 new, broker 2 new, broker 3 old)" in trouble(found)
+        assert "threebrokers reset" in found.cure
+
+    def test_all_are_of_an_earlier_cluster(self) -> None:
+        found = trouble(remembered.look_at_data({1: "old", 2: "old", 3: "old"}, "new"))
+        assert "earlier cluster" in found
+        assert "this one is new" in found
+
+
+class TestBrokers:
+    def test_all_is_well(self) -> None:
+        healthy = sights.sight()
+        for look in (brokers.look_at_registration, brokers.look_at_leaders, brokers.look_at_internal_topics):
+            assert look(healthy).ok
+
+    def test_one_runs_and_is_not_registered(self) -> None:
+        stray = sights.broker(3, registered=False)
+        sight = sights.sight(brokers=(sights.broker(1), sights.broker(2), stray))
+        assert "broker 3 runs and is not registered" in trouble(brokers.look_at_registration(sight))
+        assert not brokers.settled(sight)
+
+    def test_one_runs_and_answers_nobody(self) -> None:
+        sight = sights.sight(brokers=(sights.broker(1), sights.broker(2), sights.broker(3, "unknown")))
+        assert "broker 3 runs and answers nobody" in trouble(brokers.look_at_registration(sight))
+
+    def test_a_paused_one_is_mentioned(self) -> None:
+        sight = sights.sight(brokers=(sights.broker(1), sights.broker(2), sights.broker(3, "paused")))
+        found = brokers.look_at_registration(sight)
+        assert found.ok
+        assert "broker 3 is paused" in found.what
+        assert found.cure
+
+    def test_nobody_leads_a_partition(self) -> None:
+        lost = sights.topic(sights.partition(0, None, isr=(2,), replicas=(2,)), name="single")
+        found = trouble(brokers.look_at_leaders(sights.sight(down=(2,), topics=(lost,))))
+        assert "nobody leads single-0 (copies on broker 2)" in found
+        assert "start broker 2" in found
+
+    def test_an_internal_topic_with_one_copy(self) -> None:
+        poor = sights.topic(sights.partition(0, 1, isr=(1,), replicas=(1,)), name="__consumer_offsets")
+        found = trouble(brokers.look_at_internal_topics(sights.sight(topics=(poor,))))
+        assert "__consumer_offsets has 1 of 3 copies" in found
+        assert "offsets.topic.replication.factor=3" in found
+
+
+class TestGroups:
+    def sight(self, read: int, *names: str, state: str = "Stable") -> Sight:
+        members = (sights.member("a", 0, 1, client=names[0]), sights.member("b", client=names[-1]))
+        return sights.sight(groups=(sights.group(*members, state=state, read=read),))
+
+    def test_one_that_is_stuck(self) -> None:
+        found = trouble(
+            groups.look_at_rebalances(lambda: self.sight(0, "x", state="PreparingRebalance"), 0.1)
+        )
+        assert "'alerts' (PreparingRebalance, 2 members)" in found
+        assert groups.look_at_rebalances(lambda: self.sight(0, "x"), 5).ok
+
+    def test_one_that_settles_is_no_trouble(self) -> None:
+        states = iter(["PreparingRebalance", "Stable"])
+        assert groups.look_at_rebalances(lambda: self.sight(0, "x", state=next(states)), 5).ok
+
+    def test_a_member_that_reads_nothing_beside_one_of_its_name(self) -> None:
+        found = trouble(groups.look_for_forgotten_members(lambda: self.sight(250, "rdkafka"), 0.1))
+        assert "2 members, several called 'rdkafka', and a reads nothing of failsafe-0" in found
+        assert "ran twice" in found
+
+    def test_a_member_that_reads_is_no_trouble(self) -> None:
+        reads = iter(range(250, 400))
+        look = groups.look_for_forgotten_members
+        assert look(lambda: self.sight(next(reads), "rdkafka"), 0.2).ok
+        assert look(lambda: self.sight(250, "one", "two"), 0.1).ok
+        assert look(lambda: self.sight(10_000, "rdkafka"), 5).ok
+
+    def test_a_client_in_a_frozen_process(self) -> None:
+        with socket.socket() as broker:
+            broker.bind(("127.0.0.1", 0))
+            broker.listen()
+            port = broker.getsockname()[1]
+            connect = f"import socket; s = socket.create_connection(('127.0.0.1', {port}))"
+            code = f"{connect}; print(1, flush=True); input()"
+            client = subprocess.Popen(
+                [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+            try:
+                assert client.stdout is not None
+                client.stdout.readline()
+                assert groups.look_for_frozen([port], []).ok
+                client.send_signal(signal.SIGSTOP)
+                stopped = psutil.Process(client.pid)
+                assert quiet_wait(lambda: stopped.status() == psutil.STATUS_STOPPED, 5)
+                found = trouble(groups.look_for_frozen([port], []))
+                assert groups.look_for_frozen([port], [client.pid]).ok
+                assert groups.look_for_frozen([port + 1], []).ok
+            finally:
+                client.kill()  # a stopped one hears nothing else
+                client.communicate()
+        assert f"process {client.pid} (" in found
+        assert f"`kill -CONT {client.pid}`" in found
+
+
 def test_a_look_that_fails_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(group: str) -> list[str]:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(doctor.jars, "unsound", fail)
-    findings = {finding.about: finding for finding in doctor.examine()}
-    assert set(findings) >= {"Java", "memory", "disk", "state", "ports", "addresses", "forgotten brokers"}
-    assert "Input/output error" in findings["jars"].what
+    monkeypatch.setattr(looks.jars, "unsound", fail)
+    findings = {finding.about: finding for finding in examination.examine()}
+    assert set(findings) >= {
+        "Java",
+        "memory",
+        "disk",
+        "state",
+        "ports",
+        "Docker",
+        "brokers",
+        "forgotten brokers",
+    }
+    assert "Input/output error" in trouble(findings["jars"])
+
+
+def test_an_engine_that_there_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THREEBROKERS_CLUSTER", "podman")
+    findings = {finding.about: finding for finding in examination.examine()}
+    assert "There is no engine 'podman'" in trouble(findings["engine"])
+    assert "disk" in findings

@@ -25,12 +25,13 @@ class Brokers:
     """A cluster whose clients answer with these codes, one client after the other; it has no topics."""
 
     def __init__(self, *codes: int | None) -> None:
-        self.codes, self.asked_about = list(codes), list[str]()
+        self.codes, self.asked_about, self.asked_for = list(codes), list[str](), list[Any]()
 
     def admin(self) -> Any:
         code = self.codes.pop(0)
 
         def answered(names: list[Any], **kept: float) -> dict[str, Future[None]]:
+            self.asked_for = names
             return {getattr(name, "topic", name): answer(code) for name in names}
 
         return SimpleNamespace(create_topics=answered, delete_topics=answered)
@@ -64,6 +65,13 @@ def test_a_topic_that_was_not_there_is_not_waited_for() -> None:
     brokers = Brokers(KafkaError.UNKNOWN_TOPIC_OR_PART)
     delete(brokers, "a")
     assert brokers.asked_about == []
+
+
+def test_the_brokers_of_a_topic_can_be_chosen() -> None:
+    brokers = Brokers(KafkaError.INVALID_REPLICA_ASSIGNMENT)
+    with pytest.raises(BenchError, match="refused to create 'a'"):
+        topics.create(cast(Cluster, brokers), "a", 2, 1, {}, brokers=[3, 1])
+    assert [new.replica_assignment for new in brokers.asked_for] == [[[3, 1], [3, 1]]]
 
 
 def test_a_refusal_is_told_at_once() -> None:

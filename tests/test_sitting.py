@@ -37,6 +37,8 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 class Bench:
     """Stands in for brokers and JupyterLab, and notes what is done to them."""
 
+    engine = "local"
+
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.done: list[str] = []
         self.in_up: Callable[[], None] = lambda: None

@@ -57,8 +57,8 @@ def test_the_view_with_most_elections_wins_without_a_controller():
 
 
 def test_only_the_coordinator_tells_of_a_group():
-    not_here = SimpleNamespace(error_code=16)
-    here = SimpleNamespace(error_code=0, group_state="Stable", members=[])
+    not_here = SimpleNamespace(group_id="g", error_code=16)
+    here = SimpleNamespace(group_id="g", error_code=0, group_state="Stable", members=[])
     offsets = SimpleNamespace(
         error_code=0,
         topics=[
@@ -73,11 +73,15 @@ def test_only_the_coordinator_tells_of_a_group():
     )
 
     def told(classic, new, offsets):
-        return [SimpleNamespace(groups=[classic]), SimpleNamespace(groups=[new]), offsets]
+        other = SimpleNamespace(group_id="other", error_code=16)
+        # Brokers do not answer in the order of the question.
+        ordered = [SimpleNamespace(groups=[other, classic]), SimpleNamespace(groups=[new, other])]
+        return [*ordered, offsets, SimpleNamespace(error_code=16, topics=[])]
 
-    group = groups.read(["g"], {1: told(not_here, not_here, not_here), 2: told(here, not_here, offsets)})["g"]
+    names = ["g", "other"]
+    group = groups.read(names, {1: told(not_here, not_here, not_here), 2: told(here, not_here, offsets)})["g"]
     assert (group.coordinator, group.state, group.committed) == (2, "Stable", (("orders", 1, 5),))
-    assert groups.read(["g"], {1: told(not_here, not_here, not_here)}) == {}
+    assert groups.read(names, {1: told(not_here, not_here, not_here)}) == {}
 
 
 @pytest.fixture
@@ -162,6 +166,18 @@ def test_with_no_broker_the_last_known_topics_stay_and_their_age_is_told():
     gone = looker.look(["orders"])
     assert [b.state for b in gone.brokers] == ["down"] * 3
     assert looker.look(["orders"]).brokers[0].since == gone.brokers[0].since
+    looker.close()
+
+
+def test_a_running_broker_that_does_not_answer_is_named():
+    nowhere = {n: {"CLIENT": "127.0.0.1:1", "CONTROLLER": "127.0.0.1:1"} for n in (1, 2, 3)}
+    states = {1: "up", 2: "down", 3: "paused"}
+    looker = Looker(lambda: {n: BrokerProcess(n, state) for n, state in states.items()}, lambda: nowhere)
+    looker.look([])
+    assert looker.silent == {1}
+    states[1] = "down"
+    looker.look([])
+    assert not looker.silent
     looker.close()
 
 

@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 from threebrokers import notebooks, open_labs, progress, tables, work
 from threebrokers.cluster import Cluster
-from threebrokers.doctor import examine
+from threebrokers.doctor import examine, report
 from threebrokers.errors import BenchError
 from threebrokers.jupyter import end
 from threebrokers.sitting import sit
@@ -72,10 +72,13 @@ def lab(
 
 
 @app.command()
-def up() -> None:
-    """Start the brokers that are not running."""
-    started = Cluster().up(say)
-    say(f"Three brokers are up: {Cluster().bootstrap}" if started else "All three brokers were up already.")
+def up(
+    engine: Annotated[str, typer.Option(metavar="NAME", help="What runs them: local or compose.")] = "",
+) -> None:
+    """Start the brokers that are not running; later commands and notebooks use the same engine."""
+    cluster = Cluster(engine_name=engine)
+    started = cluster.up(say)
+    say(f"Three brokers are up: {cluster.bootstrap}" if started else "All three brokers were up already.")
 
 
 @app.command()
@@ -120,9 +123,22 @@ def show_progress() -> None:
 
 
 @app.command()
-def doctor() -> None:
+def why_empty(
+    group: Annotated[str, typer.Argument(metavar="GROUP", help="The full name of the consumer's group.")],
+    topic: Annotated[str, typer.Argument(metavar="TOPIC", help="The topic that it should read.")],
+) -> None:
+    """Say why a consumer of a group gets nothing from a topic (lab.why_empty knows more)."""
+    from threebrokers.why_empty import explain
+
+    say(repr(explain(Cluster(), group, topic)))
+
+
+@app.command()
+def doctor(
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object, without your name.")] = False,
+) -> None:
     """Look for known troubles and name cause and cure of each."""
     findings = examine()
-    say(tables.findings(findings))
+    say(report(findings) if json else tables.findings(findings))
     if not all(finding.ok for finding in findings):
         raise typer.Exit(1)

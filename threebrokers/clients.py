@@ -33,11 +33,22 @@ class LabProducer(confluent_kafka.Producer):
 
 
 class LabConsumer(confluent_kafka.Consumer):
-    """confluent-kafka's Consumer; `config` is what the learner passed."""
+    """confluent-kafka's Consumer; `config` is what the learner passed, `subscribed` the topics now."""
 
     def __init__(self, config: Mapping[str, Any], filled: Mapping[str, Any]) -> None:
         super().__init__({**filled, **config})
         self.config = dict(config)
+        self.subscribed: tuple[str, ...] = ()
+
+    def subscribe(self, topics: list[str], *listeners: Any, **named: Any) -> None:
+        """Subscribe as confluent-kafka does."""
+        super().subscribe(topics, *listeners, **named)
+        self.subscribed = tuple(topics)
+
+    def unsubscribe(self) -> None:
+        """Unsubscribe as confluent-kafka does."""
+        super().unsubscribe()
+        self.subscribed = ()
 
 
 C = TypeVar("C", LabProducer, LabConsumer)

@@ -16,6 +16,7 @@ from threebrokers.ledger.notes import Book
 from threebrokers.predict import Prediction
 from threebrokers.program import Program, Programs
 from threebrokers.recorder import Recording
+from threebrokers.why_empty import Answer, explain
 
 T = TypeVar("T")
 
@@ -79,15 +80,17 @@ class Lab:
         partitions: int = 1,
         replication_factor: int = 1,
         config: Mapping[str, str] | None = None,
+        brokers: Sequence[int] = (),
     ) -> str:
         """Create a topic, after deleting the one of this name if there is one; return its full name.
 
-        Waits until every broker knows the leaders of all its partitions. Raises BenchError with the
+        `brokers` are those that keep each partition, the first one leading; unless told the controller
+        chooses. Waits until every broker knows the leaders of all its partitions. Raises BenchError with the
         brokers' own words if they refuse.
         """
         full = self.topic(name)
         topics.delete(self.cluster, [full])
-        topics.create(self.cluster, full, partitions, replication_factor, config or {})
+        topics.create(self.cluster, full, partitions, replication_factor, config or {}, brokers)
         return full
 
     def producer(self, config: Mapping[str, Any] | None = None) -> LabProducer:
@@ -131,6 +134,13 @@ class Lab:
         Without names: the topics that the lab's clients use meanwhile, and the groups of its consumers.
         """
         return Recording(self.cluster, self._clients, topics, groups)
+
+    def why_empty(self, group: str | LabConsumer, topic: str) -> Answer:
+        """Say why a consumer gets nothing from a topic, and what to do; give it a full name of its group.
+
+        Better, give the consumer itself, one of `lab.consumer`: only it knows where it begins to read.
+        """
+        return explain(self.cluster, group, topic)
 
     def wait_until(self, look: Callable[[], T | None], *, what: str, within: float = 10) -> T:
         """Return the first true value of `look()`, which is asked again and again for `within` seconds."""

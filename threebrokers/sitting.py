@@ -10,9 +10,11 @@ import psutil
 from threebrokers import jupyter, open_labs, work
 from threebrokers.browser import can_open_browser
 from threebrokers.cluster import Cluster
+from threebrokers.cluster.engine import COMPOSE
 from threebrokers.cluster.process import Identity
+from threebrokers.doctor import containers
+from threebrokers.doctor.machine import look_at_memory
 from threebrokers.home import home
-from threebrokers.machine import look_at_memory
 
 # Ctrl-C, a polite end from outside, a closed terminal.
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -50,10 +52,13 @@ def sit(number: str | None, port: int | None, say: Callable[[str], None]) -> Non
 
 
 def _warn_of_little_memory(say: Callable[[str], None]) -> None:
-    used = sum(process.rss for process in Cluster().processes().values())
-    finding = look_at_memory(psutil.virtual_memory().available, used)
-    if not finding.ok:
-        say(f"Little memory: {finding.what}. If a broker does not start, {finding.cure}.")
+    cluster = Cluster()
+    findings = [look_at_memory(psutil.virtual_memory().available, cluster.processes().values())]
+    if cluster.engine == COMPOSE:
+        findings.append(containers.look_at_memory())
+    for finding in findings:
+        if not finding.ok:
+            say(f"Little memory: {finding.what}. If a broker does not start, {finding.cure}.")
 
 
 def _stay(server: Identity, say: Callable[[str], None]) -> None:

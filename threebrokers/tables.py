@@ -10,8 +10,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 
 from threebrokers.cluster import Cluster
+from threebrokers.doctor.finding import Finding
 from threebrokers.home import home
-from threebrokers.machine import Finding
 from threebrokers.progress import Guess
 from threebrokers.sight import Sight
 
@@ -23,7 +23,7 @@ def status(cluster: Cluster) -> RenderableType:
     """Return a table of the brokers, one row each, who leads the quorum, and where they live."""
     sight = cluster.sight()
     leads = Counter(p.leader for topic in sight.topics for p in topic.partitions)
-    table = _table("broker", "state", "process", "address", "memory", "leads")
+    table = _table("broker", "state", "runs as", "address", "memory", "leads")
     processes = cluster.processes()
     for broker in sight.brokers:
         row = str(broker.id), f"{SIGNS[broker.state]} {broker.state}"
@@ -35,8 +35,8 @@ def status(cluster: Cluster) -> RenderableType:
                 if sight.heard
                 else "not known: no broker answers"
             )
-            pid, memory = str(processes[broker.id].pid), f"{broker.rss / MEGA:.0f} MB"
-            table.add_row(*row, pid, broker.address, memory, known)
+            name, memory = processes[broker.id].name, f"{broker.rss / MEGA:.0f} MB"
+            table.add_row(*row, name, broker.address, memory, known)
     return Group(table, f"The quorum is led by {_leader(sight)}.", f"Home: {home()}")
 
 
@@ -47,8 +47,10 @@ def doomed(cluster: Cluster) -> str:
     some = f" ({', '.join(names[:5])}{', …' if len(names) > 5 else ''})" if names else ""
     topics = f"{len(names)} topic{'' if len(names) == 1 else 's'}{some}" if sight.heard else "all topics"
     size = sum(path.stat().st_blocks * 512 for path in _files(home() / "data"))  # index files are sparse
+    files = f"{size / MEGA:.0f} MB in {home() / 'data'}"
+    where = files if cluster.engine == "local" else "the containers and their volumes"
     return (
-        f"This deletes {topics}, all records and all groups: {size / MEGA:.0f} MB in {home() / 'data'}. "
+        f"This deletes {topics}, all records and all groups: {where}. "
         "Your notebooks in work/ and your progress stay."
     )
 

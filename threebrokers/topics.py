@@ -1,7 +1,8 @@
 """Making topics afresh and deleting them, until every broker knows."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
@@ -38,14 +39,17 @@ def create(
     partitions: int,
     replication_factor: int,
     config: Mapping[str, str],
+    brokers: Sequence[int] = (),
 ) -> None:
     """Create a topic and wait until every broker knows a leader for each of its partitions.
 
-    Raises BenchError with the broker's own words if it refuses.
+    `brokers` are those that keep each partition, the first one leading; without them the controller
+    chooses so many as `replication_factor` says. Raises BenchError with the broker's own words if it refuses.
     """
-    new = NewTopic(
-        name, num_partitions=partitions, replication_factor=replication_factor, config=dict(config)
-    )
+    copies: dict[str, Any] = {"replication_factor": replication_factor}
+    if brokers:
+        copies = {"replica_assignment": [list(brokers)] * partitions}
+    new = NewTopic(name, num_partitions=partitions, config=dict(config), **copies)
     try:
         _carry_out(
             cluster,

@@ -25,7 +25,7 @@ def start(home: Path) -> tuple[float, float]:
         cluster.up()
         return time.monotonic() - began, memory(cluster)
     finally:
-        cluster.down()
+        cluster.erase()
 
 
 def reset(cluster: Cluster) -> float:

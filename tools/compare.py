@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from threebrokers.cluster import engine
 from tools import run, temporary
 from tools.build import ROOT
 
@@ -26,12 +27,14 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; return pytest's answer."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("lesson", nargs="*", metavar="02", help="only these")
-    only = parser.parse_args(arguments).lesson
+    parser.add_argument("--engine", choices=engine.NAMES, default=engine.LOCAL, help="what runs the brokers")
+    asked = parser.parse_args(arguments)
+    only = asked.lesson
     if run.main([*only, "--check"]):  # a notebook that was not executed holds nothing to compare
         return 1
     found = sorted((ROOT / "solutions").glob("*.ipynb"))
     chosen = [path for path in found if not only or path.stem[:2] in only]
-    with temporary.bench():
+    with temporary.bench(asked.engine):
         return subprocess.run(command(chosen), cwd=ROOT).returncode
 
 

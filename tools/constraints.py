@@ -1,6 +1,7 @@
-"""Write constraints.txt anew from this environment: `python -m tools.constraints`, after `make test` passed.
+"""Write constraints.txt and the versions in environment.yml anew, from what is installed here.
 
-To move to newer versions: install them into .venv with pip, run `make test`, then this.
+`python -m tools.constraints`, after `make test` passed. To move to newer versions: install them into .venv
+with pip, run `make test`, then this.
 """
 
 import tomllib
@@ -10,6 +11,8 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+
+from tools import conda_file
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAD = """\
@@ -32,6 +35,9 @@ def main() -> None:
         raise SystemExit(f"✗ Python {OLDEST} is refused by {', '.join(too_new)}: install older ones.")
     lines = [HEAD, *_lines(runtime), TEST, *_lines({n: v for n, v in everything.items() if n not in runtime})]
     (ROOT / "constraints.txt").write_text("".join(lines), encoding="utf-8")
+    conda_file.FILE.write_text(
+        conda_file.renewed(conda_file.FILE.read_text("utf-8"), everything), encoding="utf-8"
+    )
     print(f"constraints.txt: {len(runtime)} packages for learners, {len(everything)} for authors.")
 
 

@@ -62,3 +62,9 @@ def pinned(root: Path, extra: str) -> list[str]:
     text = (root / "constraints.txt").read_text("utf-8")
     wanted = text if extra else text.partition("# [test]")[0]
     return re.findall(r"^([\w.-]+)==", wanted, re.MULTILINE)
+
+
+def versions(root: Path) -> dict[str, str]:
+    """Return the exact version of every package in constraints.txt."""
+    text = (root / "constraints.txt").read_text("utf-8")
+    return dict(re.findall(r"^([\w.-]+)==(\S+)", text, re.MULTILINE))

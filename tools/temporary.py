@@ -13,15 +13,17 @@ from threebrokers.cluster import Cluster
 
 
 @contextmanager
-def bench() -> Iterator[Path]:
+def bench(engine: str = "local") -> Iterator[Path]:
     """Set the environment to a temporary home until the block ends; then end whatever still runs for it.
 
-    Raises AssertionError at the end if `down` left a process behind (it is killed first).
+    `engine` says what runs its brokers. Raises AssertionError at the end if `down` left a process behind (it
+    is killed first).
     """
     folder = Path(tempfile.mkdtemp(prefix="threebrokers-")).resolve()
     before = dict(os.environ)
     os.environ.pop("JAVA_HOME", None)
     os.environ |= {"THREEBROKERS_HOME": str(folder / "home"), "PATH": without_java(folder / "bin")}
+    os.environ |= {"THREEBROKERS_CLUSTER": engine}
     try:
         yield folder / "home"
     finally:
@@ -62,6 +64,8 @@ def processes_of(folder: Path) -> list[psutil.Process]:
 def _end(folder: Path) -> list[str]:
     try:
         Cluster().down()
+        if Cluster().engine != "local":  # what it keeps is not all in the folder
+            Cluster().erase()
     finally:
         left = processes_of(folder)
         names = [f"{process.pid} {' '.join(process.cmdline())[:120]}" for process in left]

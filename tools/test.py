@@ -1,5 +1,9 @@
-"""Run all tests that need no Docker, the quick ones first: `make test`. Ends at the first part that fails."""
+"""Run the tests, the quick ones first: `make test`, and with Docker `make test-compose`.
 
+Ends at the first part that fails.
+"""
+
+import argparse
 import signal
 import subprocess
 import sys
@@ -8,6 +12,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from types import FrameType
 
+from threebrokers.cluster import engine
 from tools import compare
 from tools import lesson as lessons
 from tools.build import ROOT
@@ -16,12 +21,20 @@ PYTEST = (sys.executable, "-m", "pytest")
 ENDING_SECONDS = 60
 EXERCISES = "tests/cluster/test_exercises.py"
 BROWSER = "tests/browser"
-WITHOUT_BROKERS = ("tests", "--ignore=tests/cluster", f"--ignore={BROWSER}")
+CONTAINERS = "tests/compose"
+WITHOUT_BROKERS = ("tests", *(f"--ignore={folder}" for folder in ("tests/cluster", CONTAINERS, BROWSER)))
 
 
-def main() -> int:
-    """Return 0 if everything passed."""
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; return 0 if everything passed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--compose", action="store_true", help="only those that need Docker")
+    asked = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, _end)
+    return _with_docker() if asked.compose else _without_docker()
+
+
+def _without_docker() -> int:
     return (
         _run("Quick tests", *WITHOUT_BROKERS, "-m", "not programs")
         or _run("The tools, on kernels and a JupyterLab of their own", *WITHOUT_BROKERS, "-m", "programs")
@@ -32,6 +45,10 @@ def main() -> int:
     )
 
 
+def _with_docker() -> int:
+    return _run("Brokers in containers", CONTAINERS) or _solutions("--engine", engine.COMPOSE)
+
+
 def _exercises() -> int:
     """Try every exercise, half of the lessons on each of two benches: most of the time is waiting."""
     numbers = [path.stem[:2] for path in lessons.lessons(ROOT)]
@@ -40,9 +57,9 @@ def _exercises() -> int:
     return _run_all(f"{title}; two benches at once", halves)
 
 
-def _solutions() -> int:
+def _solutions(*arguments: str) -> int:
     print("\n── Solutions: run again, and compared with the stored outputs of their checks", flush=True)
-    return compare.main([])
+    return compare.main([*arguments])
 
 
 def _run(title: str, *arguments: str) -> int:

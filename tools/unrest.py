@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from threebrokers.cluster import diary
+from threebrokers.cluster import Cluster, diary
 from threebrokers.sight import Act
 
 TIME = r"^(\d\d):(\d\d):(\d\d)\.(\d\d\d) "
@@ -35,9 +35,9 @@ class Unrest:
 
 def unasked(home: Path) -> Unrest:
     """Return what the logs tell so far and no act explains: a fencing by one on that broker, all by a cut."""
-    acts = diary.read(home)
+    acts, cluster = diary.read(home), Cluster(home)
     fencings = elections = 0
-    for path in (home / "logs").glob("broker-*.log"):
+    for path in filter(Path.exists, map(cluster.log, cluster.brokers)):
         text = path.read_text("utf-8", errors="replace")
         fencings += sum(not _asked(m, _of(acts, int(m[5]))) for m in FENCED.finditer(text))
         elections += sum(not _asked(m, acts) for m in ELECTED.finditer(text))

@@ -8,8 +8,6 @@ import pytest
 from threebrokers.cluster import Cluster
 from tools import temporary
 
-NOTES = pytest.StashKey[list[str]]()
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     words = "only this lesson's exercises (may be repeated)"
@@ -25,15 +23,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.cluster)
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.stash[NOTES] = []
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    for note in config.stash[NOTES]:
-        terminalreporter.write_line(note)
-
-
 @pytest.fixture(scope="session")
 def home() -> Iterator[Path]:
     """A temporary home, with no Java on the PATH."""
@@ -47,9 +36,3 @@ def cluster(home: Path) -> Cluster:
     cluster = Cluster()
     cluster.up()
     return cluster
-
-
-@pytest.fixture(scope="session")
-def notes(request: pytest.FixtureRequest) -> list[str]:
-    """Lines that are printed at the end."""
-    return request.config.stash[NOTES]

@@ -4,7 +4,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import psutil
 import pytest
@@ -78,18 +77,14 @@ def send(producer: Producer, *texts: str) -> list[str]:
     return told
 
 
-@pytest.mark.parametrize("effect", ["cut", "stall"])
-@pytest.mark.parametrize(
-    ("acks", "told", "kept"),
-    [("1", "ok", ["before", "after"]), ("all", "_MSG_TIMED_OUT", ["before", "after"])],
-)
-def test_split_brain(healthy, topic, notes, effect, acks, told, kept):
+@pytest.mark.parametrize(("acks", "told"), [("1", "ok"), ("all", "_MSG_TIMED_OUT")])
+def test_a_stalled_leader_believes_in_itself_as_one_that_is_cut_off(healthy, topic, notes, acks, told):
     assert send(Producer({"bootstrap.servers": healthy.bootstrap, "acks": "all"}), "before") == ["ok"]
     old = leader(healthy)
     client = pinned(healthy, old, acks)
     assert client.list_topics(TOPIC, timeout=5).topics[TOPIC].partitions[0].leader == old
     start = time.monotonic()
-    getattr(healthy, effect)(old)
+    healthy.stall(old)
     assert moved_from(healthy, old), "the others chose no new leader"
     elected = time.monotonic() - start
     split = partition(healthy)
@@ -103,9 +98,9 @@ def test_split_brain(healthy, topic, notes, effect, acks, told, kept):
     healthy.heal(old)
     assert whole(healthy), "the old leader did not follow again"
     returned = time.monotonic() - start
-    assert [r.value.decode() for r in read_log(healthy.bootstrap, TOPIC)] == kept
+    assert [r.value.decode() for r in read_log(healthy.bootstrap, TOPIC)] == ["before", "after"]
     assert partition(healthy).claims == ()
-    notes.append(f"split brain by {effect}, acks={acks}: new leader {elected:.1f} s, healed {returned:.1f} s")
+    notes.append(f"split brain by a stall, acks={acks}: new leader {elected:.1f} s, healed {returned:.1f} s")
 
 
 def test_cut_off_from_the_clients_a_broker_goes_on_with_its_work(healthy, topic):
@@ -131,19 +126,6 @@ def test_one_broken_link_of_three_costs_one_copy_and_all_return(healthy, topic):
     assert quiet_wait(lambda: partition(healthy).leader in partition(healthy).isr, 15)
     healthy.heal(old)
     assert healthy.faults() == []
-    assert whole(healthy)
-
-
-def test_without_replication_but_with_the_quorum_the_leader_is_left_alone_in_the_isr(healthy, topic):
-    old = leader(healthy)
-    healthy.cut(old, from_="brokers")
-    # A follower that has every record counts as in sync, however long it was not heard.
-    assert send(pinned(healthy, old, "1"), "x") == ["ok"]
-    # The controller hears the leader, so it stays, and the leader itself says who is behind.
-    assert quiet_wait(lambda: partition(healthy).isr == (old,), 15)
-    assert partition(healthy).leader == old
-    assert send(pinned(healthy, old, "all"), "y") == ["_MSG_TIMED_OUT"], "fewer than min.insync.replicas"
-    healthy.heal()
     assert whole(healthy)
 
 
@@ -215,18 +197,6 @@ def test_links_whose_process_was_killed_are_told_and_mended(healthy, topic, home
     healthy.heal()
 
 
-def test_a_broker_comes_and_goes_with_links_as_without(healthy, topic):
-    old = leader(healthy)
-    healthy.kill(old)
-    assert moved_from(healthy, old)
-    assert send(Producer({"bootstrap.servers": healthy.bootstrap, "acks": "all"}), "x") == ["ok"]
-    healthy.start(old)
-    assert whole(healthy)
-    assert int(healthy.address(old).split(":")[1]) != int(
-        healthy.looker()._listening()[old]["CLIENT"].split(":")[1]
-    )
-
-
 def test_links_come_and_go_and_data_stay(healthy, topic, home):
     assert send(Producer({"bootstrap.servers": healthy.bootstrap, "acks": "all"}), "kept") == ["ok"]
     addresses, said = healthy.bootstrap, []
@@ -242,24 +212,3 @@ def test_links_come_and_go_and_data_stay(healthy, topic, home):
     assert healthy.up(links=True) == ALL
     assert healthy.bootstrap == addresses
     assert [r.value for r in read_log(healthy.bootstrap, TOPIC)] == [b"kept"]
-
-
-def left(home: Path) -> list[str]:
-    return [
-        " ".join(p.info["cmdline"])
-        for p in psutil.process_iter(["cmdline", "status"])
-        if str(home) in " ".join(p.info["cmdline"] or []) and p.info["status"] != psutil.STATUS_ZOMBIE
-    ]
-
-
-def test_down_and_reset_and_a_lost_state_file_leave_no_process(healthy, home):
-    healthy.reset()
-    assert healthy.links
-    assert len(left(home)) == 4
-    (home / "bench.json").unlink()
-    healthy.down()
-    assert left(home) == []
-    healthy.up(links=True)
-    healthy.down()
-    assert left(home) == []
-    assert not healthy.links

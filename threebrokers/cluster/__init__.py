@@ -8,21 +8,21 @@ from confluent_kafka.admin import AdminClient
 
 from threebrokers import clock
 from threebrokers import home as places
-from threebrokers.cluster import asking, programs, tools
+from threebrokers.cluster import asking, engine, programs, tools
 from threebrokers.cluster.acts import Acts
-from threebrokers.cluster.local import LocalEngine
-from threebrokers.cluster.process import BrokerProcess
+from threebrokers.cluster.process import BrokerProcess, Work
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import BenchError
 from threebrokers.sight import Act, Sight
 from threebrokers.state import ClusterState, read_state
 from threebrokers.view import Panel, Panels
-from threebrokers.waiting import wait_until
+from threebrokers.waiting import poll, wait_until
 from threebrokers.watching import Looker
 
 __all__ = ["Cluster"]
 
 START_SECONDS = 60.0
+LOOK_SECONDS = 1.5  # a broker that was silent once is asked again after 0.7 s
 
 
 class Cluster(Acts):
@@ -34,9 +34,14 @@ class Cluster(Acts):
 
     brokers = BROKERS
 
-    def __init__(self, home: Path | None = None) -> None:
-        super().__init__(LocalEngine(home or places.home()))
+    def __init__(self, home: Path | None = None, engine_name: str = "") -> None:
+        super().__init__(engine.chosen(home or places.home(), engine_name))
         self._panels = Panels()
+
+    @property
+    def engine(self) -> str:
+        """What runs the brokers: "local" (processes of this machine) or "compose" (containers)."""
+        return self._engine.name
 
     @property
     def bootstrap(self) -> str:
@@ -56,7 +61,9 @@ class Cluster(Acts):
         cannot start.
         """
         before = clock.now()
+        engine.refuse_second(self._engine)
         started = self._engine.up(say, links)
+        engine.remember(self._engine.home, self.engine)
         self._report(*(Act(before, "start", n) for n in started))
         if self.faults():
             self.heal()  # as a paused broker goes on: else who is cut off could not register
@@ -73,9 +80,13 @@ class Cluster(Acts):
         """Kill the brokers, delete all topics, records and groups, and start a fresh cluster."""
         say("Deleting all topics, records, groups and broker logs …")
         had_links = self.links
+        self.erase()
+        self.up(say, had_links)
+
+    def erase(self) -> None:
+        """Kill the brokers and delete their data, logs and configuration; nothing is started again."""
         programs.end_all(self._engine.home)
         self._engine.erase()
-        self.up(say, had_links)
 
     def start(self, broker: int) -> None:
         """Start one broker that is down and wait until it is registered."""
@@ -89,6 +100,10 @@ class Cluster(Acts):
     def processes(self) -> dict[int, BrokerProcess]:
         """Return how each broker's process is now: its state, process id and memory (bytes)."""
         return self._engine.processes()
+
+    def work(self) -> dict[int, Work]:
+        """Return for each running broker its processor time (s) and what it read from the disk (bytes)."""
+        return self._engine.work()
 
     def admin(self) -> AdminClient:
         """Return a fresh AdminClient: one that has lived through a broker's death can hold old news.
@@ -106,10 +121,16 @@ class Cluster(Acts):
         return Looker(self.processes, self._engine.listening)
 
     def sight(self, topics: list[str] | None = None, groups: list[str] | None = None) -> Sight:
-        """Return what one look shows now: brokers, quorum, these topics (all if None) and groups."""
+        """Return what one look shows now: brokers, quorum, these topics (all if None) and groups.
+
+        It looks again, for 1.5 s at most, while a running broker leaves questions open.
+        """
         looker = self.looker()
         try:
-            return looker.look(topics, groups or [])
+            for seen in poll(lambda: looker.look(topics, groups or []), LOOK_SECONDS):
+                if not looker.silent:
+                    return seen
+            return seen
         finally:
             looker.close()
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from threebrokers import clock
 from threebrokers.cluster import diary, network
-from threebrokers.cluster.local import LocalEngine
+from threebrokers.cluster.engine import Engine
 from threebrokers.cluster.network import Fault, Peer
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import BenchError
@@ -16,7 +16,7 @@ QUORUM = len(BROKERS) // 2 + 1
 class Acts:
     """The faults of one cluster: those of its brokers, and those of the links between them."""
 
-    def __init__(self, engine: LocalEngine) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._hearers: list[Callable[[Act], None]] = []
 

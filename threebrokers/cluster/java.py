@@ -58,7 +58,7 @@ def _checked(path: Path) -> Path:
         path = path / "bin" / "java"
     if not path.is_file():
         raise BenchError(f"THREEBROKERS_JAVA names {path}, which is not there: {cure}")
-    version = _version(path)
+    version = release(path)
     if version is None:
         raise BenchError(f"THREEBROKERS_JAVA names {path}, which does not run as a Java: {cure}")
     if version < OLDEST:
@@ -66,7 +66,8 @@ def _checked(path: Path) -> Path:
     return path.absolute()
 
 
-def _version(path: Path) -> int | None:
+def release(path: Path) -> int | None:
+    """Return the release of a Java, for example 21; None if it does not run."""
     try:
         done = subprocess.run(
             [path, "-version"], capture_output=True, text=True, timeout=ANSWER_SECONDS, check=False

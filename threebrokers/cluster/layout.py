@@ -17,7 +17,13 @@ def folder(home: Path, node: int) -> Path:
 
 def is_laid_out(home: Path, bench: Bench) -> bool:
     """Tell whether all three brokers have a formatted folder of this bench's cluster."""
-    return bool(bench.cluster_id) and all(_cluster_of(home, n) == bench.cluster_id for n in settings.BROKERS)
+    return bool(bench.cluster_id) and laid_out(home) == bench.cluster_id
+
+
+def laid_out(home: Path) -> str:
+    """Return the id of the cluster for which all three folders are formatted; empty if they are not."""
+    found = {_cluster_of(home, n) for n in settings.BROKERS}
+    return found.pop() if len(found) == 1 else ""
 
 
 def lay_out(home: Path, template: Path) -> str:

@@ -9,7 +9,7 @@ from threebrokers.cluster import archive, bench, jars, layout, links, ports, pro
 from threebrokers.cluster.bench import Bench
 from threebrokers.cluster.java import java
 from threebrokers.cluster.network import Fault
-from threebrokers.cluster.process import BrokerProcess, Identity
+from threebrokers.cluster.process import BrokerProcess, Identity, Work
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import BenchError
 from threebrokers.waiting import quiet_wait, wait_until
@@ -20,6 +20,8 @@ PORT_SECONDS = 5.0
 
 class LocalEngine:
     """Three broker processes of one home. Every change is made under the home's lock and remembered."""
+
+    name = "local"
 
     def __init__(self, home: Path) -> None:
         self.home = home
@@ -57,6 +59,11 @@ class LocalEngine:
         known = bench.load(self.home).brokers
         return {n: process.look(n, known.get(n)) for n in BROKERS}
 
+    def work(self) -> dict[int, Work]:
+        """Return how much the running brokers have worked since they were started."""
+        known = bench.load(self.home).brokers
+        return {n: done for n, identity in known.items() if (done := process.work(identity))}
+
     def up(self, say: Callable[[str], None], with_links: bool | None = None) -> list[int]:
         """Start the brokers that are missing, resume those that are paused; return the started ones.
 
@@ -73,6 +80,8 @@ class LocalEngine:
             missing = [n for n in BROKERS if n not in here.brokers]
             if len(missing) == len(BROKERS):
                 self._end_all(here, 0)
+                # A state file that was lost must not cost the data.
+                here.cluster_id = here.cluster_id or layout.laid_out(self.home)
                 if not layout.is_laid_out(self.home, here):
                     here.cluster_id = layout.lay_out(self.home, prepared.template)
                 here.ports = ports.claim(self.home)

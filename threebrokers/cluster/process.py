@@ -39,12 +39,29 @@ class Identity:
 
 @dataclass(frozen=True)
 class BrokerProcess:
-    """One broker as the operating system sees it: 'up', 'paused' or 'down'; `rss` in bytes."""
+    """One broker as the operating system sees it: 'up', 'paused' or 'down'; `rss` in bytes.
+
+    It is a process of this machine, or it runs in a container, which hides its process.
+    """
 
     id: int
     state: str
     pid: int | None = None
     rss: int = 0
+    container: str = ""
+
+    @property
+    def name(self) -> str:
+        """What to look for with the machine's own tools."""
+        return f"container {self.container}" if self.container else f"process {self.pid}"
+
+
+@dataclass(frozen=True)
+class Work:
+    """How much a broker has worked: processor time (s), and bytes read from the disk (None: not counted)."""
+
+    processor: float
+    read: int | None
 
 
 def launch(command: list[str], log: Path, environment: dict[str, str]) -> Identity:
@@ -74,6 +91,19 @@ def look(node: int, identity: Identity | None) -> BrokerProcess:
             return BrokerProcess(node, state, process.pid, process.memory_info().rss)
     except psutil.NoSuchProcess:
         return BrokerProcess(node, "down")
+
+
+def work(identity: Identity) -> Work | None:
+    """Return how much this process has worked; None if it is gone."""
+    process = identity.process()
+    if process is None:
+        return None
+    try:
+        # macOS does not count what one process reads.
+        read = process.io_counters().read_bytes if hasattr(process, "io_counters") else None
+        return Work(sum(process.cpu_times()[:2]), read)
+    except psutil.NoSuchProcess:
+        return None
 
 
 def end(identities: list[Identity], patience: float) -> None:

@@ -73,7 +73,7 @@ TABLE = (
         "deletion and compaction start with the broker (an internal setting)",
     ),
     Setting("log.retention.check.interval.ms", "300000", "2000", "old segments go within seconds"),
-    Setting("file.delete.delay.ms", "60000", "1000", "files of a deleted topic go within seconds"),
+    Setting("log.segment.delete.delay.ms", "60000", "1000", "files of a deleted topic go within seconds"),
     Setting(
         "replica.selector.class",
         "null",

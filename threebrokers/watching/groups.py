@@ -48,7 +48,10 @@ def read(names: Sequence[str], told: Mapping[int, Sequence[Any]]) -> dict[str, G
     """
     found: dict[str, GroupSight] = {}
     for number, (classic, new, *offsets) in sorted(told.items()) if names else ():
-        for name, old_way, new_way, committed in zip(names, classic.groups, new.groups, offsets, strict=True):
+        # A broker answers for several groups in an order of its own.
+        old, young = ({group.group_id: group for group in answer.groups} for answer in (classic, new))
+        for name, committed in zip(names, offsets, strict=True):
+            old_way, new_way = old[name], young[name]
             # A group of the new protocol is "Dead" to the old question.
             if new_way.error_code == NO_ERROR:
                 state, members = new_way.group_state, _new_members(new_way)

@@ -33,7 +33,8 @@ class Process(Protocol):
 class Looker:
     """Looks at a bench again and again. Used by one thread.
 
-    `processes` tells how each broker's process is; `listening` where it listens (by listener).
+    `processes` tells how each broker's process is; `listening` where it listens (by listener). `silent` are
+    the running brokers that did not answer all questions of the last look.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class Looker:
         self._wire = Wire()
         self._answered: dict[int, float] = {}
         self._last: Sight | None = None
+        self.silent: frozenset[int] = frozenset()
 
     def look(self, topics: Sequence[str] | None, groups: Sequence[str] = ()) -> Sight:
         """Return what is to be seen now of these topics (all if None) and groups. Takes at most 0.7 s.
@@ -78,6 +80,8 @@ class Looker:
             to_ask | {address: [questions.quorum()] for address in controllers.values()}, ANSWER_SECONDS
         )
         now = clock.now()
+        asked_at = {n: {listening[n]["CLIENT"], controllers.get(n, listening[n]["CLIENT"])} for n in running}
+        self.silent = frozenset(n for n, asked_of in asked_at.items() if not asked_of <= answers.keys())
         told = {n: answers[listening[n]["CLIENT"]] for n in running if listening[n]["CLIENT"] in answers}
         leaders = [
             leader

@@ -1,0 +1,238 @@
+"""The doctor on real brokers: each trouble is made to happen there, and named with its cure."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource
+from typer.testing import CliRunner
+
+from threebrokers import cli, forgotten, topics
+from threebrokers.cluster import Cluster, engine
+from threebrokers.doctor import Finding, examine
+from threebrokers.doctor.groups import look_at_rebalances, look_for_forgotten_members, look_for_frozen
+from threebrokers.sight import Sight
+from threebrokers.waiting import quiet_wait
+
+TOPIC, GROUP = "doctored", "patients"
+MEMBER = """
+import sys
+from confluent_kafka import Consumer
+member = Consumer({"bootstrap.servers": sys.argv[1], "group.id": sys.argv[2]})
+member.subscribe([sys.argv[3]])
+while True:
+    member.poll(0.1)
+    if member.assignment():
+        print("in", flush=True)
+"""
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other tests' brokers on this machine are no trouble here."""
+    monkeypatch.setattr(forgotten, "benches", list)
+
+
+@pytest.fixture
+def bench(cluster: Cluster) -> Iterator[Cluster]:
+    """Healthy brokers, and a topic of one partition; healthy after, too."""
+    cluster.up()
+    topics.delete(cluster, [TOPIC])
+    topics.create(cluster, TOPIC, 1, 3, {})
+    yield cluster
+    cluster.up()
+    topics.delete(cluster, [TOPIC])
+
+
+def troubles() -> dict[str, Finding]:
+    findings = {finding.about: finding for finding in examine() if not finding.ok}
+    assert all(finding.cure for finding in findings.values())
+    return findings
+
+
+def member(cluster: Cluster, **config: str) -> Consumer:
+    settings = {"bootstrap.servers": cluster.bootstrap, "group.id": GROUP, "auto.offset.reset": "earliest"}
+    made = Consumer({**settings, "enable.auto.commit": False, **config})
+    made.subscribe([TOPIC])
+    return made
+
+
+def write(cluster: Cluster, count: int) -> None:
+    producer = Producer({"bootstrap.servers": cluster.bootstrap})
+    for number in range(count):
+        producer.produce(TOPIC, str(number).encode())
+    assert producer.flush(20) == 0
+
+
+@pytest.fixture
+def sees(bench: Cluster) -> Iterator[Callable[[], Sight]]:
+    """Look at the topic and the group."""
+    looker = bench.looker()
+    yield lambda: looker.look([TOPIC], [GROUP])
+    looker.close()
+
+
+@pytest.fixture
+def broker_3(bench: Cluster, home: Path) -> Iterator[tuple[Path, Path]]:
+    """The file of broker 3's settings and the one that says whose its disk is; it runs again as it did."""
+    files = bench.configuration(3), home / "data" / "broker-3" / "meta.properties"
+    texts = [file.read_text() for file in files]
+    bench.kill(3)
+    yield files
+    if bench.processes()[3].state != "down":
+        bench.kill(3)
+    for file, text in zip(files, texts, strict=True):
+        file.write_text(text)
+    bench.start(3)
+
+
+def test_healthy_brokers_have_none(bench):
+    findings = {finding.about: finding for finding in examine()}
+    assert [finding for finding in findings.values() if not finding.ok] == []
+    assert "broker 3 " in findings["memory"].what
+    assert set(findings) >= {"addresses", "registration", "leaders", "settings", "groups", "frozen clients"}
+    result = CliRunner().invoke(cli.app, ["doctor", "--json"])
+    assert json.loads(result.output)["ok"] is True
+    assert result.exit_code == 0
+
+
+def test_a_broker_advertises_another_address(bench, broker_3):
+    settings, _ = broker_3
+    here, there = f"CLIENT://{bench.address(3)}", "CLIENT://kafka-3:9092"
+    before, advertised, after = settings.read_text().partition(f"advertised.listeners={here}")
+    assert advertised
+    settings.write_text(f"{before}advertised.listeners={there}{after}")
+    bench.start(3)
+    found = troubles()
+    assert set(found) == {"addresses"}
+    assert f"broker 3 advertises kafka-3:9092 and listens at {bench.address(3)}" in found["addresses"].what
+    assert "advertised.listeners" in found["addresses"].cure
+
+
+def test_somebody_else_has_written_a_brokers_file(bench, broker_3):
+    """Kafka's own wait before the first rebalance of a group is 3 s."""
+    settings, _ = broker_3
+    delay = "group.initial.rebalance.delay.ms"
+    assert f"\n{delay}=0\n" in settings.read_text()
+    settings.write_text(settings.read_text().replace(f"{delay}=0", f"{delay}=3000"))
+    bench.start(3)
+    found = troubles()
+    assert set(found) == {"settings"}
+    assert f"{delay}=3000 on broker 3, in the course 0 (the first consumer" in found["settings"].what
+    assert "threebrokers down" in found["settings"].cure
+
+
+def test_a_disk_of_another_cluster(bench, home, broker_3):
+    """Broker 3's disk was copied from somewhere else: it runs, and never joins the others."""
+    _, disk = broker_3
+    disk.write_text(re.sub("cluster.id=.*", "cluster.id=4L6g3nShT-eMCtK--X86sw", disk.read_text()))
+    engine.chosen(home).up(lambda text: None)  # which does not wait for it
+    found = troubles()
+    assert "broker 3 4L6g3nShT-eMCtK--X86sw" in found["data"].what
+    assert "threebrokers reset" in found["data"].cure
+    assert "broker 3 " in found["registration"].what
+
+
+def test_a_setting_was_changed_while_a_broker_ran(bench):
+    def change(operation: AlterConfigOpType) -> None:
+        entry = ConfigEntry("log.cleaner.backoff.ms", "15000", incremental_operation=operation)
+        resource = ConfigResource(ConfigResource.Type.BROKER, "2", incremental_configs=[entry])
+        admin = bench.admin()
+        [call] = admin.incremental_alter_configs([resource]).values()
+        call.result(10)
+
+    change(AlterConfigOpType.SET)
+    assert quiet_wait(lambda: "settings" in troubles(), 10)
+    found = troubles()["settings"]
+    change(AlterConfigOpType.DELETE)
+    assert "log.cleaner.backoff.ms=15000 on broker 2, in the course 500" in found.what
+    assert "--entity-name 2 --delete-config log.cleaner.backoff.ms" in found.cure
+
+
+def test_a_topic_of_kafkas_own_has_one_copy(bench):
+    name = "__share_group_state"
+    topics.create(bench, name, 1, 1, {})
+    found = troubles()
+    topics.delete(bench, [name])
+    assert f"{name} has 1 of 3 copies" in found["internal topics"].what
+    assert "threebrokers reset" in found["internal topics"].cure
+
+
+def test_a_partition_without_a_leader_and_a_broker_that_was_killed_from_outside(bench):
+    topics.delete(bench, [TOPIC])
+    # Not the active controller: then nobody has to be elected first.
+    leader = next(n for n in bench.brokers if n != bench.sight([]).quorum_leader)
+    topics.create(bench, TOPIC, 1, 1, {}, brokers=[leader])
+    pid = bench.processes()[leader].pid
+    psutil.Process(pid).kill()
+    assert quiet_wait(lambda: bench.sight([TOPIC]).topic(TOPIC).partitions[0].leader is None, 20)
+    found = troubles()
+    bench.up()
+    assert set(found) >= {"state", "leaders"}
+    assert f"nobody leads {TOPIC}-0 (copies on broker {leader})" in found["leaders"].what
+    assert f"start broker {leader}" in found["leaders"].cure
+    assert f"broker {leader} (process {pid}) ended without being asked" in found["state"].what
+
+
+def test_a_group_waits_for_a_member_that_nobody_polls(bench, sees):
+    first = member(bench)
+    assert quiet_wait(lambda: first.poll(0.05) or first.assignment(), 20)
+    second = member(bench)
+    try:
+        assert quiet_wait(lambda: sees().groups[0].state == "PreparingRebalance", 20)
+        found = look_at_rebalances(sees, 0.5)
+    finally:
+        first.close()
+        second.close()
+    assert not found.ok
+    assert f"'{GROUP}' (PreparingRebalance, 2 members)" in found.what
+    assert "call poll() on each of its consumers" in found.cure
+
+
+def test_the_consumer_of_a_cell_that_ran_twice(bench, sees):
+    write(bench, 7)
+    pair = member(bench), member(bench)
+
+    def shared_out() -> bool:
+        for one in pair:
+            one.poll(0.05)
+        told = sees().groups[0]
+        held = any(one.assignment() for one in pair)
+        return held and told.state == "Stable" and len(told.members) == 2
+
+    try:
+        assert quiet_wait(shared_out, 20)
+        holder = next(one for one in pair if one.assignment())
+        holder.commit(offsets=[TopicPartition(TOPIC, 0, 2)], asynchronous=False)
+        found = look_for_forgotten_members(sees, 0.5)
+    finally:
+        for one in pair:
+            one.close()
+    assert not found.ok
+    assert f"group '{GROUP}' has 2 members, several called 'rdkafka'" in found.what
+    assert f"reads nothing of {TOPIC}-0, where 5 records wait" in found.what
+    assert "restart the kernel" in found.cure
+
+
+def test_a_member_in_a_frozen_process(bench):
+    command = [sys.executable, "-c", MEMBER, bench.bootstrap, GROUP, TOPIC]
+    ports = {int(bench.address(n).rpartition(":")[2]) for n in bench.brokers}
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"in\n"
+            process.send_signal(signal.SIGSTOP)
+            assert quiet_wait(lambda: psutil.Process(process.pid).status() == psutil.STATUS_STOPPED, 5)
+            found = look_for_frozen(ports, [])
+        finally:
+            process.kill()
+    assert not found.ok
+    assert f"process {process.pid}" in found.what
+    assert f"kill -CONT {process.pid}" in found.cure

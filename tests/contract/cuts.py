@@ -1,0 +1,128 @@
+"""A broker that is cut off: what it believes, what the others do, and what is left when it is healed."""
+
+import time
+
+import pytest
+from confluent_kafka import Producer
+
+from tests.contract.basis import EVERYBODY, Basis, partitions, producer, send, soon, whole
+from threebrokers.cluster import BROKERS, Cluster
+from threebrokers.cluster.network import Fault
+from threebrokers.errors import BenchError
+from threebrokers.records import read_log
+from threebrokers.sight import PartitionSight, Sight
+
+
+def led_by(sight: Sight, broker: int) -> int:
+    """Return the number of a partition that this broker leads."""
+    return next(p.id for p in partitions(sight) if p.leader == broker)
+
+
+def one(sight: Sight, number: int) -> PartitionSight:
+    return partitions(sight)[number]
+
+
+def follower_of_the_quorum(sight: Sight) -> int:
+    return next(n for n in BROKERS if n != sight.quorum_leader)
+
+
+def pinned(cluster: Cluster, broker: int, acks: str) -> Producer:
+    """Return a producer that knows one broker only and believes what it says."""
+    settings = {"acks": acks, "enable.idempotence": False, "message.timeout.ms": 3000}
+    client = producer(cluster.address(broker), **settings)
+    client.list_topics(timeout=10)
+    return client
+
+
+class Cuts(Basis):
+    @pytest.fixture
+    def linked(self, healthy: Cluster) -> Cluster:
+        healthy.up(links=True)
+        return healthy
+
+    def test_cut_off_a_leader_believes_in_itself_and_what_it_alone_has_is_lost(self, linked, topic, notes):
+        """Split brain: only what all copies in sync had was promised to be kept."""
+        sight = soon(linked, whole)
+        old = sight.quorum_leader  # the worst case: the quorum must choose, too
+        place, others = led_by(sight, old), tuple(n for n in BROKERS if n != old)
+        assert send(producer(linked.bootstrap), "before", partition=place) == ["ok"]
+        careless, careful = pinned(linked, old, "1"), pinned(linked, old, "all")
+        acts = []
+        end = linked.on_act(acts.append)
+        begun = time.monotonic()
+        linked.cut(old)
+        assert Cluster().faults() == [Fault("cut", old)], "another notebook sees it too"
+
+        def replaced(sight: Sight) -> None:
+            assert one(sight, place).leader in others
+            assert one(sight, place).claims == (old,), "it does not believe any more that it leads"
+
+        def split(sight: Sight) -> None:
+            replaced(sight)
+            assert one(sight, place).isr == others
+            assert sight.quorum_leader in others
+            told = {seen.id: (seen.state, seen.registered) for seen in sight.brokers}
+            assert told == {old: ("up", False)} | dict.fromkeys(others, ("up", True))
+
+        new = one(soon(linked, replaced), place).leader
+        elected = time.monotonic() - begun
+        soon(linked, split)
+        views = linked.views([topic])
+        said = {n: view.topic(topic).partitions[place].leader for n, view in views.items()}
+        assert said == {old: old} | dict.fromkeys(others, new)
+        assert send(careless, "on the old leader", partition=place) == ["ok"]
+        assert send(careful, "refused", partition=place) == ["_MSG_TIMED_OUT"]
+        assert send(pinned(linked, new, "all"), "after", partition=place) == ["ok"]
+        begun = time.monotonic()
+        linked.heal(old)
+        end()
+        assert [(act.verb, act.broker) for act in acts] == [("cut", old), ("heal", old)]
+        assert linked.faults() == []
+        soon(linked, whole)
+        returned = time.monotonic() - begun
+        assert [r.value.decode() for r in read_log(linked.bootstrap, topic)] == ["before", "after"]
+        told = f"cut → new leader {elected:.1f} s, heal → full ISR {returned:.1f} s"
+        notes.append(f"{linked.engine}: {told}")
+
+    def test_without_replication_but_with_the_quorum_a_leader_is_left_alone_in_the_isr(self, linked, topic):
+        sight = soon(linked, whole)
+        old = follower_of_the_quorum(sight)
+        place = led_by(sight, old)
+        careless, careful = pinned(linked, old, "1"), pinned(linked, old, "all")
+        linked.cut(old, from_="brokers")
+        assert linked.faults() == [Fault("cut", old, ("brokers",))]
+        # A follower that has every record counts as in sync, however long it was not heard.
+        assert send(careless, "x", partition=place) == ["ok"]
+
+        def alone(sight: Sight) -> None:
+            # The controller hears the leader, so it stays, and the leader itself says who is behind.
+            assert (one(sight, place).leader, one(sight, place).isr) == (old, (old,))
+            assert sight.broker(old).registered
+
+        soon(linked, alone)
+        assert send(careful, "y", partition=place) == ["_MSG_TIMED_OUT"], "fewer than min.insync.replicas"
+        linked.heal()
+        soon(linked, whole)
+
+    def test_without_the_quorum_but_with_replication_a_leader_is_replaced(self, linked, topic):
+        sight = soon(linked, whole)
+        old = follower_of_the_quorum(sight)
+        place = led_by(sight, old)
+        linked.cut(old, from_="quorum")
+        assert linked.faults() == [Fault("cut", old, ("quorum",))]
+
+        def replaced(sight: Sight) -> None:
+            assert one(sight, place).leader in EVERYBODY - {old}
+            assert one(sight, place).claims == (old,)
+            assert (sight.broker(old).state, sight.broker(old).registered) == ("up", False)
+            assert sight.quorum_leader in EVERYBODY - {old}
+
+        other = soon(linked, replaced).quorum_leader
+        for verb in ("kill", "cut"):
+            sentence = rf"takes the quorum away.*say {verb}\({other}, anyway=True\)"
+            with pytest.raises(BenchError, match=sentence):
+                getattr(linked, verb)(other)
+        assert topic in linked.tool("kafka-topics", "--list"), "a tool is not given who is cut off"
+        assert linked.up() == [], "nobody had to be started"
+        assert linked.faults() == [], "and everything is healed"
+        soon(linked, whole)

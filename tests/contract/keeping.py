@@ -1,0 +1,120 @@
+"""What stays and what goes: data, ports, processes; whatever happens outside of the course."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from tests.contract.basis import EVERYBODY, Basis, producer, send, soon, whole
+from threebrokers.cluster import BROKERS, Cluster, engine, ports
+from threebrokers.errors import BenchError
+from threebrokers.records import read_log
+from threebrokers.sight import Sight
+from threebrokers.waiting import quiet_wait
+
+FIFTY = [str(n) for n in range(50)]
+
+
+class Keeping(Basis):
+    def test_a_broker_taken_away_from_outside_is_noticed_and_mended(self, healthy, topic):
+        assert send(producer(healthy.bootstrap), *FIFTY) == ["ok"]
+        self.take_away(healthy, 2)
+        assert quiet_wait(lambda: healthy.processes()[2].state == "down", 10)
+
+        def noticed(sight: Sight) -> None:
+            assert (sight.broker(2).state, sight.broker(2).registered) == ("down", False)
+
+        soon(healthy, noticed)
+        with pytest.raises(BenchError, match="already down"):
+            healthy.stop(2)
+        assert Cluster().up() == [2]
+        soon(healthy, whole)
+        assert len(read_log(healthy.bootstrap, topic)) == 50
+
+    def test_a_port_that_somebody_took_is_named(self, healthy, home):
+        port = int(engine.chosen(home).listening()[3]["CLIENT"].split(":")[1])
+        healthy.stop(3)
+        assert quiet_wait(lambda: ports.is_free(port), 5)
+        with socket.socket() as stranger:
+            stranger.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            stranger.bind((ports.HOST, port))
+            stranger.listen()
+            with pytest.raises(BenchError, match=f"Port {port} .*is used by another program"):
+                healthy.start(3)
+        assert healthy.processes()[3].state == "down"
+
+    def test_brokers_outlive_a_killed_kernel_that_started_one(self, healthy):
+        healthy.kill(3)
+        program = "from threebrokers import Cluster; Cluster().start(3); print('up', flush=True); input()"
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        # A signal to a kernel goes to all processes of its group.
+        kernel = subprocess.Popen([sys.executable, "-c", program], **pipes, text=True, process_group=0)
+        with kernel:
+            assert kernel.stdout is not None
+            assert kernel.stdout.readline() == "up\n"
+            os.killpg(kernel.pid, signal.SIGKILL)
+        found = Cluster()
+        assert found.bootstrap == healthy.bootstrap
+        assert {told.state for told in found.processes().values()} == {"up"}
+        assert found.up() == []
+
+    def test_data_stay_through_down_and_up_and_go_with_a_reset(self, healthy, topic, home):
+        assert send(producer(healthy.bootstrap), *FIFTY) == ["ok"]
+        address = healthy.bootstrap
+        healthy.pause(2)
+        assert healthy.down() == list(BROKERS), "a frozen one, too"
+        assert self.remains(home) == []
+        assert healthy.down() == []
+        assert healthy.up() == list(BROKERS)
+        assert healthy.bootstrap == address
+        assert len(read_log(healthy.bootstrap, topic)) == 50
+        links = healthy.links
+        healthy.reset()
+        assert healthy.state().topic(topic) is None
+        assert {b.id for b in healthy.state().brokers} == EVERYBODY
+        assert healthy.links == links
+
+    def test_a_damaged_state_file_costs_no_data_and_leaves_nobody_behind(self, healthy, topic, home):
+        assert send(producer(healthy.bootstrap), "kept") == ["ok"]
+        births, running = self.births(healthy), len(self.remains(home))
+        self.state_file(home).write_text('{"ports": ')
+        healthy.up()
+        assert len(self.remains(home)) == running
+        now = self.births(healthy)
+        assert now.keys() == EVERYBODY
+        assert all(now[n] != births[n] for n in BROKERS), "at what ports they listened was not known"
+        soon(healthy, whole)
+        assert [r.value for r in read_log(healthy.bootstrap, topic)] == [b"kept"]
+
+    def test_two_clones_side_by_side_do_not_meet(self, healthy, topic, home, tmp_path):
+        births = self.births(healthy)
+        elsewhere = tmp_path / "clone"
+        elsewhere.mkdir()
+        clone = Cluster(elsewhere)
+        assert clone.engine == healthy.engine
+        try:
+            assert clone.up() == list(BROKERS)
+            assert not set(clone.bootstrap.split(",")) & set(healthy.bootstrap.split(","))
+            assert clone.state().topic(topic) is None
+            clone.kill(1)
+            assert healthy.processes()[1].state == "up"
+            self.state_file(elsewhere).unlink()
+            clone.down()
+            assert self.remains(elsewhere) == [], "whose state file is lost is found all the same"
+            assert len(self.disks(elsewhere)) == 3
+        finally:
+            clone.erase()
+        assert self.disks(elsewhere) == []
+        assert self.births(healthy) == births
+        assert len(self.disks(home)) == 3
+        soon(healthy, whole)
+
+    def test_brokers_of_another_engine_are_refused_while_these_run(self, healthy, home):
+        before = self.remains(home)
+        sentence = f"run on the engine '{healthy.engine}': end them with .*threebrokers down.*'{self.other}'"
+        with pytest.raises(BenchError, match=sentence):
+            Cluster(engine_name=self.other).up()
+        assert self.remains(home) == before

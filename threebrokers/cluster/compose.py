@@ -1,0 +1,300 @@
+"""The compose engine: three brokers in three containers of docker-compose.yml."""
+
+import base64
+import hashlib
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from threebrokers.cluster import asking, bench, docker, ports
+from threebrokers.cluster.bench import Bench
+from threebrokers.cluster.containers import Container, Containers
+from threebrokers.cluster.network import Fault
+from threebrokers.cluster.process import BrokerProcess, Work
+from threebrokers.cluster.settings import BROKERS
+from threebrokers.errors import BenchError
+from threebrokers.home import repo
+from threebrokers.waiting import quiet_wait, wait_until
+
+FILE = repo() / "docker-compose.yml"
+STOP_SECONDS, PORT_SECONDS = 8, 5.0
+# Memory changes slowly, and Docker takes some ms to count it.
+MEMORY_SECONDS = 5.0
+DATA, CONFIGURATION = "/var/lib/kafka/data", "/opt/kafka/config/server.properties"
+# Which of the file's networks carries what, and a broker's name there.
+NETWORKS = {"brokers": "broker", "quorum": "controller"}
+
+
+class ComposeEngine:
+    """Three containers of one home; what it keeps is in a folder of its own, beside the local engine's."""
+
+    name = "compose"
+
+    def __init__(self, home: Path) -> None:
+        self.home, self._kept = home, home / "compose"
+        self._digest = hashlib.sha256(str(home.resolve()).encode()).digest()
+        self.containers = Containers(f"threebrokers-{self._digest.hex()[:8]}")
+        self._memory: dict[str, tuple[float, int]] = {}
+
+    def addresses(self) -> dict[int, dict[str, str]]:
+        """Return each broker's published addresses; empty before the first start."""
+        told = bench.load(self._kept).addresses()
+        return {n: {name: of[name] for name in ("CLIENT", "CONTROLLER")} for n, of in told.items()}
+
+    def listening(self) -> dict[int, dict[str, str]]:
+        """Return the same: a cut leaves the published ports alone."""
+        return self.addresses()
+
+    def has_links(self) -> bool:
+        """Say yes: each kind of traffic between brokers has a network of its own."""
+        return True
+
+    def faults(self) -> list[Fault]:
+        """Return what the networks are without: containers that were taken out of them."""
+        found = self.containers.look()
+        missing = {
+            n: tuple(name for name in NETWORKS if name not in one.networks) for n, one in found.items()
+        }
+        return [Fault("cut", n, peers) for n, peers in sorted(missing.items()) if peers]
+
+    def change_links(self, change: Callable[[list[Fault]], list[Fault]]) -> None:
+        """Take containers out of networks and put them back. Raises BenchError for all other faults."""
+        with self._locked():
+            found = self.containers.look()
+            wanted = change(self.faults())
+            for fault in wanted:
+                _check_possible(fault)
+                if fault.broker not in found:
+                    raise BenchError(f"Broker {fault.broker} has no container: start it first.")
+            for n, container in found.items():
+                away = {peer for fault in wanted if fault.broker == n for peer in fault.peers}
+                for network, name in NETWORKS.items():
+                    if network in away and network in container.networks:
+                        self.containers.disconnect(container, network)
+                    elif network not in away and network not in container.networks:
+                        self.containers.connect(container, network, f"{name}-{n}")
+
+    def processes(self) -> dict[int, BrokerProcess]:
+        """Return how each broker's container is now; one that was removed is down."""
+        found = self.containers.look() if self.addresses() else {}
+        return {n: self._process(n, found.get(n)) for n in BROKERS}
+
+    def work(self) -> dict[int, Work]:
+        """Return how much the running brokers have worked since they were started."""
+        found = self.containers.look()
+        return {n: self.containers.work(one) for n, one in found.items() if one.state != "down"}
+
+    def up(self, say: Callable[[str], None], with_links: bool | None = None) -> list[int]:
+        """Start the brokers that are missing, resume those that are paused; return the started ones.
+
+        The networks are there in any case, so `with_links` changes nothing.
+        """
+        with self._locked():
+            found = self.containers.look()
+            if found and not self.addresses():
+                # The state file is lost or damaged: at which ports they were published is not known.
+                self._compose("down", "--timeout", "0")
+                found = {}
+            missing = [n for n in BROKERS if n not in found or found[n].state == "down"]
+            self._fetch_image(say)
+            for one in found.values():
+                if one.state == "paused":
+                    self.containers.resume(one)
+            if len(missing) == len(BROKERS):
+                bench.save(self._kept, Bench(ports=ports.claim(self._kept)))
+                say("Starting three containers …")
+                self._compose("up", "--detach", "--pull", "never")
+            elif missing:
+                say(f"Starting broker {', '.join(map(str, missing))} …")
+                for n in missing:
+                    self._launch(n, found.get(n))
+        return missing
+
+    def start(self, node: int) -> None:
+        """Start one broker that is down. Raises BenchError if its port is taken, or nothing was laid out."""
+        with self._locked():
+            if not self.addresses():
+                raise BenchError("There is no cluster in this home yet: make one with `threebrokers up`.")
+            found = self.containers.look().get(node)
+            if found is None or found.state == "down":
+                self._launch(node, found)
+
+    def stop(self, node: int) -> None:
+        """Shut one broker down cleanly: it hands its leaderships over first (killed after 8 s)."""
+        with self._locked():
+            self.containers.stop(self._running(node), STOP_SECONDS)
+            self._wait_gone(node)
+
+    def kill(self, node: int) -> None:
+        """End one broker with SIGKILL, as a power cut would."""
+        with self._locked():
+            self.containers.kill(self._running(node))
+            self._wait_gone(node)
+
+    def pause(self, node: int) -> None:
+        """Freeze one broker: the container is there and answers nobody."""
+        found = self.containers.look().get(node)
+        if found is None or found.state == "down":
+            raise BenchError(f"Broker {node} is not running, so it cannot be paused: start it first.")
+        if found.state == "up":
+            self.containers.pause(found)
+
+    def resume(self, node: int) -> None:
+        """Let a paused broker go on."""
+        found = self.containers.look().get(node)
+        if found is None or found.state == "down":
+            raise BenchError(f"Broker {node} is not running, so it cannot be resumed: start it instead.")
+        if found.state == "paused":
+            self.containers.resume(found)
+
+    def down(self) -> list[int]:
+        """Remove all containers and return the brokers that ran; data stay in volumes, logs are kept."""
+        if not self._kept.is_dir():
+            return []
+        with self._locked():
+            found = self.containers.look()
+            for n in found:
+                self.log(n)
+            self._compose("down", "--timeout", str(STOP_SECONDS))
+            return sorted(n for n, one in found.items() if one.state != "down")
+
+    def erase(self) -> None:
+        """Kill all brokers and delete containers, networks, volumes and what is kept of them here."""
+        if not self._kept.is_dir():
+            return
+        with self._locked():
+            self._compose("down", "--volumes", "--timeout", "0")
+            for name in ("logs", "copies"):
+                shutil.rmtree(self._kept / name, ignore_errors=True)
+            bench.save(self._kept, Bench())
+
+    def log(self, node: int) -> Path:
+        """Return the path of a copy of what one broker has written so far."""
+        path = self._kept / "logs" / f"broker-{node}.log"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if container := self.containers.look().get(node):
+            path.write_text(self.containers.log(container))
+        return path
+
+    def configuration(self, node: int) -> Path:
+        """Return the path of a copy of the settings that the image made of the compose file."""
+        folder = self._copies(node)
+        container = self.containers.look().get(node)
+        if container is None or not self.containers.copy(container, CONFIGURATION, folder):
+            raise BenchError(
+                f"Broker {node} has no container, so its settings cannot be read: start it first."
+            )
+        return folder / Path(CONFIGURATION).name
+
+    def segments(self, topic: str, partition: int, node: int) -> list[Path]:
+        """Return copies of the segment files that one broker keeps of one partition, oldest first."""
+        container = self.containers.look().get(node)
+        if container is None:
+            raise BenchError(f"Broker {node} has no container, so its files cannot be read: start it first.")
+        folder = self._copies(node) / f"{topic}-{partition}"
+        shutil.rmtree(folder, ignore_errors=True)
+        self.containers.copy(container, f"{DATA}/{folder.name}", folder.parent)
+        return sorted(folder.glob("*.log"))
+
+    def wait_for_ports(self, nodes: list[int], within: float) -> None:
+        """Wait until these brokers answer. Raises BenchError at once if one of them dies.
+
+        Docker takes connections for a container before anybody listens in it, so an open port says nothing.
+        """
+        addresses = self.addresses()
+
+        def answering() -> bool:
+            for n, told in self.processes().items():
+                if n in nodes and told.state == "down":
+                    raise BenchError(
+                        f"Broker {n} ended while it started: "
+                        f"run `threebrokers doctor`, or read {self.log(n)}."
+                    )
+            return all(asking.view(addresses[n]["CLIENT"], []) is not None for n in nodes)
+
+        wait_until(
+            answering,
+            what="the brokers to answer",
+            within=within,
+            otherwise=f"read the end of {self.log(nodes[0])}, or run `threebrokers doctor`.",
+        )
+
+    def _process(self, node: int, container: Container | None) -> BrokerProcess:
+        if container is None or container.state == "down":
+            return BrokerProcess(node, "down")
+        return BrokerProcess(node, container.state, None, self._used(container), container.name)
+
+    def _used(self, container: Container) -> int:
+        at, used = self._memory.get(container.id, (0.0, 0))
+        if time.monotonic() - at > MEMORY_SECONDS:
+            used = self.containers.memory(container)
+            self._memory[container.id] = time.monotonic(), used
+        return used
+
+    def _running(self, node: int) -> Container:
+        found = self.containers.look().get(node)
+        if found is None or found.state == "down":
+            raise BenchError(f"Broker {node} is already down: start it with `start({node})`.")
+        return found
+
+    def _wait_gone(self, node: int) -> None:
+        """Wait until Docker's list says it too: it is a little behind what was done."""
+        wait_until(
+            lambda: (one := self.containers.look().get(node)) is None or one.state == "down",
+            what=f"broker {node} to end",
+            within=STOP_SECONDS,
+            otherwise="see with `docker ps` whether its container still runs.",
+        )
+
+    def _launch(self, node: int, container: Container | None) -> None:
+        for name, port in bench.load(self._kept).ports[node].items():
+            if not quiet_wait(partial(ports.is_free, port), PORT_SECONDS):
+                raise BenchError(
+                    f"Port {port} ({name} of broker {node}) is used by another program: end it "
+                    "(`threebrokers doctor` names it), or move all brokers with `threebrokers down` and `up`."
+                )
+        if container is None:
+            self._compose("up", "--detach", "--no-deps", "--no-recreate", "--pull", "never", f"kafka-{node}")
+        else:
+            self.containers.start(container)
+
+    def _fetch_image(self, say: Callable[[str], None]) -> None:
+        image = next(
+            line.split()[-1] for line in FILE.read_text().splitlines() if line.strip().startswith("image:")
+        )
+        if not self.containers.has_image(image):
+            say(f"Fetching the image {image}: once, about 200 MB …")
+            self._compose("pull", "--quiet")
+
+    def _compose(self, *arguments: str) -> None:
+        # The id is made of the home: a volume never belongs to another cluster than its containers.
+        values = {"KAFKA_CLUSTER_ID": base64.urlsafe_b64encode(self._digest[:16]).decode().rstrip("=")}
+        for n, of in bench.load(self._kept).ports.items():
+            values |= {f"KAFKA_PORT_{n}": str(of["CLIENT"])}
+            values |= {f"KAFKA_CONTROLLER_PORT_{n}": str(of["CONTROLLER"])}
+        docker.compose(FILE, self.containers.project, list(arguments), values)
+
+    def _copies(self, node: int) -> Path:
+        folder = self._kept / "copies" / f"broker-{node}"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        self._kept.mkdir(parents=True, exist_ok=True)
+        with bench.locked(self._kept):
+            yield
+
+
+def _check_possible(fault: Fault) -> None:
+    """Raise BenchError unless networks can do this to a broker."""
+    if fault.effect == "cut" and set(fault.peers) <= set(NETWORKS):
+        return
+    raise BenchError(
+        f"Containers cannot {fault.effect} broker {fault.broker} {fault.words}, only cut it off from "
+        "'brokers', 'quorum' or both; the local engine can: `threebrokers down`, then "
+        "THREEBROKERS_CLUSTER=local make lab."
+    )

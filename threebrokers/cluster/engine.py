@@ -1,0 +1,132 @@
+"""What runs three brokers: processes of this machine, or containers. `Cluster` is the same over each."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from threebrokers.cluster.network import Fault
+from threebrokers.cluster.process import BrokerProcess, Work
+from threebrokers.errors import BenchError
+
+VARIABLE = "THREEBROKERS_CLUSTER"
+LOCAL, COMPOSE = "local", "compose"
+NAMES = (LOCAL, COMPOSE)
+
+
+class Engine(Protocol):
+    """Three brokers of one home. Every change is made under the home's lock and found again later.
+
+    All methods raise BenchError, with the next step, where the engine cannot do what is asked.
+    """
+
+    name: str
+    home: Path
+
+    def addresses(self) -> dict[int, dict[str, str]]:
+        """Return each broker's address on each listener; empty before the first start."""
+
+    def listening(self) -> dict[int, dict[str, str]]:
+        """Return where each broker itself is reached from this machine, past any links."""
+
+    def has_links(self) -> bool:
+        """Tell whether the brokers have links that can be cut."""
+
+    def faults(self) -> list[Fault]:
+        """Return what is wrong with the links now."""
+
+    def change_links(self, change: Callable[[list[Fault]], list[Fault]]) -> None:
+        """Make of the faults of the links what `change` returns."""
+
+    def processes(self) -> dict[int, BrokerProcess]:
+        """Return how each broker is now."""
+
+    def work(self) -> dict[int, Work]:
+        """Return how much the running brokers have worked since they were started."""
+
+    def up(self, say: Callable[[str], None], with_links: bool | None = None) -> list[int]:
+        """Start the brokers that are missing, resume those that are paused; return the started ones."""
+
+    def wait_for_ports(self, nodes: list[int], within: float) -> None:
+        """Wait until these brokers answer; raises at once if one of them dies."""
+
+    def start(self, node: int) -> None:
+        """Start one broker that is down."""
+
+    def stop(self, node: int) -> None:
+        """Shut one broker down cleanly."""
+
+    def kill(self, node: int) -> None:
+        """End one broker with SIGKILL."""
+
+    def pause(self, node: int) -> None:
+        """Freeze one broker."""
+
+    def resume(self, node: int) -> None:
+        """Let a paused broker go on."""
+
+    def down(self) -> list[int]:
+        """Stop all brokers together and return those that ran; their data stays."""
+
+    def erase(self) -> None:
+        """Kill all brokers and delete their data, logs and configuration."""
+
+    def log(self, node: int) -> Path:
+        """Return the path of one broker's log as it is now."""
+
+    def configuration(self, node: int) -> Path:
+        """Return the path of the file from which one broker reads its settings."""
+
+    def segments(self, topic: str, partition: int, node: int) -> list[Path]:
+        """Return the segment files that one broker keeps of one partition now, oldest first."""
+
+
+def chosen(home: Path, wanted: str = "") -> Engine:
+    """Return the engine of this home: the one that is asked for, else the one of its last start, else local.
+
+    It is asked for by `wanted`, or by THREEBROKERS_CLUSTER. Raises BenchError if there is no such engine.
+    """
+    name = wanted or os.environ.get(VARIABLE) or _remembered(home)
+    if name not in NAMES:
+        raise BenchError(f"There is no engine '{name}': choose {' or '.join(NAMES)} ({VARIABLE}, --engine).")
+    return made(name, home)
+
+
+def made(name: str, home: Path) -> Engine:
+    """Return the engine of this name for a home."""
+    if name == COMPOSE:
+        from threebrokers.cluster.compose import ComposeEngine  # Docker's library only where it is used
+
+        return ComposeEngine(home)
+    from threebrokers.cluster.local import LocalEngine
+
+    return LocalEngine(home)
+
+
+def remember(home: Path, name: str) -> None:
+    """Keep which engine runs this home's brokers: notebooks and commands find them there."""
+    (home / "engine").write_text(name + "\n")
+
+
+def refuse_second(engine: Engine) -> None:
+    """Raise BenchError if brokers of this home run on another engine: a home has one cluster at a time."""
+    before = _remembered(engine.home)
+    if before in NAMES and before != engine.name and _runs(made(before, engine.home)):
+        raise BenchError(
+            f"The brokers of this bench run on the engine '{before}': end them with "
+            f"`{VARIABLE}={before} threebrokers down`, then start those of '{engine.name}'."
+        )
+
+
+def _runs(engine: Engine) -> bool:
+    try:
+        return any(process.state != "down" for process in engine.processes().values())
+    except BenchError:  # without its Docker no container of it runs
+        return False
+
+
+def _remembered(home: Path) -> str:
+    try:
+        return (home / "engine").read_text().strip() or LOCAL
+    except OSError:
+        return LOCAL

@@ -1,0 +1,76 @@
+"""Whether the brokers that run form a whole cluster: registered, led, and with enough copies."""
+
+from threebrokers.doctor.finding import Finding, listed
+from threebrokers.sight import Sight
+
+COPIES = 3
+INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state")
+
+
+def look_at_registration(sight: Sight) -> Finding:
+    """Name brokers that run and do not belong to the cluster, that answer nobody, or that are paused."""
+    running = [broker for broker in sight.brokers if broker.state != "down"]
+    if not running:
+        return Finding("registration", True, "no broker runs")
+    silent = [str(b.id) for b in running if b.state == "unknown"]
+    if silent:
+        return Finding(
+            "registration",
+            False,
+            f"broker {', '.join(silent)} runs and answers nobody",
+            f"wait some seconds, it may be starting; lab.cluster.log({silent[0]}) says what it does",
+        )
+    stray = [str(b.id) for b in running if b.state == "up" and not b.registered]
+    if stray:
+        return Finding(
+            "registration",
+            False,
+            f"broker {', '.join(stray)} runs and is not registered with the cluster: nobody is sent to it",
+            f"`threebrokers up` mends links and waits for it; lab.cluster.log({stray[0]}) says what it lacks",
+        )
+    paused = [str(b.id) for b in running if b.state == "paused"]
+    if paused:
+        what = f"broker {', '.join(paused)} is paused: whoever asks it waits in silence"
+        return Finding("registration", True, what, "`threebrokers up` lets it go on")
+    return Finding("registration", True, f"{len(running)} brokers run, and all are registered")
+
+
+def settled(sight: Sight) -> bool:
+    """Tell whether every broker that runs is registered: at a start that takes a moment."""
+    return all(b.registered for b in sight.brokers if b.state in ("up", "unknown"))
+
+
+def look_at_leaders(sight: Sight) -> Finding:
+    """Name partitions that nobody leads: they can be neither read nor written."""
+    every = [partition for topic in sight.topics for partition in topic.partitions]
+    without = [p for p in every if p.leader is None]
+    if not without:
+        return Finding("leaders", True, f"each of {len(every)} partitions has one")
+    names = listed(
+        [f"{p.topic}-{p.id} (copies on broker {', '.join(map(str, p.replicas))})" for p in without]
+    )
+    down = {b.id for b in sight.brokers if b.state == "down"} & {n for p in without for n in p.replicas}
+    cure = (
+        f"start broker {', '.join(map(str, sorted(down)))} (`threebrokers up`): nobody else has all records"
+        if down
+        else "`threebrokers up`; a leader needs two of three brokers that reach each other"
+    )
+    return Finding("leaders", False, f"nobody leads {names}", cure)
+
+
+def look_at_internal_topics(sight: Sight) -> Finding:
+    """Name topics of Kafka's own that have too few copies: one broker's death then stops groups."""
+    own = [topic for name in INTERNAL if (topic := sight.topic(name))]
+    poor = {t.name: least for t in own if (least := min(len(p.replicas) for p in t.partitions)) < COPIES}
+    if poor:
+        told = listed([f"{name} has {least} of {COPIES} copies" for name, least in poor.items()])
+        return Finding(
+            "internal topics",
+            False,
+            f"{told}, so all groups or transactions can stop with one broker",
+            "`threebrokers reset` makes it anew, with offsets.topic.replication.factor=3 and "
+            "transaction.state.log.replication.factor=3",
+        )
+    return Finding(
+        "internal topics", True, f"{listed([t.name for t in own]) or 'none yet'}: {COPIES} copies each"
+    )

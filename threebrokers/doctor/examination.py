@@ -1,0 +1,52 @@
+"""One examination: look after look, and none that fails hides what the others find."""
+
+from collections.abc import Callable
+from contextlib import closing
+
+import psutil
+from confluent_kafka import KafkaException
+
+from threebrokers.cluster import Cluster, engine
+from threebrokers.cluster.compose import ComposeEngine
+from threebrokers.doctor import containers, looks
+from threebrokers.doctor.finding import Finding, told
+from threebrokers.errors import BenchError
+from threebrokers.home import home
+
+
+def examine() -> list[Finding]:
+    """Look for every known trouble; one look that cannot be made does not stop the others. Never raises."""
+    found = [_made(*look) for look in looks.of_machine()]
+    try:
+        chosen = engine.chosen(home())
+    except BenchError as fault:
+        return [*found, told("engine", fault)]
+    if isinstance(chosen, ComposeEngine):
+        docker = _made("Docker", containers.look_at_docker)
+        found.append(docker)
+        if not docker.ok:
+            return found  # without it there is nothing to be asked
+    else:
+        found.append(Finding("Docker", True, "not needed: the brokers are processes of this machine"))
+    found += [_made(*look) for look in looks.of_home(chosen)]
+    try:
+        cluster = Cluster()
+        processes = cluster.processes()
+    except BenchError as fault:
+        return [*found, told("brokers", fault)]
+    except (OSError, psutil.Error) as fault:
+        return [*found, Finding("brokers", False, f"could not be looked at ({fault})", "see the message")]
+    if all(process.state != "up" for process in processes.values()):
+        return [*found, Finding("brokers", True, "none runs", "`threebrokers up` or `make lab` starts them")]
+    with closing(cluster.looker()) as looker:
+        return found + [_made(*look) for look in looks.of_brokers(cluster, processes, looker)]
+
+
+def _made(about: str, look: Callable[[], Finding]) -> Finding:
+    try:
+        return look()
+    except (BenchError, OSError, psutil.Error, KafkaException) as fault:
+        return Finding(about, False, f"could not be looked at ({fault})", "see the message")
+    except Exception as fault:  # a fault of this look must not hide what the others find
+        what = f"could not be looked at ({type(fault).__name__}: {fault})"
+        return Finding(about, False, what, "please report this, it is a fault of the course")

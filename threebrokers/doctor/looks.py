@@ -1,0 +1,117 @@
+"""Which looks there are, in order: at the machine, at what is remembered, at the brokers, at their groups."""
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+
+import psutil
+
+from threebrokers import forgotten
+from threebrokers import home as places
+from threebrokers.cluster import Cluster, bench, jars, layout
+from threebrokers.cluster.compose import DATA, ComposeEngine
+from threebrokers.cluster.engine import Engine
+from threebrokers.cluster.process import BrokerProcess
+from threebrokers.cluster.settings import BROKERS
+from threebrokers.doctor import (
+    addresses,
+    brokers,
+    containers,
+    differences,
+    groups,
+    left,
+    machine,
+    remembered,
+    versions,
+)
+from threebrokers.doctor.finding import Finding
+from threebrokers.home import home
+from threebrokers.sight import Sight
+from threebrokers.waiting import poll
+from threebrokers.watching import Looker
+from threebrokers.why_empty import asking
+
+SETTLE_SECONDS = 3.0
+Looks = Iterator[tuple[str, Callable[[], Finding]]]
+
+
+def of_machine() -> Looks:
+    """Yield the looks at this machine."""
+    yield "Java", machine.look_for_java
+    yield (
+        "disk",
+        lambda: machine.look_at_disk({f: shutil.disk_usage(f).free for f in (home(), places.cache())}),
+    )
+    yield "jars", lambda: machine.look_at_jars(jars.unsound("kafka") + jars.unsound("spark"), _fetched())
+    yield (
+        "Spark",
+        lambda: versions.look_at_versions(
+            versions.installed(), versions.connector(), versions.java_release()
+        ),
+    )
+
+
+def of_home(chosen: Engine) -> Looks:
+    """Yield the looks at what the home remembers, and what its engine runs."""
+    yield (
+        "memory",
+        lambda: machine.look_at_memory(psutil.virtual_memory().available, chosen.processes().values()),
+    )
+    yield "ports", lambda: remembered.look_at_ports(chosen.listening(), chosen.processes())
+    yield "links", lambda: remembered.look_at_links(chosen)
+    if isinstance(chosen, ComposeEngine):
+        yield from _of_containers(chosen)
+    else:
+        yield "state", lambda: remembered.look_at_state(home())
+        yield "data", lambda: remembered.look_at_data(_ids(), bench.load(home()).cluster_id)
+    yield "forgotten brokers", lambda: left.look_for_forgotten(home(), forgotten.benches())
+
+
+def _of_containers(chosen: ComposeEngine) -> Looks:
+    kept, project = home() / chosen.name, chosen.containers
+    yield "state", lambda: remembered.look_at_state(kept)
+    yield "memory of Docker", containers.look_at_memory
+    yield "containers", lambda: containers.look_at_ends(project, containers.last_acts(home()))
+    yield (
+        "data",
+        lambda: remembered.look_at_data(remembered.ids_in(containers.metas(project, kept / "copies", DATA))),
+    )
+    yield "forgotten containers", lambda: containers.look_for_others(containers.running(), project.project)
+
+
+def of_brokers(cluster: Cluster, processes: Mapping[int, BrokerProcess], looker: Looker) -> Looks:
+    """Yield the looks at the brokers that run, and at the groups that they know."""
+    running = [n for n, process in processes.items() if process.state == "up"]
+
+    @cache
+    def sight() -> Sight:
+        looks = poll(lambda: looker.look(None), SETTLE_SECONDS)
+        return next((seen for seen in looks if brokers.settled(seen)), None) or looker.look(None)
+
+    @cache
+    def names() -> tuple[str, ...]:
+        return asking.groups(cluster.admin())
+
+    yield "addresses", lambda: addresses.look_at_addresses(cluster, processes)
+    yield "registration", lambda: brokers.look_at_registration(sight())
+    yield "leaders", lambda: brokers.look_at_leaders(sight())
+    yield "internal topics", lambda: brokers.look_at_internal_topics(sight())
+    yield "settings", lambda: differences.look_at_settings(differences.asked(cluster.admin(), running))
+    yield (
+        "frozen clients",
+        lambda: groups.look_for_frozen(
+            {int(cluster.address(n).rpartition(":")[2]) for n in running},
+            {process.pid for process in processes.values() if process.pid},
+        ),
+    )
+    yield "groups", lambda: groups.look_at_rebalances(lambda: looker.look(None, names()))
+    yield "forgotten members", lambda: groups.look_for_forgotten_members(lambda: looker.look(None, names()))
+
+
+def _ids() -> dict[int, str]:
+    metas = {n: layout.folder(home(), n) / "meta.properties" for n in BROKERS}
+    return remembered.ids_in({n: path.read_text() for n, path in metas.items() if path.exists()})
+
+
+def _fetched() -> set[str]:
+    return {path.name for path in (places.cache() / "jars").glob("*.jar")}

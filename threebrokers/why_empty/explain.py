@@ -1,0 +1,149 @@
+"""Gathering the facts, for as long as it takes to be sure of them, and naming the reason."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+
+from confluent_kafka import KafkaException
+
+from threebrokers.clients import LabConsumer
+from threebrokers.cluster import Cluster
+from threebrokers.errors import BenchError
+from threebrokers.sight import GroupSight, PartitionSight, Sight
+from threebrokers.waiting import poll, shown
+from threebrokers.why_empty import asking, of_offsets, reasons
+from threebrokers.why_empty.answer import Answer
+from threebrokers.why_empty.facts import OFFSETS, Facts, Place
+
+SETTLE_SECONDS = 2.0  # a rebalance, or an election, that takes longer is the reason
+WATCH_SECONDS = 6.0  # clients commit every 5 s (auto.commit.interval.ms)
+
+Look = Callable[[], Facts]
+
+
+def explain(
+    cluster: Cluster,
+    group: str | LabConsumer,
+    topic: str,
+    *,
+    settle: float = SETTLE_SECONDS,
+    watch: float = WATCH_SECONDS,
+) -> Answer:
+    """Say why a consumer gets nothing from a topic; it is told by its group's name, or is given itself.
+
+    With a consumer the answer is surer: where it begins, and whether it waits for transactions, only it
+    knows. A rebalance or an election may take `settle` seconds before it is the reason; where records wait
+    for another member, that one is watched for `watch` seconds. Changes nothing.
+    Raises BenchError if `group` is neither, or `topic` is no text.
+    """
+    if not isinstance(group, str | LabConsumer) or not group:
+        raise BenchError(
+            f"A group is told by its name, or by a consumer that lab.consumer() has made, not by {group!r}: "
+            "for example lab.why_empty('alerts', 'orders')."
+        )
+    if not isinstance(topic, str):
+        raise BenchError(f"A topic is told by its name, not by {topic!r}: for example 'orders'.")
+    name = group if isinstance(group, str) else str(group.config.get("group.id", ""))
+    looker = cluster.looker()
+
+    def look() -> Facts:
+        return gathered(looker.look(None, [name]), name, topic, group)
+
+    try:
+        for facts in poll(look, settle):
+            if _settled(facts):
+                break
+        if (told := reasons.first(reasons.AT_ONCE, facts)) and told.cause == "nobody":
+            with suppress(KafkaException):  # else no similar name is offered
+                facts = replace(facts, groups=asking.groups(cluster.admin()))
+            told = reasons.first(reasons.AT_ONCE, facts)
+        if told:
+            return told
+        facts = _tried(cluster, _watched(_with_stable(cluster, facts), look, watch))
+        return reasons.first(reasons.AFTER_WATCHING, facts) or Answer(*of_offsets.unknown(facts), facts)
+    finally:
+        looker.close()
+
+
+def gathered(sight: Sight, name: str, topic: str, asked: str | LabConsumer) -> Facts:
+    """Return what one look at the bench, and the consumer, tell."""
+    told = next((g for g in sight.groups if g.name == name), GroupSight(name, "", None))
+    client, positions = (None, {}) if isinstance(asked, str) else asking.ask(asked, topic)
+    committed = {p: offset for t, p, offset in told.committed if t == topic}
+    holders = {p: member.id for member in told.members for t, p in member.partitions if t == topic}
+    found, index = sight.topic(topic), sight.topic(OFFSETS)
+    return Facts(
+        topic,
+        told,
+        heard=sight.heard is not None,
+        exists=found is not None,
+        names=tuple(t.name for t in sight.topics),
+        brokers=sight.brokers,
+        places=tuple(
+            Place(
+                id=p.id,
+                leader=p.leader,
+                replicas=p.replicas,
+                start=p.start,
+                end=p.end,
+                readable=p.readable,
+                committed=committed.get(p.id),
+                position=positions.get(p.id),
+                holder=holders.get(p.id, ""),
+            )
+            for p in (found.partitions if found else ())
+        ),
+        index=_index(index.partitions, name) if index and index.partitions else None,
+        client=client,
+    )
+
+
+def _settled(facts: Facts) -> bool:
+    if facts.client and facts.client.closed:
+        return True
+    known = all(p.start is not None for p in facts.places)
+    return facts.heard and known and not facts.lost_coordinator and not facts.rebalancing
+
+
+def _with_stable(cluster: Cluster, facts: Facts) -> Facts:
+    """Add where open transactions begin."""
+    led = [p.id for p in facts.places if p.start is not None]
+    told = asking.stable(cluster.admin(), facts.topic, led) if led else {}
+    return replace(facts, places=tuple(replace(p, stable=told.get(p.id)) for p in facts.places))
+
+
+def _watched(facts: Facts, look: Look, seconds: float) -> Facts:
+    """Add which of the partitions that other members hold are read while they are watched."""
+    own = facts.mine if facts.client else ()
+    held = {p.id: p.committed for p in facts.places if p.holder and p not in own and facts.waiting(p)}
+    if not held or any(map(facts.waiting, own)):
+        return facts
+    moved: set[int] = set()
+    with shown(f"the group's members to read from '{facts.topic}'", seconds):
+        for now in poll(look, seconds):
+            moved |= {p.id for p in now.places if p.id in held and p.committed != held[p.id]}
+            if moved == held.keys():
+                break
+    return replace(facts, moved=frozenset(moved))
+
+
+def _tried(cluster: Cluster, facts: Facts) -> Facts:
+    """Add the partitions where offsets are left and no record: only reading can tell."""
+    begins = {
+        p.id: offset
+        for p in facts.mine
+        if (offset := facts.next(p)) is not None and facts.waiting(p) and not p.misplaced
+    }
+    if not begins or facts.moved:
+        return facts
+    level = "read_committed" if facts.committed_only else "read_uncommitted"
+    return replace(facts, barren=asking.barren(cluster.bootstrap, facts.topic, begins, level))
+
+
+def _index(partitions: tuple[PartitionSight, ...], group: str) -> PartitionSight:
+    """Return the partition of __consumer_offsets that belongs to a group (GroupCoordinator.partitionFor)."""
+    code = 0
+    for letter in group:  # Java's String.hashCode; names of groups have no letters beyond 16 bits here
+        code = (31 * code + ord(letter)) & 0xFFFFFFFF
+    signed = code - (1 << 32) if code >= 1 << 31 else code
+    return partitions[abs(signed) % len(partitions)]

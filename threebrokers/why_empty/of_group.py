@@ -1,0 +1,102 @@
+"""Reasons that lie in the group: who is a member, and who holds the partitions."""
+
+from difflib import get_close_matches
+
+from threebrokers.why_empty.facts import Facts, Place
+from threebrokers.why_empty.words import Told, counted, partitions, wait
+
+
+def rebalancing(f: Facts) -> Told | None:
+    """Explain that the group waits for one of its members."""
+    if not f.rebalancing:
+        return None
+    members = counted(len(f.group.members), "member")
+    return "rebalancing", (
+        f"Group '{f.group.name}' is sharing out its partitions ({f.group.state}, {members}), and "
+        "nobody gets records until each member has answered; a member answers inside poll(), so one that "
+        "does not call it, or is frozen, holds up all others (at most max.poll.interval.ms, or "
+        "session.timeout.ms if it is silent). Call poll() on every consumer of the group, and close() those "
+        "that you have forgotten: restarting the kernel that made them closes them too."
+    )
+
+
+def nobody(f: Facts) -> Told | None:
+    """Explain that the group has no member."""
+    if f.client or f.group.members:
+        return None
+    read = any(p.committed is not None for p in f.places)
+    past = "; it has read before, and its offsets stay" if read else ""
+    name, names = f.group.name, [g for g in f.groups if g != f.group.name]
+    near = [g for g in names if g.startswith(f"{name}-")] or get_close_matches(name, names, n=1, cutoff=0.6)
+    other = f" A group of a similar name is '{near[0]}': is it meant?" if near and not read else ""
+    return "nobody", (
+        f"Nobody is in group '{f.group.name}' now{past}. A consumer joins by subscribe(['{f.topic}']) and "
+        "poll(), and leaves by close(), or when its process ends; one that was given partitions with "
+        f"assign() is no member.{other}"
+    )
+
+
+def unsubscribed(f: Facts) -> Told | None:
+    """Explain that the group has members, and none of them wants this topic."""
+    if f.client or any(p.holder for p in f.places):
+        return None
+    topics = sorted({topic for m in f.group.members for topic, _ in m.partitions})
+    what = f"they read {', '.join(map(repr, topics))}" if topics else "they hold nothing"
+    members = counted(len(f.group.members), "member")
+    return "not subscribed", (
+        f"Group '{f.group.name}' has {members}, and none of them holds a partition of "
+        f"'{f.topic}': {what}. Call subscribe(['{f.topic}'])."
+    )
+
+
+def forgotten(f: Facts) -> Told | None:
+    """Explain that another member holds what waits, and does not read it."""
+    held = [p for p in f.places if p.holder and p not in (f.mine if f.client else ()) and f.waiting(p)]
+    still = [p for p in held if f.moved is not None and p.id not in f.moved]
+    if not still or (f.client is None and len(f.group.members) < 2) or any(map(f.waiting, _own(f))):
+        return None
+    what = wait(sum(map(f.waiting, still)))
+    return "forgotten", (
+        f"{what} in {partitions(still)}, and member {still[0].holder}, which holds that, has read "
+        "nothing while it was watched: often it is the consumer of a cell that ran twice, or of a notebook "
+        "that is still open. close() it or restart its kernel, and the group shares out the partitions "
+        "again; consumers made with lab.consumer() are closed for you when their cell runs again."
+    )
+
+
+def idle(f: Facts) -> Told | None:
+    """Explain that there are more members than partitions."""
+    if f.client and (f.mine or f.by_hand):
+        return None
+    holders = {p.holder for p in f.places if p.holder}
+    without = [m.id for m in f.group.members if not m.partitions]
+    if not holders or not without or len(f.group.members) <= len(f.places):
+        return None
+    given = "this consumer has none" if f.client else f"these have none: {', '.join(without)}"
+    return "idle", (
+        f"Group '{f.group.name}' has {len(f.group.members)} members and '{f.topic}' only "
+        f"{counted(len(f.places), 'partition')}: one partition is read by one member at a time, and "
+        f"{given}. Close a member, make more partitions, or give a consumer that shall read everything a "
+        "group of its own."
+    )
+
+
+def elsewhere(f: Facts) -> Told | None:
+    """Explain that what there is lies in partitions of other members."""
+    if not f.client or any(map(f.waiting, f.mine)):
+        return None
+    others = [p for p in f.places if p not in f.mine and (f.waiting(p) or not p.empty)]
+    if not others or any(not p.empty for p in f.mine):
+        return None
+    have = (
+        f"holds {partitions(f.mine)}, which holds no record" if f.mine else "holds no partition of the topic"
+    )
+    return "elsewhere", (
+        f"This consumer {have}; the records are in {partitions(others)}, which another member of the group "
+        "has, or which it was not given. A group shares out a topic: give a consumer that shall read "
+        "everything a group of its own."
+    )
+
+
+def _own(f: Facts) -> tuple[Place, ...]:
+    return f.mine if f.client else ()

@@ -1,0 +1,47 @@
+"""Words that several explanations use."""
+
+from collections.abc import Collection, Iterable
+
+from threebrokers.sight import BrokerSight
+from threebrokers.why_empty.facts import Place
+
+Told = tuple[str, str]  # one word for programs, one paragraph for people
+STATES = {"down": "is down", "paused": "is paused", "unknown": "answers nobody"}
+MEND = {
+    "down": "start it with `lab.cluster.start({n})` or `threebrokers up`",
+    "paused": "let it go on with `lab.cluster.resume({n})` or `threebrokers up`",
+    "unknown": "`threebrokers doctor` looks for the cause",
+}
+
+
+def partitions(places: Iterable[Place | int]) -> str:
+    """Return for example "partition 1" or "partitions 0 and 2"."""
+    numbers = [str(place.id if isinstance(place, Place) else place) for place in places]
+    return f"partition{'' if len(numbers) == 1 else 's'} {listed(numbers)}"
+
+
+def listed(names: Collection[str]) -> str:
+    """Return for example "a, b and c"."""
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def counted(count: int, noun: str) -> str:
+    """Return for example "1 record" or "20 records"."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def wait(count: int) -> str:
+    """Return for example "1 record waits" or "20 records wait"."""
+    return f"{counted(count, 'record')} {'waits' if count == 1 else 'wait'}"
+
+
+def ill(brokers: Iterable[BrokerSight], of: Collection[int]) -> list[BrokerSight]:
+    """Return those of these brokers that cannot serve anybody now."""
+    return [broker for broker in brokers if broker.id in of and broker.state != "up"]
+
+
+def told(brokers: list[BrokerSight]) -> str:
+    """Say what is the matter with brokers, and how to mend it."""
+    states = listed([f"broker {b.id} {STATES[b.state]}" for b in brokers])
+    return f"{states}: {MEND[brokers[0].state].format(n=brokers[0].id)}"
