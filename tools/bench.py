@@ -65,6 +65,7 @@ def measure(home: Path, times: int, say: Callable[[str], None]) -> list[Measured
     bench = bench_instruments.Bench(cluster, home)
     slower = [bench.slowdown(recorded_first=bool(n % 2)) for n in range(times)]
     shares, sizes = tuple(bench.share() for _ in range(times)), (bench.size(),)
+    panels = tuple(bench.panel_share() for _ in range(times))
     say(f"Cutting the leader off and healing, {times} times …")
     links = bench_links.cost(cluster, links=True).latency
     cuts = [bench_links.cut(cluster) for _ in range(times)]
@@ -84,6 +85,7 @@ def measure(home: Path, times: int, say: Callable[[str], None]) -> list[Measured
         Measured("a consumer, recorded: longer by", "%", 10, tuple(read for _, read in slower)),
         Measured("a recording: share of one core", "%", 5, shares),
         Measured("a recording of five minutes", "MB", 5, sizes),
+        Measured("a live panel: share of one core", "%", 5, panels),
         Measured("one record, acks=all, over links", "ms", 20, (links,)),
         Measured("leader cut off to a new leader", "s", 4, tuple(led for led, _ in cuts)),
         Measured("healed to full ISR", "s", 2, tuple(healed for _, healed in cuts)),

@@ -1,4 +1,4 @@
-"""What a recording costs: how much it slows clients, what share of a core it takes, how large it gets."""
+"""What a recording and a panel cost: how much clients slow down, what share of a core is used, how large."""
 
 import threading
 import time
@@ -39,6 +39,15 @@ class Bench:
         alone = self._beat()
         with self._recording():
             return 100 * (self._beat() - alone)
+
+    def panel_share(self) -> float:
+        """Return what share (%) of one core a live panel takes beside that heartbeat."""
+        alone = self._beat()
+        self._cluster.watch(TOPIC)
+        try:
+            return 100 * (self._beat() - alone)
+        finally:
+            self._cluster.end_panels()
 
     def size(self) -> float:
         """Return how large (MB) a recording of five minutes of that heartbeat is, from a part of it."""

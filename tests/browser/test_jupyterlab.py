@@ -93,6 +93,7 @@ def test_broker_2_is_killed_and_comes_back_under_the_learners_eyes(watched, addr
     panel.locator('[data-press="pause 2"]').click()
     state(page, 2, "paused", 10)
     idle(page)
+    cell.scroll_into_view_if_needed()  # what came while it was out of sight is drawn only now
     expect(cell.locator(".jp-OutputArea-output").last).to_contain_text("True")
     panel.locator('[data-press="resume 2"]').click()
     state(page, 2, "up", 10)

@@ -43,8 +43,9 @@ class Acts:
         self._do("resume", broker, self._engine.resume)
 
     def cut(self, broker: int, from_: Peer | list[Peer] | None = None, *, anyway: bool = False) -> None:
-        """Break the links of a broker, both ways: connections end at once, and new ones fail.
+        """Break the links of a broker, both ways: new connections fail.
 
+        What is connected ends at once (local engine) or falls silent, as when a cable is pulled (compose).
         `from_` is "clients", "brokers" (the copying of records), "quorum" (metadata and heartbeats), the
         number of another broker, or a list of these; unless told the broker loses the others and the
         quorum, and clients still reach it. Raises BenchError if the brokers have no links.
