@@ -16,7 +16,7 @@ RUN := $(BIN)/python -m
 EMPTY := echo 'Nothing is set up in $(BIN), so no broker was stopped; with conda, activate threebrokers first.'
 
 help:  ## list this
-	@awk -F ':.*## ' '/^[a-z-]+:.*##/ { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*##/ { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 
 lab: runtime  ## set everything up, start three brokers, open JupyterLab (LAB=02 PORT=8890 BROWSER=none)
 	@$(BIN)/threebrokers lab $(LAB)
@@ -29,6 +29,9 @@ test-compose: authors  ## run the tests that need Docker: the same brokers in co
 
 bench: runtime  ## measure the brokers on this machine: start, failover, memory
 	@$(RUN) tools.bench
+
+bench-engines: authors  ## measure processes and containers beside each other (Docker; half an hour)
+	@$(RUN) tools.bench_engines
 
 repeat: authors  ## run a solution many times and count what came true (LAB=04 N=20)
 	@$(RUN) tools.repeat $(LAB) --times $(or $(N),20)
@@ -64,4 +67,4 @@ runtime authors:
 	@command -v $(PYTHON) >/dev/null || { echo '✗ $(PYTHON) was not found: $(GET), then run make again.'; exit 1; }
 	@$(PYTHON) -m tools.setup $(KIND) $@
 
-.PHONY: help lab test test-compose bench repeat down clean build run compose topics lint lock runtime authors
+.PHONY: help lab test test-compose bench bench-engines repeat down clean build run compose topics lint lock runtime authors
