@@ -22,7 +22,7 @@ from threebrokers.waiting import quiet_wait, wait_until
 FILE = repo() / "docker-compose.yml"
 STOP_SECONDS, PORT_SECONDS = 8, 5.0
 # Memory changes slowly, and Docker takes some ms to count it.
-MEMORY_SECONDS = 5.0
+MEMORY_SECONDS = 1.0
 DATA, CONFIGURATION = "/var/lib/kafka/data", "/opt/kafka/config/server.properties"
 # Which of the file's networks carries what, and a broker's name there.
 NETWORKS = {"brokers": "broker", "quorum": "controller"}
