@@ -6,7 +6,6 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 from threebrokers.cluster import asking, bench, docker, ports
@@ -17,15 +16,16 @@ from threebrokers.cluster.process import BrokerProcess, Work
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import BenchError
 from threebrokers.home import repo
-from threebrokers.waiting import quiet_wait, wait_until
+from threebrokers.waiting import wait_until
 
 FILE = repo() / "docker-compose.yml"
-STOP_SECONDS, PORT_SECONDS = 8, 5.0
+STOP_SECONDS = 8
 # Memory changes slowly, and Docker takes some ms to count it.
 MEMORY_SECONDS = 1.0
 DATA, CONFIGURATION = "/var/lib/kafka/data", "/opt/kafka/config/server.properties"
 # Which of the file's networks carries what, and a broker's name there.
 NETWORKS = {"brokers": "broker", "quorum": "controller"}
+_ENDED = "Broker {0} is already down: start it with `start({0})`."
 
 
 class ComposeEngine:
@@ -54,17 +54,13 @@ class ComposeEngine:
 
     def faults(self) -> list[Fault]:
         """Return what the networks are without: containers that were taken out of them."""
-        found = self.containers.look()
-        missing = {
-            n: tuple(name for name in NETWORKS if name not in one.networks) for n, one in found.items()
-        }
-        return [Fault("cut", n, peers) for n, peers in sorted(missing.items()) if peers]
+        return _faults(self.containers.look())
 
     def change_links(self, change: Callable[[list[Fault]], list[Fault]]) -> None:
         """Take containers out of networks and put them back. Raises BenchError for all other faults."""
         with self._locked():
             found = self.containers.look()
-            wanted = change(self.faults())
+            wanted = change(_faults(found))
             for fault in wanted:
                 _check_possible(fault)
                 if fault.broker not in found:
@@ -125,28 +121,24 @@ class ComposeEngine:
     def stop(self, node: int) -> None:
         """Shut one broker down cleanly: it hands its leaderships over first (killed after 8 s)."""
         with self._locked():
-            self.containers.stop(self._running(node), STOP_SECONDS)
+            self.containers.stop(self._running(node, _ENDED), STOP_SECONDS)
             self._wait_gone(node)
 
     def kill(self, node: int) -> None:
         """End one broker with SIGKILL, as a power cut would."""
         with self._locked():
-            self.containers.kill(self._running(node))
+            self.containers.kill(self._running(node, _ENDED))
             self._wait_gone(node)
 
     def pause(self, node: int) -> None:
         """Freeze one broker: the container is there and answers nobody."""
-        found = self.containers.look().get(node)
-        if found is None or found.state == "down":
-            raise BenchError(f"Broker {node} is not running, so it cannot be paused: start it first.")
+        found = self._running(node, "Broker {0} is not running, so it cannot be paused: start it first.")
         if found.state == "up":
             self.containers.pause(found)
 
     def resume(self, node: int) -> None:
         """Let a paused broker go on."""
-        found = self.containers.look().get(node)
-        if found is None or found.state == "down":
-            raise BenchError(f"Broker {node} is not running, so it cannot be resumed: start it instead.")
+        found = self._running(node, "Broker {0} is not running, so it cannot be resumed: start it instead.")
         if found.state == "paused":
             self.containers.resume(found)
 
@@ -234,10 +226,10 @@ class ComposeEngine:
             self._memory[container.id] = time.monotonic(), used
         return used
 
-    def _running(self, node: int) -> Container:
+    def _running(self, node: int, otherwise: str) -> Container:
         found = self.containers.look().get(node)
         if found is None or found.state == "down":
-            raise BenchError(f"Broker {node} is already down: start it with `start({node})`.")
+            raise BenchError(otherwise.format(node))
         return found
 
     def _wait_gone(self, node: int) -> None:
@@ -250,12 +242,7 @@ class ComposeEngine:
         )
 
     def _launch(self, node: int, container: Container | None) -> None:
-        for name, port in bench.load(self._kept).ports[node].items():
-            if not quiet_wait(partial(ports.is_free, port), PORT_SECONDS):
-                raise BenchError(
-                    f"Port {port} ({name} of broker {node}) is used by another program: end it "
-                    "(`threebrokers doctor` names it), or move all brokers with `threebrokers down` and `up`."
-                )
+        ports.wait_free(node, bench.load(self._kept).ports[node])
         if container is None:
             self._compose("up", "--detach", "--no-deps", "--no-recreate", "--pull", "never", f"kafka-{node}")
         else:
@@ -287,6 +274,11 @@ class ComposeEngine:
         self._kept.mkdir(parents=True, exist_ok=True)
         with bench.locked(self._kept):
             yield
+
+
+def _faults(found: dict[int, Container]) -> list[Fault]:
+    missing = {n: tuple(name for name in NETWORKS if name not in one.networks) for n, one in found.items()}
+    return [Fault("cut", n, peers) for n, peers in sorted(missing.items()) if peers]
 
 
 def _check_possible(fault: Fault) -> None:

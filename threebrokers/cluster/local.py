@@ -1,6 +1,5 @@
 """The local engine: three brokers as three JVM processes on this machine."""
 
-import functools
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -12,10 +11,9 @@ from threebrokers.cluster.network import Fault
 from threebrokers.cluster.process import BrokerProcess, Identity, Work
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import BenchError
-from threebrokers.waiting import quiet_wait, wait_until
+from threebrokers.waiting import wait_until
 
 STOP_SECONDS = 8.0
-PORT_SECONDS = 5.0
 
 
 class LocalEngine:
@@ -186,13 +184,7 @@ class LocalEngine:
         return here
 
     def _launch(self, here: Bench, node: int, flags: list[str]) -> None:
-        for name, port in here.listening_ports()[node].items():
-            # The system may still be closing the sockets of a broker that was killed a moment ago.
-            if not quiet_wait(functools.partial(ports.is_free, port), PORT_SECONDS):
-                raise BenchError(
-                    f"Port {port} ({name} of broker {node}) is used by another program: end it "
-                    "(`threebrokers doctor` names it), or move all brokers with `threebrokers down` and `up`."
-                )
+        ports.wait_free(node, here.listening_ports()[node])
         command = [
             str(java()),
             *flags,

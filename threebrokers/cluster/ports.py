@@ -1,15 +1,18 @@
 """Ports of one bench: free, remembered, and never those of another bench on this machine."""
 
+import functools
 import json
 import os
 import socket
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from filelock import FileLock
 
 from threebrokers.cluster.settings import BROKERS, LISTENERS
 from threebrokers.errors import BenchError
+from threebrokers.waiting import quiet_wait
 
 Ports = dict[int, dict[str, int]]
 
@@ -19,6 +22,7 @@ HOST = "127.0.0.1"
 FIRST, STEP, BENCHES = 92, 10, 89
 # With links the process that carries them listens at a broker's ports, and the broker three further.
 BEHIND, CONTROL = 3, 9
+FREE_SECONDS = 5.0
 
 
 def claim(home: Path) -> Ports:
@@ -66,6 +70,19 @@ def is_free(port: int) -> bool:
         except OSError:
             return False
     return True
+
+
+def wait_free(broker: int, wanted: Mapping[str, int]) -> None:
+    """Wait until the ports of a broker's listeners are free. Raises BenchError if one is not after 5 s.
+
+    The system may still be closing the sockets of a broker that was killed a moment ago.
+    """
+    for name, port in wanted.items():
+        if not quiet_wait(functools.partial(is_free, port), FREE_SECONDS):
+            raise BenchError(
+                f"Port {port} ({name} of broker {broker}) is used by another program: end it "
+                "(`threebrokers doctor` names it), or move all brokers with `threebrokers down` and `up`."
+            )
 
 
 def answers(port: int) -> bool:
