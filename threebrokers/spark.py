@@ -82,6 +82,11 @@ def _settings(master: str) -> dict[str, str]:
         # The default is the machine's own zone: every learner would see other hours.
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
+        # A producer that was kept (10 minutes is the default) goes on counting its batches when a lab makes
+        # its topic afresh; in 1 of about 200 writes the new topic got them out of order, and refused the
+        # rest until the producer gave up after 2 minutes.
+        "spark.kafka.producer.cache.timeout": "1ms",
+        "spark.kafka.producer.cache.evictorThreadRunInterval": "100ms",
     }
 
 

@@ -44,6 +44,16 @@ first.sparkContext._gateway.proc.kill()
 first.sparkContext._gateway.proc.wait()
 print(count(session(), sys.argv[1]))
 """
+AFRESH = """
+from threebrokers.opening import open_lab
+lab = open_lab("12")
+rows = session().range(50).selectExpr("CAST(id AS STRING) AS key", "CAST(id AS STRING) AS value")
+for _ in range(4):
+    topic = lab.fresh_topic("spark-afresh", partitions=3, replication_factor=3)
+    writer = rows.write.format("kafka").option("kafka.bootstrap.servers", lab.bootstrap)
+    writer.option("topic", topic).save()
+lab.close()
+"""
 ELSEWHERE = """
 from pyspark.sql.functions import udf
 far = session(sys.argv[2])
@@ -79,6 +89,15 @@ def test_a_session_is_one_and_quiet(lab, home):
 def test_it_comes_back_when_java_died(lab):
     done = run(KILLED, lab.bootstrap)
     assert done.stdout.split() == ["27004"], done.stderr
+
+
+def test_a_topic_made_afresh_gets_a_fresh_producer(lab, home):
+    log = home / "spark" / "spark.log"
+    before = len(log.read_text()) if log.exists() else 0
+    done = run(AFRESH)
+    assert done.returncode == 0, done.stderr
+    # A producer of the topic before would ask its old leaders first.
+    assert "NOT_LEADER" not in log.read_text()[before:]
 
 
 def test_a_spark_cluster_gets_the_jars_and_this_python(lab, tmp_path):
