@@ -26,22 +26,28 @@ class Brokers:
 
     def __init__(self, *codes: int | None) -> None:
         self.codes, self.asked_about, self.asked_for = list(codes), list[str](), list[Any]()
+        self.within, self.dead, self.still_counted = list[float](), set[int](), 0
 
     def admin(self) -> Any:
         code = self.codes.pop(0)
 
-        def answered(names: list[Any], **kept: float) -> dict[str, Future[None]]:
+        def answered(names: list[Any], request_timeout: float, **kept: float) -> dict[str, Future[None]]:
+            assert not self.dead or self.still_counted == 0, "a copy may go to a dead broker"
             self.asked_for = names
+            self.within.append(request_timeout)
             return {getattr(name, "topic", name): answer(code) for name in names}
 
         return SimpleNamespace(create_topics=answered, delete_topics=answered)
 
     def processes(self) -> dict[int, Any]:
-        return {1: SimpleNamespace(state="up")}
+        dead = {n: SimpleNamespace(state="down") for n in self.dead}
+        return {1: SimpleNamespace(state="up"), **dead}
 
     def views(self, names: list[str]) -> dict[int, Any]:
         self.asked_about += names
-        return {1: SimpleNamespace(topic=lambda name: None)}
+        self.still_counted = max(0, self.still_counted - 1)
+        counted = [SimpleNamespace(id=n) for n in (1, *(self.dead if self.still_counted else ()))]
+        return {1: SimpleNamespace(topic=lambda name: None, brokers=counted)}
 
 
 def delete(brokers: Brokers, *names: str) -> None:
@@ -53,6 +59,28 @@ def test_a_client_that_found_no_controller_is_replaced() -> None:
     delete(brokers, "a")
     assert brokers.codes == []
     assert brokers.asked_about == ["a"]
+
+
+def test_each_client_has_longer_than_the_one_before() -> None:
+    brokers = Brokers(*[KafkaError._TIMED_OUT] * 3, None)
+    delete(brokers, "a")
+    assert brokers.within == [1.5, 3, 6, 12]
+
+
+def test_a_topic_is_made_when_a_broker_that_died_is_no_longer_counted() -> None:
+    brokers = Brokers(KafkaError.INVALID_REPLICA_ASSIGNMENT)
+    brokers.dead, brokers.still_counted = {2}, 3
+    with pytest.raises(BenchError, match="refused to create 'a'"):
+        topics.create(cast(Cluster, brokers), "a", 1, 1, {})
+    assert len(brokers.within) == 1
+
+
+def test_a_dead_broker_that_is_counted_for_ever_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(topics, "SETTLE_SECONDS", 0.2)
+    brokers = Brokers()
+    brokers.dead, brokers.still_counted = {3, 2}, 10**6
+    with pytest.raises(BenchError, match="for the controller to notice that broker 2, 3 is gone"):
+        topics.create(cast(Cluster, brokers), "a", 1, 1, {})
 
 
 def test_a_deletion_whose_answer_was_lost_is_waited_for() -> None:

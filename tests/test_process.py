@@ -65,6 +65,15 @@ def test_a_process_that_does_not_listen_is_killed_after_the_patience(launch):
     assert identity.process() is None
 
 
+def test_nobody_waits_when_there_is_nothing_to_wait_for(launch):
+    identity, asked = launch(DEAF), []
+    began = time.monotonic()
+    process.end([identity], 20, enough=lambda: len(asked) == 3 or bool(asked.append(True)))
+    assert identity.process() is None
+    assert time.monotonic() - began < 10
+    assert len(asked) == 3
+
+
 def test_a_killed_child_leaves_no_zombie(launch):
     identity = launch()
     psutil.Process(identity.pid).kill()

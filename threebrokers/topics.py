@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from itertools import count
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
@@ -14,6 +15,8 @@ from threebrokers.waiting import wait_until
 
 SETTLE_SECONDS = 20.0
 CALL_SECONDS = 15.0
+# How long the first client has; each one after it has twice as long. Usually 0.05 s are enough.
+FIRST_SECONDS = 1.5
 OTHERWISE = "see with `threebrokers status` who is up."
 
 
@@ -26,7 +29,7 @@ def delete(cluster: Cluster, names: Iterable[str]) -> None:
     gone = _carry_out(
         cluster,
         f"{_listed(doomed)} to be deleted",
-        lambda admin: admin.delete_topics(doomed, operation_timeout=CALL_SECONDS),
+        lambda admin, within: admin.delete_topics(doomed, operation_timeout=within, request_timeout=within),
         KafkaError.UNKNOWN_TOPIC_OR_PART,
     )
     if gone:
@@ -49,12 +52,15 @@ def create(
     copies: dict[str, Any] = {"replication_factor": replication_factor}
     if brokers:
         copies = {"replica_assignment": [list(brokers)] * partitions}
+    _fence(cluster)
     new = NewTopic(name, num_partitions=partitions, config=dict(config), **copies)
     try:
         _carry_out(
             cluster,
             f"'{name}' to be made",
-            lambda admin: admin.create_topics([new], operation_timeout=CALL_SECONDS),
+            lambda admin, within: admin.create_topics(
+                [new], operation_timeout=within, request_timeout=within
+            ),
             KafkaError.TOPIC_ALREADY_EXISTS,  # an answer can be lost: how it was made is seen below
         )
     except KafkaException as refused:
@@ -85,7 +91,7 @@ def delete_groups(cluster: Cluster, beginnings: tuple[str, ...]) -> None:
 
 
 def _carry_out(
-    cluster: Cluster, what: str, ask: Callable[[AdminClient], dict[str, Future[None]]], *expected: int
+    cluster: Cluster, what: str, ask: Callable[[AdminClient, float], dict[str, Future[None]]], *expected: int
 ) -> list[str]:
     """Ask until all is answered; return the names for which it was done, and was not refused as expected.
 
@@ -93,10 +99,11 @@ def _carry_out(
     fresh one is asked. What the first one asked may have been done all the same.
     """
     done: set[str] = set()
+    patience = (FIRST_SECONDS * 2**tries for tries in count())
 
     def carried_out() -> bool:
         admin = cluster.admin()  # a client that is let go takes its open calls with it
-        calls = ask(admin)
+        calls = ask(admin, next(patience))
         try:
             done.update(name for name, call in calls.items() if _done(call.result, *expected))
         except KafkaException as fault:
@@ -108,6 +115,19 @@ def _carry_out(
 
     wait_until(carried_out, what=what, within=SETTLE_SECONDS, otherwise=OTHERWISE)
     return sorted(done)
+
+
+def _fence(cluster: Cluster) -> None:
+    """Wait until nobody counts a broker as alive that is not: the new topic's copies would go there too."""
+    away = {n for n, process in cluster.processes().items() if process.state != "up"}
+
+    def fenced() -> bool:
+        return all(away.isdisjoint(b.id for b in view.brokers) for view in cluster.views([]).values())
+
+    if away:
+        named = ", ".join(map(str, sorted(away)))
+        what = f"the controller to notice that broker {named} is gone"
+        wait_until(fenced, what=what, within=SETTLE_SECONDS, otherwise=OTHERWISE)
 
 
 def _settle(cluster: Cluster, names: list[str], what: str, settled: Callable[[Topic | None], bool]) -> None:

@@ -1,8 +1,11 @@
 """What is promised of brokers that are processes of this machine, besides the contract."""
 
+import time
+
 import psutil
 
-from threebrokers.cluster import bench, process
+from threebrokers.cluster import bench, layout, process
+from threebrokers.cluster.settings import BROKERS
 
 
 def test_a_reused_process_id_is_not_taken_for_a_broker(cluster, home):
@@ -13,3 +16,14 @@ def test_a_reused_process_id_is_not_taken_for_a_broker(cluster, home):
     cluster.up()
     assert cluster.processes()[1].state == "up"
     assert psutil.Process().is_running()
+
+
+def test_all_end_cleanly_and_nobody_waits_for_a_quorum_that_is_gone(cluster, home):
+    assert not any(layout.is_saved(home, n) for n in BROKERS), "a running broker counts as saved"
+    began = time.monotonic()
+    assert cluster.down() == [1, 2, 3]
+    took = time.monotonic() - began
+    assert all(layout.is_saved(home, n) for n in BROKERS)
+    cluster.up()
+    # The last broker by itself takes 5 s.
+    assert took < 4

@@ -53,6 +53,11 @@ def lay_out(home: Path, template: Path) -> str:
     return cluster_id
 
 
+def is_saved(home: Path, node: int) -> bool:
+    """Tell whether a broker has closed its logs cleanly since it was started; then it has no more to lose."""
+    return (folder(home, node) / ".kafka_cleanshutdown").exists()
+
+
 def remove(home: Path) -> None:
     """Delete all data and logs of the brokers of this home."""
     for name in ("data", "conf", "logs"):

@@ -208,8 +208,12 @@ class LocalEngine:
 
     def _end_all(self, here: Bench, patience: float) -> None:
         """End the brokers, then the process that carries their links."""
-        # The last ones have no quorum left to say good-bye to, so they are killed after a while.
-        process.end(list(here.brokers.values()), patience)
+        # The last one would wait for 5 s to hand over the quorum, and nobody is left who could take it.
+        process.end(
+            list(here.brokers.values()),
+            patience,
+            enough=lambda: all(layout.is_saved(self.home, n) for n in here.brokers),
+        )
         process.end(links.find(self.home), 0)
         here.brokers.clear()
         here.links = None

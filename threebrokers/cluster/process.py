@@ -1,6 +1,7 @@
 """Operating-system processes of brokers, known by process id and start time."""
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -106,17 +107,18 @@ def work(identity: Identity) -> Work | None:
         return None
 
 
-def end(identities: list[Identity], patience: float) -> None:
+def end(identities: list[Identity], patience: float, enough: Callable[[], bool] | None = None) -> None:
     """End these processes: ask them all, wait so many seconds at most, then kill what is left.
 
-    With a patience of 0 they are killed at once.
+    With a patience of 0 they are killed at once; otherwise as soon as `enough` says that nothing is
+    worth waiting for any more.
     """
     running = [identity for identity in identities if identity.process()]
     if patience > 0:
         for identity in running:
             send(identity, "terminate")
             send(identity, "resume")  # a paused process hears nothing
-        running = _left(running, patience)
+        running = _left(running, patience, enough)
     for identity in running:
         send(identity, "kill")
     _left(running, 10)
@@ -149,14 +151,16 @@ def marked(mark: str) -> list[Identity]:
     ]
 
 
-def _left(identities: list[Identity], within: float) -> list[Identity]:
-    """Return those that have not ended after so many seconds.
+def _left(
+    identities: list[Identity], within: float, enough: Callable[[], bool] | None = None
+) -> list[Identity]:
+    """Return those that have not ended after so many seconds, or when it is enough.
 
     `make lab` starts the brokers, and a notebook ends them: an ended process whose parent has not asked
     for it yet still has its number, and psutil.wait_procs would wait for that to go.
     """
     for left in poll(lambda: [i for i in identities if i.process()], within):
-        if not left:
+        if not left or (enough and enough()):
             break
     return left
 
