@@ -251,11 +251,11 @@ lab.happened("Every tick that the clock called stored is in the topic", said and
 # %%
 from confluent_kafka.admin import AdminClient
 
-admin = AdminClient({"bootstrap.servers": lab.cluster.address(1)})
-found = admin.describe_cluster().result()
-print("cluster:", found.cluster_id)
-for node in sorted(found.nodes, key=lambda node: node.id):
-    print(f"broker {node.id} at {node.host}:{node.port}")
+with AdminClient({"bootstrap.servers": lab.cluster.address(1)}) as admin:
+    answer = admin.list_topics(timeout=10)  # topics, and the brokers that keep them
+print("cluster:", answer.cluster_id)
+for number, broker in sorted(answer.brokers.items()):
+    print(f"broker {number} at {broker.host}:{broker.port}")
 print("The brokers follow the lead of broker", lab.cluster.sight().quorum_leader)
 
 # %% [markdown] covers="B053 B055 E010 B077"

@@ -143,7 +143,7 @@ class Heart:
 
 
 # %% [markdown]
-# Now all four, in one recording. It takes about half a minute. After `stop`, `kill` and `pause` the cell waits until heartbeats come again. The cut is mended after 6 s, more than twice the clients' patience.
+# Now all four, in one recording. It takes about 20 s. After `stop`, `kill` and `pause` the cell waits until heartbeats come again. The cut is mended after 6 s, more than twice the clients' patience.
 
 # %%
 import time
@@ -814,7 +814,7 @@ with lab.record(unclean, guarded) as tape:
     lab.cluster.cut(leader, anyway=True)
     lab.cluster.heal(follower)
     for topic in [unclean, guarded]:
-        lab.wait_until(lambda: partition(topic).leader == follower, what="a leader", within=30)  # noqa: B023
+        lab.wait_until(lambda topic=topic: partition(topic).leader == follower, what="a leader", within=30)
     lab.cluster.heal(leader)
     calm(lab.cluster)
 balance = ledger.balance(unclean)

@@ -8,12 +8,14 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.tapes import KILL, a_kill_and_a_pause, at, beats, every, sight
-from threebrokers.recorder import Tape
+from threebrokers.recorder import Tape, bars
 from threebrokers.recorder.data import Burst, Flow, Mark, TapeData
+from threebrokers.recorder.gaps import Gap
 from threebrokers.recorder.ink import BAD
-from threebrokers.recorder.lanes import flow_lanes
+from threebrokers.recorder.lanes import Lane, flow_lanes
 from threebrokers.recorder.lanes_brokers import broker_lanes, quorum_lane, topic_lanes
 from threebrokers.recorder.lanes_groups import group_lanes
+from threebrokers.recorder.scale import Scale
 from threebrokers.sight import Act, GroupSight, MemberSight
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -162,6 +164,34 @@ def test_gaps_are_hatched_and_labelled_with_their_length(tape):
     legend = 1
     assert len(hatched) == 1 + 3 + legend  # no leader, three silences
     assert {"1.95 s", "1.98 s"} <= {words.split(" without")[0] for words in texts(tape)}
+
+
+def test_a_short_gap_has_its_length_beside_it_only_where_there_is_room():
+    def words(*gaps):
+        found = tuple(Gap("delivered", at(start), seconds) for start, seconds in gaps)
+        shapes = "".join(bars.drawn(Lane("delivered", gaps=found, records=9), Scale(at(0), at(20)), 0))
+        return re.findall(r">([\d.]+ s)", shapes)
+
+    assert words((3, 0.5)) == ["0.50 s"]
+    assert words((19.4, 0.5)) == []
+    assert words((3.6, 2), (3, 0.5)) == ["2.00 s"]
+    assert words((3, 0.5), (5, 2)) == ["0.50 s", "2.00 s"]
+
+
+def test_topics_beside_each_other_have_names_that_fit():
+    def tape_of(*names):
+        one = sight(0)
+        topics = tuple(
+            replace(
+                one.topics[0], name=n, partitions=tuple(replace(p, topic=n) for p in one.topics[0].partitions)
+            )
+            for n in names
+        )
+        return TapeData(at(0), at(1), sights=(replace(one, topics=topics),))
+
+    assert [lane.name for lane in topic_lanes(tape_of("paid"))] == ["partition 0 led by", "in sync"]
+    two = ["failed-0 led by", "failed in sync", "paid-0 led by", "paid in sync"]
+    assert [lane.name for lane in topic_lanes(tape_of("paid", "failed"))] == two
 
 
 def test_acts_and_marks_have_a_line_each(tape):

@@ -46,14 +46,18 @@ def topic_lanes(tape: TapeData) -> Iterable[Lane]:
     """Yield, for each topic, who led its partitions and how many copies were in sync."""
     places = sorted({(p.topic, p.id) for s in tape.sights for t in s.topics for p in t.partitions})
     for topic in sorted({topic for topic, _ in places}):
-        short = f"{topic} " if len({topic for topic, _ in places}) > 1 else ""
+        several = len({topic for topic, _ in places}) > 1
         if len(places) <= FEW:
             for number in (number for name, number in places if name == topic):
                 look = partial(_partition_leader, topic=topic, number=number)
-                yield _led(f"{short}partition {number} led by", tape, look)
+                # Among several topics a partition has the name that Kafka gives its folder.
+                named = f"{topic}-{number}" if several else f"partition {number}"
+                yield _led(f"{named} led by", tape, look)
         else:
-            yield _shared(f"{short}partitions led by", tape, topic)
-        yield lane(f"{short}in sync", tape, partial(_copies, topic=topic), _draw_copies)
+            yield _shared(f"{topic if several else 'partitions'} led by", tape, topic)
+        yield lane(
+            f"{topic} in sync" if several else "in sync", tape, partial(_copies, topic=topic), _draw_copies
+        )
 
 
 def _leader(sight: Sight, told: int | None, claims: tuple[int, ...]) -> Leader:
@@ -109,7 +113,7 @@ def _draw_copies(value: tuple[int, int, int, int]) -> Drawn:
     if not partitions:
         return ABSENT
     if not less:
-        return (f"all {replicas} copies", f"{replicas}"), "good"
+        return (f"all {replicas} copies" if replicas > 1 else "the one copy", f"{replicas}"), "good"
     where = f" of {less} partition{'' if less == 1 else 's'}" if partitions > 1 else ""
     few = f"{fewest} of {replicas}"
     return (f"{few} copies{where}", f"{few} copies", few, f"{fewest}"), "less"
