@@ -12,7 +12,8 @@ import pytest
 
 from threebrokers import forgotten, topics
 from threebrokers.cluster import Cluster, bench, docker, engine
-from threebrokers.cluster.compose import DATA, FILE
+from threebrokers.cluster.compose import FILE
+from threebrokers.cluster.compose_copies import DATA
 from threebrokers.cluster.containers import PROJECT, SERVICE, Containers
 from threebrokers.doctor import Finding, containers, examine
 from threebrokers.waiting import quiet_wait

@@ -2,14 +2,14 @@
 
 import base64
 import hashlib
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from threebrokers.cluster import asking, bench, docker, ports
+from threebrokers.cluster import asking, bench, compose_networks, docker, ports
 from threebrokers.cluster.bench import Bench
+from threebrokers.cluster.compose_copies import Copies
 from threebrokers.cluster.containers import Container, Containers
 from threebrokers.cluster.network import Fault
 from threebrokers.cluster.process import BrokerProcess, Work
@@ -22,9 +22,6 @@ FILE = repo() / "docker-compose.yml"
 STOP_SECONDS = 8
 # Memory changes slowly, and Docker takes some ms to count it.
 MEMORY_SECONDS = 1.0
-DATA, CONFIGURATION = "/var/lib/kafka/data", "/opt/kafka/config/server.properties"
-# Which of the file's networks carries what, and a broker's name there.
-NETWORKS = {"brokers": "broker", "quorum": "controller"}
 _ENDED = "Broker {0} is already down: start it with `start({0})`."
 
 
@@ -37,6 +34,7 @@ class ComposeEngine:
         self.home, self._kept = home, home / "compose"
         self._digest = hashlib.sha256(str(home.resolve()).encode()).digest()
         self.containers = Containers(f"threebrokers-{self._digest.hex()[:8]}")
+        self._copies = Copies(self._kept, self.containers)
         self._memory: dict[str, tuple[float, int]] = {}
 
     def addresses(self) -> dict[int, dict[str, str]]:
@@ -54,24 +52,13 @@ class ComposeEngine:
 
     def faults(self) -> list[Fault]:
         """Return what the networks are without: containers that were taken out of them."""
-        return _faults(self.containers.look())
+        return compose_networks.faults(self.containers.look())
 
     def change_links(self, change: Callable[[list[Fault]], list[Fault]]) -> None:
         """Take containers out of networks and put them back. Raises BenchError for all other faults."""
         with self._locked():
             found = self.containers.look()
-            wanted = change(_faults(found))
-            for fault in wanted:
-                _check_possible(fault)
-                if fault.broker not in found:
-                    raise BenchError(f"Broker {fault.broker} has no container: start it first.")
-            for n, container in found.items():
-                away = {peer for fault in wanted if fault.broker == n for peer in fault.peers}
-                for network, name in NETWORKS.items():
-                    if network in away and network in container.networks:
-                        self.containers.disconnect(container, network)
-                    elif network not in away and network not in container.networks:
-                        self.containers.connect(container, network, f"{name}-{n}")
+            compose_networks.put(self.containers, found, change(compose_networks.faults(found)))
 
     def processes(self) -> dict[int, BrokerProcess]:
         """Return how each broker's container is now; one that was removed is down."""
@@ -159,37 +146,20 @@ class ComposeEngine:
             return
         with self._locked():
             self._compose("down", "--volumes", "--timeout", "0")
-            for name in ("logs", "copies"):
-                shutil.rmtree(self._kept / name, ignore_errors=True)
+            self._copies.remove()
             bench.save(self._kept, Bench())
 
     def log(self, node: int) -> Path:
         """Return the path of a copy of what one broker has written so far."""
-        path = self._kept / "logs" / f"broker-{node}.log"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if container := self.containers.look().get(node):
-            path.write_text(self.containers.log(container))
-        return path
+        return self._copies.log(node)
 
     def configuration(self, node: int) -> Path:
         """Return the path of a copy of the settings that the image made of the compose file."""
-        folder = self._copies(node)
-        container = self.containers.look().get(node)
-        if container is None or not self.containers.copy(container, CONFIGURATION, folder):
-            raise BenchError(
-                f"Broker {node} has no container, so its settings cannot be read: start it first."
-            )
-        return folder / Path(CONFIGURATION).name
+        return self._copies.configuration(node)
 
     def segments(self, topic: str, partition: int, node: int) -> list[Path]:
         """Return copies of the segment files that one broker keeps of one partition, oldest first."""
-        container = self.containers.look().get(node)
-        if container is None:
-            raise BenchError(f"Broker {node} has no container, so its files cannot be read: start it first.")
-        folder = self._copies(node) / f"{topic}-{partition}"
-        shutil.rmtree(folder, ignore_errors=True)
-        self.containers.copy(container, f"{DATA}/{folder.name}", folder.parent)
-        return sorted(folder.glob("*.log"))
+        return self._copies.segments(topic, partition, node)
 
     def wait_for_ports(self, nodes: list[int], within: float) -> None:
         """Wait until these brokers answer. Raises BenchError at once if one of them dies.
@@ -264,29 +234,8 @@ class ComposeEngine:
             values |= {f"KAFKA_CONTROLLER_PORT_{n}": str(of["CONTROLLER"])}
         docker.compose(FILE, self.containers.project, list(arguments), values)
 
-    def _copies(self, node: int) -> Path:
-        folder = self._kept / "copies" / f"broker-{node}"
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder
-
     @contextmanager
     def _locked(self) -> Iterator[None]:
         self._kept.mkdir(parents=True, exist_ok=True)
         with bench.locked(self._kept):
             yield
-
-
-def _faults(found: dict[int, Container]) -> list[Fault]:
-    missing = {n: tuple(name for name in NETWORKS if name not in one.networks) for n, one in found.items()}
-    return [Fault("cut", n, peers) for n, peers in sorted(missing.items()) if peers]
-
-
-def _check_possible(fault: Fault) -> None:
-    """Raise BenchError unless networks can do this to a broker."""
-    if fault.effect == "cut" and set(fault.peers) <= set(NETWORKS):
-        return
-    raise BenchError(
-        f"Containers cannot {fault.effect} broker {fault.broker} {fault.words}, only cut it off from "
-        "'brokers', 'quorum' or both; the local engine can: `threebrokers down`, then "
-        "THREEBROKERS_CLUSTER=local make lab."
-    )

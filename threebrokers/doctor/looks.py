@@ -9,7 +9,8 @@ import psutil
 from threebrokers import forgotten
 from threebrokers import home as places
 from threebrokers.cluster import Cluster, bench, jars, layout
-from threebrokers.cluster.compose import DATA, ComposeEngine
+from threebrokers.cluster.compose import ComposeEngine
+from threebrokers.cluster.compose_copies import DATA
 from threebrokers.cluster.engine import Engine
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.cluster.settings import BROKERS
