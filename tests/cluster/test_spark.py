@@ -45,8 +45,8 @@ first.sparkContext._gateway.proc.wait()
 print(count(session(), sys.argv[1]))
 """
 AFRESH = """
-from threebrokers.opening import open_lab
-lab = open_lab("12")
+from threebrokers.opening import join_lab
+lab = join_lab("12", "afresh")
 rows = session().range(50).selectExpr("CAST(id AS STRING) AS key", "CAST(id AS STRING) AS value")
 for _ in range(4):
     topic = lab.fresh_topic("spark-afresh", partitions=3, replication_factor=3)
