@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 
 from threebrokers.cluster import fetching, jars, lockfile
 from threebrokers.errors import BenchError
@@ -172,6 +173,18 @@ def test_no_network(mirror: Mirror, folder: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(BenchError, match="look at your network or proxy and try again"):
         jars.kafka_jars()
     assert names_in(folder) == set()
+
+
+def test_a_network_that_opens_encrypted_connections(
+    mirror: Mirror, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def refused(*_: object, **__: object) -> None:
+        raise requests.exceptions.SSLError("self-signed certificate in certificate chain")
+
+    monkeypatch.setattr(requests.Session, "request", refused)
+    with pytest.raises(BenchError, match=r"certificate that is not trusted here.* REQUESTS_CA_BUNDLE"):
+        jars.kafka_jars()
+    assert list(folder.glob("*.jar")) == []
 
 
 def test_a_network_that_is_silent(mirror: Mirror, folder: Path, monkeypatch: pytest.MonkeyPatch):

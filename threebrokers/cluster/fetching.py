@@ -59,6 +59,11 @@ def _fetch_one(jar: Jar, context: MavenContext, folder: Path, stop: threading.Ev
             with faults_told(folder):
                 _keep_if_right(artifact.resolve(), jar, folder, place)
             return
+        except requests.exceptions.SSLError:
+            told = (
+                f"{place} showed a certificate that is not trusted here: if your network opens encrypted "
+                "connections, set REQUESTS_CA_BUNDLE to the file of its certificates and try again."
+            )
         except requests.RequestException:
             told = (
                 f"{jar.name} could not be fetched from {place}: look at your network or proxy "
