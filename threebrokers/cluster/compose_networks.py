@@ -1,6 +1,6 @@
 """Cutting containers off: which of the compose file's networks they are in, and which they should be in."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from threebrokers.cluster.containers import Container, Containers
 from threebrokers.cluster.network import Fault
@@ -16,12 +16,11 @@ def faults(found: dict[int, Container]) -> list[Fault]:
     return [Fault("cut", n, peers) for n, peers in sorted(missing.items()) if peers]
 
 
-def put(containers: Containers, found: dict[int, Container], wanted: Iterable[Fault]) -> None:
+def put(containers: Containers, found: dict[int, Container], wanted: Sequence[Fault]) -> None:
     """Take containers out of networks and put them back, so that these faults are what is wrong.
 
     Raises BenchError, before anything is changed, for a fault that networks cannot cause.
     """
-    wanted = list(wanted)
     for fault in wanted:
         _check_possible(fault)
         if fault.broker not in found:

@@ -67,12 +67,13 @@ def _ticks(bursts: tuple[Burst, ...], scale: Scale, y: float, ink: str) -> str:
 
 def _gaps(lane: Lane, scale: Scale, y: float) -> Iterator[str]:
     gaps = sorted(lane.gaps, key=lambda gap: gap.start)
-    for gap, after in zip(gaps, [*gaps[1:], None], strict=False):
+    starts = [scale.x(gap.start) for gap in gaps]
+    for gap, free_until in zip(gaps, [*starts[1:], WIDTH - RIGHT], strict=False):
         x, end = scale.x(gap.start), scale.x(gap.start + gap.seconds)
         yield box(x, y, end - x, BAR, "url(#h)", BAD)
         short = f"{gap.seconds:.2f} s" if gap.over else f"> {gap.seconds:.2f} s"
         inside = next((words for words in (gap.words, short) if fits(words, end - x)), "")
         if inside:
             yield text((x + end) / 2, y + DOWN, inside, BAD, anchor="middle", bold=True, halo=PAPER)
-        elif fits(short, (scale.x(after.start) if after else WIDTH - RIGHT) - end):
+        elif fits(short, free_until - end):
             yield text(end + 5, y + DOWN, short, BAD, bold=True, halo=PAPER)
