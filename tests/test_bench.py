@@ -19,7 +19,7 @@ def _own_claims(tmp_path, monkeypatch):
 
 
 def test_what_is_saved_is_loaded(tmp_path):
-    here = Bench("abc", PORTS, {2: Identity(77, 12.5)})
+    here = Bench("abc", PORTS, {2: Identity(77, "12 ticks", "-Dmark")})
     bench.save(tmp_path, here)
     assert bench.load(tmp_path) == here
     assert [p.name for p in tmp_path.iterdir()] == ["bench.json"]
@@ -157,7 +157,7 @@ def test_ids_are_as_kafka_writes_them():
 
 
 def test_state_file_is_readable_by_people(tmp_path):
-    bench.save(tmp_path, Bench("abc", PORTS, {1: Identity(1, 2.0)}))
+    bench.save(tmp_path, Bench("abc", PORTS, {1: Identity(1, "2 ticks")}))
     assert json.loads((tmp_path / "bench.json").read_text())["engine"] == "local"
 
 

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import psutil
@@ -19,7 +20,7 @@ from threebrokers.cluster import engine, jars, layout, links
 from threebrokers.cluster.bench import Bench, save
 from threebrokers.cluster.engine import Engine
 from threebrokers.cluster.network import Fault
-from threebrokers.cluster.process import MARK, BrokerProcess, Identity
+from threebrokers.cluster.process import MARK, BrokerProcess, Identity, identify, start_of
 from threebrokers.doctor import (
     Finding,
     addresses,
@@ -46,9 +47,9 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def remember(bench: Path, pid: int, started: float) -> None:
+def remember(bench: Path, pid: int, start: str, mark: str) -> None:
     """Write the state file of a bench whose broker 2 has this process."""
-    told = {"cluster_id": "x", "ports": {}, "brokers": {"2": {"pid": pid, "started": started}}}
+    told = {"cluster_id": "x", "ports": {}, "brokers": {"2": {"pid": pid, "start": start, "mark": mark}}}
     (bench / "bench.json").write_text(json.dumps(told))
 
 
@@ -117,15 +118,17 @@ class TestState:
         assert "damaged" in trouble(remembered.look_at_state(bench))
 
     def test_a_broker_that_was_killed_from_outside(self, bench: Path) -> None:
-        remember(bench, GONE, 1.0)
+        remember(bench, GONE, "1 ticks", "-Dmark")
         assert f"broker 2 (process {GONE})" in trouble(remembered.look_at_state(bench))
 
     def test_a_process_number_that_another_program_has_now(self, bench: Path) -> None:
-        remember(bench, os.getpid(), psutil.Process().create_time() - 1000)
-        assert "broker 2" in trouble(remembered.look_at_state(bench))
+        mark = psutil.Process().cmdline()[0]
+        for start, word in (("1 ticks after boot unknown", mark), (start_of(os.getpid()), "-Dmark")):
+            remember(bench, os.getpid(), start, word)
+            assert "broker 2" in trouble(remembered.look_at_state(bench))
 
     def test_a_process_that_runs(self, bench: Path) -> None:
-        remember(bench, os.getpid(), psutil.Process().create_time())
+        remember(bench, os.getpid(), start_of(os.getpid()), psutil.Process().cmdline()[0])
         assert remembered.look_at_state(bench).ok
 
 
@@ -166,7 +169,7 @@ class TestLinks:
     @pytest.fixture
     def linked(self, bench: Path) -> Engine:
         # Port 10 takes the orders then: nobody listens there.
-        save(bench, Bench(ports={1: {"CLIENT": 1}}, links=Identity(GONE, 0)))
+        save(bench, Bench(ports={1: {"CLIENT": 1}}, links=Identity(GONE, "0 ticks")))
         return engine.made("local", bench)
 
     def test_a_process_that_died(self, linked: Engine) -> None:
@@ -266,8 +269,8 @@ def test_the_last_lab_out_stops_the_brokers_and_no_other(bench: Path) -> None:
 
 
 def test_a_lab_that_was_killed_does_not_keep_the_brokers_alive(bench: Path) -> None:
-    me = {"pid": os.getpid(), "started": psutil.Process().create_time()}
-    killed = {"command": {"pid": GONE, "started": 1.0}, "jupyter": me}
+    me = asdict(identify(os.getpid()))
+    killed = {"command": {"pid": GONE, "start": "1 ticks", "mark": ""}, "jupyter": me}
     (bench / "labs.json").write_text(json.dumps([killed]))
     assert [orphan.pid for orphan in open_labs.orphans()] == [os.getpid()]
     ended: list[str] = []

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import psutil
 import pytest
@@ -22,7 +23,8 @@ def launch(tmp_path):
     def make(program=SLEEPER, home=tmp_path, node=1):
         log = tmp_path / f"{len(begun)}.log"
         marks = [f"{process.MARK}{home}", f"{process.NODE}{node}"]
-        identity = process.launch([sys.executable, "-c", program, *marks], log, {"PATH": "/usr/bin:/bin"})
+        command = [sys.executable, "-c", program, *marks]
+        identity = process.launch(command, log, {"PATH": "/usr/bin:/bin"}, marks[0])
         begun.append(identity)
         while "up" not in (log.read_text() if log.exists() else ""):
             assert identity.process(), "the program ended before it was ready"
@@ -49,14 +51,45 @@ def test_a_paused_process_is_paused_and_can_be_ended(launch):
     assert process.look(1, identity).state == "down"
 
 
-def test_another_start_time_is_another_process(launch):
+def strangers(identity):
+    """Yield identities that share the process's id, and each time all but one of the other signs."""
+    ticks, rest = identity.start.split(" ", 1)
+    yield replace(identity, start=f"{int(ticks) - 1} {rest}")  # 10 ms earlier
+    yield replace(identity, start=f"{ticks} ticks after boot of another time")
+    yield replace(identity, mark=f"{identity.mark}-2")
+
+
+@pytest.mark.skipif(not psutil.LINUX, reason="macOS tells a start in another form")
+def test_a_process_that_shares_all_but_one_sign_is_another_process(launch):
     identity = launch()
-    stranger = Identity(identity.pid, identity.started - 60)
-    assert stranger.process() is None
-    assert process.look(1, stranger).state == "down"
-    process.end([stranger], 0)
-    assert not process.send(stranger, "kill")
-    assert identity.process() is not None, "a process that only shares the id was ended"
+    for stranger in strangers(identity):
+        assert stranger.process() is None
+        assert process.look(1, stranger).state == "down"
+        process.end([stranger], 0)
+        assert not process.send(stranger, "kill")
+        assert identity.process() is not None, f"{stranger} was taken for {identity}, and ended"
+
+
+def test_two_processes_started_at_once_are_not_mistaken_for_each_other(launch):
+    one, other = launch(), launch()
+    mistaken = replace(one, pid=other.pid)
+    assert (mistaken.process() is None) == (one.start != other.start)
+    assert process.identify(one.pid, one.mark) == one
+
+
+def test_what_carries_no_mark_is_seen_and_never_signalled(launch):
+    identity = launch()
+    unmarked = Identity(identity.pid, identity.start)
+    assert unmarked.process() is not None
+    for signal in ("suspend", "terminate", "kill"):
+        assert not process.send(unmarked, signal)
+    process.end([unmarked], 0)
+    assert process.look(1, identity).state == "up"
+
+
+def test_nothing_is_launched_that_could_not_be_ended(tmp_path):
+    with pytest.raises(AssertionError, match="no mark"):
+        process.launch([sys.executable, "-c", "pass"], tmp_path / "log", {}, "threebrokers=here")
 
 
 def test_a_process_that_does_not_listen_is_killed_after_the_patience(launch):
@@ -77,7 +110,7 @@ def test_nobody_waits_when_there_is_nothing_to_wait_for(launch):
 def test_a_killed_child_leaves_no_zombie(launch):
     identity = launch()
     psutil.Process(identity.pid).kill()
-    while identity.process():
+    while process.look(1, identity).state != "down":
         pass
     assert not psutil.pid_exists(identity.pid)
 
@@ -90,7 +123,7 @@ def test_a_process_ends_at_once_although_its_parent_does_not_look(tmp_path):
     pipe = subprocess.PIPE
     with subprocess.Popen([sys.executable, "-c", program], stdin=pipe, stdout=pipe, text=True) as parent:
         child = psutil.Process(int(parent.stdout.readline()))
-        identity = Identity(child.pid, child.create_time())
+        identity = process.identify(child.pid, "sleep")
         for patience in (5, 0):  # the second time there is nothing left to end
             begun = time.monotonic()
             process.end([identity], patience)
@@ -110,4 +143,4 @@ def test_running_brokers_of_this_home_are_found_and_no_others(launch, tmp_path):
 
 def test_a_program_that_cannot_run_is_an_error(tmp_path):
     with pytest.raises(OSError, match="No such file"):
-        process.launch([str(tmp_path / "nothing")], tmp_path / "log", {})
+        process.launch([str(tmp_path / "nothing"), "mark"], tmp_path / "log", {}, "mark")

@@ -16,7 +16,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from threebrokers import jupyter, open_labs, sitting, work
-from threebrokers.cluster.process import BrokerProcess, Identity
+from threebrokers.cluster.process import BrokerProcess, Identity, identify
 from threebrokers.errors import BenchError
 
 
@@ -62,7 +62,7 @@ class Bench:
     def start(self, notebook: Path, port: int) -> jupyter.Server:
         self.done.append(f"JupyterLab at {notebook.parent.name}/{notebook.name}")
         self.in_start()
-        return jupyter.Server(Identity(os.getpid(), jupyter.psutil.Process().create_time()), "http://x")
+        return jupyter.Server(identify(os.getpid()), "http://x")
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_a_jupyterlab_that_does_not_start_takes_the_brokers_along(bench: Bench) 
 
 
 def test_the_brokers_go_on_while_another_lab_is_open(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    parent = Identity(os.getppid(), jupyter.psutil.Process(os.getppid()).create_time())
+    parent = identify(os.getppid())
 
     def another_opens() -> None:
         with open_labs._register() as labs:

@@ -14,12 +14,13 @@ import psutil
 
 from threebrokers.browser import can_open_browser
 from threebrokers.cluster import ports
-from threebrokers.cluster.process import Identity, launch
+from threebrokers.cluster.process import Identity, launch, send
 from threebrokers.errors import BenchError
 from threebrokers.files import write_whole
 from threebrokers.home import home, repo
 from threebrokers.waiting import wait_until
 
+MARK = "threebrokers.jupyterlab="  # of its command line, with the home
 START_SECONDS = 60
 END_SECONDS = 10
 FIRST_PORT, PORTS = 8888, 100
@@ -45,11 +46,13 @@ def start(notebook: Path, port: int) -> Server:
     page = f"/lab/tree/{notebook.relative_to(repo()).as_posix()}"
     log = folder / "jupyterlab.log"
     log.unlink(missing_ok=True)
+    mark = f"{MARK}{home()}"
     # In a session of its own, so that Ctrl-C reaches this command alone, which ends it in good order.
     identity = launch(
-        [sys.executable, "-m", "jupyterlab", *_options(port, page, folder)],
+        [sys.executable, "-X", mark, "-m", "jupyterlab", *_options(port, page, folder)],
         log,
         {**os.environ, **_environment(folder, token)},
+        mark,
     )
     server = Server(
         identity,
@@ -90,7 +93,8 @@ def end(identity: Identity) -> None:
     if process is None:
         return
     family = [process, *process.children(recursive=True)]
-    process.terminate()
+    if not send(identity, "terminate"):
+        return
     _, left = psutil.wait_procs(family, timeout=END_SECONDS)
     for survivor in left:
         survivor.kill()

@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import psutil
 from filelock import FileLock
 
-from threebrokers.cluster.process import Identity
+from threebrokers.cluster.process import Identity, identify
 from threebrokers.files import write_whole
 from threebrokers.home import home
 
@@ -31,7 +30,7 @@ def entered(last_out: Callable[[], None]) -> Iterator[Callable[[Identity], None]
 
     Yields a function that notes the process of the JupyterLab that was started.
     """
-    me = Identity(os.getpid(), psutil.Process().create_time())
+    me = identify(os.getpid())
     with _register() as labs:
         labs.append(OpenLab(me))
 

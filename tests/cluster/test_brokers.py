@@ -1,6 +1,8 @@
 """What is promised of brokers that are processes of this machine, besides the contract."""
 
+import os
 import time
+from dataclasses import replace
 
 import psutil
 
@@ -9,13 +11,27 @@ from threebrokers.cluster.settings import BROKERS
 
 
 def test_a_reused_process_id_is_not_taken_for_a_broker(cluster, home):
-    here = bench.load(home)
-    here.brokers[1] = process.Identity(psutil.Process().pid, here.brokers[1].started)
-    bench.save(home, here)
-    assert cluster.processes()[1].state == "down"
-    cluster.up()
+    """Each sign of a broker is one of pytest's own in turn: nothing but all of them together is a broker."""
+    mine = process.identify(os.getpid(), psutil.Process().cmdline()[0])
+    for changes in ({"pid": mine.pid}, {"pid": mine.pid, "start": mine.start}):
+        here = bench.load(home)
+        broker = here.brokers[1]
+        here.brokers[1] = replace(broker, **changes)
+        bench.save(home, here)
+        assert cluster.processes()[1].state == "down"
+        assert cluster.up() == [], "the broker itself still runs, and is found by its mark"
+        assert bench.load(home).brokers[1] == broker
     assert cluster.processes()[1].state == "up"
-    assert psutil.Process().is_running()
+
+
+def test_ending_all_reaches_no_process_that_only_shares_numbers_with_a_broker(cluster, home):
+    here = bench.load(home)
+    mine = process.identify(os.getpid(), here.brokers[1].mark)
+    process.end([mine], 0)
+    bench.save(home, replace(here, brokers={**here.brokers, 2: mine}))
+    assert cluster.down() == [1, 2, 3], "all three really ran"
+    assert process.find(home) == {}
+    cluster.up()
 
 
 def test_all_end_cleanly_and_nobody_waits_for_a_quorum_that_is_gone(cluster, home):

@@ -34,6 +34,13 @@ def read(reader: LabConsumer, count: int) -> list[Message]:
     return found
 
 
+def wait_copied(ledger: Ledger, topic: str) -> None:
+    """Wait until every record can be read: then each replica in sync has it."""
+    wait_until(
+        lambda: not ledger.balance(topic).unreadable, what="the copies", within=20, otherwise="see logs"
+    )
+
+
 def sequences(entries: object) -> list[int]:
     return [entry.number.sequence for entry in entries]  # type: ignore[attr-defined]
 
@@ -107,6 +114,8 @@ def test_a_record_that_no_follower_has_is_not_readable_and_not_lost(lab: Lab, cl
     producer = ledger.producer({**PRODUCER, "acks": 1})
     producer.produce(topic, b"before")
     producer.flush(10)
+    # Else the follower may stand still before it has heard of the first record, too.
+    wait_copied(ledger, topic)
     cluster.pause(follower)
     try:
         producer.produce(topic, b"while it stands still")
@@ -117,7 +126,7 @@ def test_a_record_that_no_follower_has_is_not_readable_and_not_lost(lab: Lab, cl
         assert not found.lost
     finally:
         cluster.resume(follower)
-    wait_until(lambda: not ledger.balance(topic).unreadable, what="the copy", within=20, otherwise="see logs")
+    wait_copied(ledger, topic)
     assert sequences(ledger.balance(topic).stored) == [0, 1]
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 from collections.abc import Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import psutil
@@ -12,6 +13,7 @@ import pytest
 from threebrokers import topics
 from threebrokers.cluster import Cluster
 from threebrokers.cluster import programs as register
+from threebrokers.cluster.process import identify
 from threebrokers.errors import BenchError
 from threebrokers.program import Programs
 from threebrokers.waiting import quiet_wait
@@ -150,9 +152,11 @@ def test_a_record_of_another_process_with_this_number_ends_nothing(home):
     home.joinpath("programs").mkdir(exist_ok=True)
     me = psutil.Process()
     path = home / "programs" / f"{me.pid}.json"
-    path.write_text(json.dumps({"name": "me", "pid": me.pid, "started": me.create_time() - 60}))
-    register.end_all(home)
-    assert not path.exists()
+    mine = identify(me.pid, f"{register.MARK}{home}")
+    for told in (mine, replace(mine, mark=me.cmdline()[0], start="1 ticks after boot unknown")):
+        path.write_text(json.dumps({"name": "me", **asdict(told)}))
+        register.end_all(home)
+        assert not path.exists()
 
 
 @pytest.mark.programs

@@ -50,6 +50,7 @@ def judge(stored: list[Stored], partitions: int) -> None:
     for record, flight in stored:
         if flight["tailnum"]:
             logs[flight["tailnum"]].append((record, flight))
+    _keyed(stored, logs)
     _together(stored, logs, partitions)
     _in_order(logs)
     _known_to_all(stored, partitions)
@@ -69,17 +70,36 @@ def _flight(record: Record) -> Flight:
     return flight  # type: ignore[no-any-return]
 
 
-def _together(stored: list[Stored], logs: Mapping[str, list[Stored]], partitions: int) -> None:
-    places = {tail: {record.partition for record, _ in log} for tail, log in logs.items()}
-    tail = max(sorted(places), key=lambda name: len(places[name]))
-    if len(places[tail]) == 1:
+def _keyed(stored: list[Stored], logs: Mapping[str, list[Stored]]) -> None:
+    """Refuse records without any key, also if they went to one partition: a quick loop can end before the
+    client has turned to another one."""
+    if any(record.key is not None for record, _ in stored):
         return
-    spread = f"the flights of aircraft {tail} are in {len(places[tail])} partitions"
+    tail, spread = _most_spread(logs)
+    used = sorted({record.partition for record, _ in stored})
+    together = f"the client put them into partition {' and '.join(map(str, used))} this time, as it came"
+    raise NotYet(
+        "no record has a key, and "
+        + (f"the flights of aircraft {tail} are in {spread} partitions" if spread > 1 else together),
+        "records that share their key stay together, each time",
+        KEY_SETTING,
+    )
+
+
+def _most_spread(logs: Mapping[str, list[Stored]]) -> tuple[str, int]:
+    """Return the aircraft whose flights are in most partitions, and in how many."""
+    places = {tail: len({record.partition for record, _ in log}) for tail, log in logs.items()}
+    tail = max(sorted(places), key=lambda name: places[name])
+    return tail, places[tail]
+
+
+def _together(stored: list[Stored], logs: Mapping[str, list[Stored]], partitions: int) -> None:
+    tail, count = _most_spread(logs)
+    if count == 1:
+        return
+    spread = f"the flights of aircraft {tail} are in {count} partitions"
     field = _field_of_key(stored)
-    if all(record.key is None for record, _ in stored):
-        found = f"no record has a key, and {spread}"
-        expected = "a key that they share would keep them together"
-    elif field == "origin":
+    if field == "origin":
         empty = partitions - len({record.partition for record, _ in stored})
         found = (
             f"the key is the airport, so the order of each airport holds, but {spread}; and one partition "

@@ -94,7 +94,7 @@ def locked(home: Path) -> Iterator[None]:
 
 
 def _identity(told: dict[str, Any]) -> Identity:
-    return Identity(int(told["pid"]), float(told["started"]))
+    return Identity(int(told["pid"]), str(told["start"]), str(told["mark"]))
 
 
 def _with_host(ports: Ports) -> dict[int, dict[str, str]]:

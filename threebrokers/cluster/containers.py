@@ -66,13 +66,13 @@ class Containers:
     def stop(self, container: Container, patience: int) -> None:
         """Ask a container to end, and kill it after so many seconds."""
         with docker.faults_told():
-            if container.state == "paused":
-                self._docker.unpause(container.id)  # a frozen one hears nothing
+            self._thaw(container)
             self._docker.stop(container.id, timeout=patience)
 
     def kill(self, container: Container) -> None:
         """End a container with SIGKILL."""
         with docker.faults_told():
+            self._thaw(container)
             self._docker.kill(container.id)
 
     def pause(self, container: Container) -> None:
@@ -135,6 +135,12 @@ class Containers:
         with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
             archive.extractall(target, filter="data")
         return True
+
+    def _thaw(self, container: Container) -> None:
+        """Let a frozen container go on: it hears no request to end, and a health probe that is frozen with
+        it can hold up Docker itself, which then neither ends nor starts it."""
+        if container.state == "paused":
+            self._docker.unpause(container.id)
 
     def _statistics(self, container: Container) -> dict[str, Any]:
         with docker.faults_told():

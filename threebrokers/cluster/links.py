@@ -39,7 +39,7 @@ def start(home: Path, outside: Ports) -> Identity:
     # Python's own library is enough: without its packages it starts in 0.1 s and takes little memory.
     command = [sys.executable, "-I", "-S", str(PROGRAM), f"{MARK}{home}", str(control), *ways]
     log = home / "logs" / "links.log"
-    started = process.launch(command, log, dict(os.environ))
+    started = process.launch(command, log, dict(os.environ), f"{MARK}{home}")
     quiet_wait(lambda: ports.answers(control) or not started.process(), START_SECONDS)
     if not (started.process() and ports.answers(control)):
         process.end([started], 0)

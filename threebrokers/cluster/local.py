@@ -185,10 +185,11 @@ class LocalEngine:
 
     def _launch(self, here: Bench, node: int, flags: list[str]) -> None:
         ports.wait_free(node, here.listening_ports()[node])
+        mark = f"{process.MARK}{self.home}"
         command = [
             str(java()),
             *flags,
-            f"{process.MARK}{self.home}",
+            mark,
             f"{process.NODE}{node}",
             "-cp",
             os.pathsep.join(map(str, jars.kafka_jars())),
@@ -197,7 +198,7 @@ class LocalEngine:
         ]
         # More arenas of the C library's allocator only cost memory here.
         environment = {**os.environ, "MALLOC_ARENA_MAX": "2"}
-        here.brokers[node] = process.launch(command, self.log(node), environment)
+        here.brokers[node] = process.launch(command, self.log(node), environment, mark)
         bench.save(self.home, here)
 
     def _mend_links(self, here: Bench) -> None:

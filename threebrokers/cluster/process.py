@@ -1,8 +1,9 @@
-"""Operating-system processes of brokers, known by process id and start time."""
+"""Operating-system processes of the course, known by process id, exact start and the course's own mark."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,30 +13,70 @@ from threebrokers.waiting import poll
 
 MARK = "-Dthreebrokers.home="
 NODE = "-Dthreebrokers.node="
-# The start time is counted from the machine's own start, which a clock that is set can shift a little.
-SAME_START_SECONDS = 2.0
+BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 @dataclass(frozen=True)
 class Identity:
-    """What tells one process from any later one with the same number: id and start (s since 1970)."""
+    """What tells one process from every other: its id, its exact start, and a word of its command line.
+
+    `start` names the machine's own start too: neither a clock that is set nor a machine that was started
+    again makes two processes alike. Without a `mark` a process is looked at, and never signalled.
+    """
 
     pid: int
-    started: float
+    start: str
+    mark: str = ""
 
     def process(self) -> psutil.Process | None:
-        """Return the process if it still runs, else None; an ended child is reaped."""
+        """Return the process if it still runs, else None."""
         try:
             process = psutil.Process(self.pid)
-            if abs(process.create_time() - self.started) > SAME_START_SECONDS:
+            if start_of(self.pid) != self.start:
                 return None
-            # While only its first thread has ended, the others still hold its ports and files.
-            if process.status() == psutil.STATUS_ZOMBIE and process.num_threads() <= 1:
-                _reap(self.pid)
-                return None
-            return process
+            if process.status() == psutil.STATUS_ZOMBIE:
+                # While only its first thread has ended, the others still hold its ports and files.
+                return process if process.num_threads() > 1 else None
+            return process if not self.mark or self.mark in process.cmdline() else None
         except psutil.NoSuchProcess:
             return None
+
+    def reap(self) -> None:
+        """Let this process go from the system's table if it has ended and is a child of ours."""
+        try:
+            if start_of(self.pid) == self.start:
+                os.waitpid(self.pid, os.WNOHANG)
+        except (psutil.NoSuchProcess, ChildProcessError):
+            return  # it has gone, or is another process's child
+
+
+def identify(pid: int, mark: str = "") -> Identity:
+    """Return the identity of a process that runs now. Raises psutil.NoSuchProcess."""
+    return Identity(pid, start_of(pid), mark)
+
+
+def start_of(pid: int) -> str:
+    """Return when a process was started, exactly. Raises psutil.NoSuchProcess.
+
+    Linux counts clock ticks since the machine's start (proc(5), field 22 of /proc/PID/stat), which no
+    setting of the clock changes; macOS notes the time once, to the microsecond.
+    """
+    if not psutil.LINUX:
+        return f"{psutil.Process(pid).create_time():.6f}"
+    try:
+        told = Path(f"/proc/{pid}/stat").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        raise psutil.NoSuchProcess(pid) from None
+    # The second field is the program's name in parentheses, and may hold anything.
+    return f"{int(told.rpartition(b')')[2].split()[19])} ticks after boot {_boot()}"
+
+
+@cache
+def _boot() -> str:
+    try:
+        return BOOT.read_text().strip()
+    except OSError:  # a container may hide it
+        return "unknown"
 
 
 @dataclass(frozen=True)
@@ -65,11 +106,13 @@ class Work:
     read: int | None
 
 
-def launch(command: list[str], log: Path, environment: dict[str, str]) -> Identity:
+def launch(command: list[str], log: Path, environment: dict[str, str], mark: str) -> Identity:
     """Start a process in a session of its own, with its output appended to `log`.
 
-    So neither Ctrl-C nor a kernel's restart ends it. Raises OSError if the program cannot be run.
+    So neither Ctrl-C nor a kernel's restart ends it. `mark` is the word of the command that tells it from
+    what is not the course's. Raises OSError if the program cannot be run.
     """
+    assert mark in command, "what carries no mark could never be ended"
     log.parent.mkdir(parents=True, exist_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     actions: list[tuple[Any, ...]] = [
@@ -78,13 +121,15 @@ def launch(command: list[str], log: Path, environment: dict[str, str]) -> Identi
         (os.POSIX_SPAWN_DUP2, 1, 2),
     ]
     pid = os.posix_spawn(command[0], command, environment, file_actions=actions, setsid=True)
-    return Identity(pid, psutil.Process(pid).create_time())
+    return identify(pid, mark)
 
 
 def look(node: int, identity: Identity | None) -> BrokerProcess:
     """Return how this broker's process is now."""
     process = identity.process() if identity else None
     if process is None:
+        if identity:
+            identity.reap()
         return BrokerProcess(node, "down")
     try:
         with process.oneshot():
@@ -113,7 +158,7 @@ def end(identities: list[Identity], patience: float, enough: Callable[[], bool] 
     With a patience of 0 they are killed at once; otherwise as soon as `enough` says that nothing is
     worth waiting for any more.
     """
-    running = [identity for identity in identities if identity.process()]
+    running = [identity for identity in identities if identity.mark and identity.process()]
     if patience > 0:
         for identity in running:
             send(identity, "terminate")
@@ -125,30 +170,41 @@ def end(identities: list[Identity], patience: float, enough: Callable[[], bool] 
 
 
 def send(identity: Identity, signal: str) -> bool:
-    """Send 'suspend', 'resume', 'terminate' or 'kill' to the process; False if it is gone."""
+    """Send 'suspend', 'resume', 'terminate' or 'kill' to the process; False if it is gone or not ours."""
     process = identity.process()
-    return process is not None and _send(process, signal)
+    try:
+        # Looked at here too: for whoever only looks, a process that is ending needs no command line.
+        if process is None or not identity.mark or identity.mark not in process.cmdline():
+            return False
+        getattr(process, signal)()
+    except psutil.NoSuchProcess:
+        return False
+    return True
 
 
 def find(home: Path) -> dict[int, Identity]:
     """Return the brokers of this home that run now, also those that no state file knows."""
     found: dict[int, Identity] = {}
-    for process in psutil.process_iter(["cmdline", "create_time", "status"]):
-        words = process.info["cmdline"] or []
-        if f"{MARK}{home}" in words and process.info["status"] != psutil.STATUS_ZOMBIE:
-            node = next((int(word.removeprefix(NODE)) for word in words if word.startswith(NODE)), None)
-            if node is not None:
-                found[node] = Identity(process.pid, process.info["create_time"])
+    for identity, words in _marked(f"{MARK}{home}"):
+        node = next((int(word.removeprefix(NODE)) for word in words if word.startswith(NODE)), None)
+        if node is not None:
+            found[node] = identity
     return found
 
 
 def marked(mark: str) -> list[Identity]:
     """Return the running processes that have this word in their command line."""
-    return [
-        Identity(process.pid, process.info["create_time"])
-        for process in psutil.process_iter(["cmdline", "create_time", "status"])
-        if mark in (process.info["cmdline"] or []) and process.info["status"] != psutil.STATUS_ZOMBIE
-    ]
+    return [identity for identity, _ in _marked(mark)]
+
+
+def _marked(mark: str) -> Iterator[tuple[Identity, list[str]]]:
+    for process in psutil.process_iter(["cmdline", "status"]):
+        words = process.info["cmdline"] or []
+        if mark in words and process.info["status"] != psutil.STATUS_ZOMBIE:
+            try:
+                yield identify(process.pid, mark), words
+            except psutil.NoSuchProcess:
+                continue
 
 
 def _left(
@@ -162,19 +218,7 @@ def _left(
     for left in poll(lambda: [i for i in identities if i.process()], within):
         if not left or (enough and enough()):
             break
+    for identity in identities:
+        if identity not in left:
+            identity.reap()
     return left
-
-
-def _send(process: psutil.Process, signal: str) -> bool:
-    try:
-        getattr(process, signal)()
-    except psutil.NoSuchProcess:
-        return False
-    return True
-
-
-def _reap(pid: int) -> None:
-    try:
-        os.waitpid(pid, os.WNOHANG)
-    except ChildProcessError:
-        return  # it is another process's child

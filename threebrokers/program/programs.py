@@ -9,12 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import psutil
 from IPython import get_ipython
 from IPython.display import display
 
 from threebrokers.cluster import programs as register
-from threebrokers.cluster.process import Identity
+from threebrokers.cluster.process import identify
 from threebrokers.errors import BenchError
 from threebrokers.program.box import Box
 from threebrokers.program.program import Program
@@ -59,15 +58,19 @@ class Programs:
     def _start(self, name: str, text: str, show: Callable[[Box], None]) -> Program:
         if name in self._all:
             _end(self._all[name])
+        mark = f"{register.MARK}{self._home}"
         process = subprocess.Popen(
-            [sys.executable, "-u", "-m", "threebrokers.program.child", name, self._number, self._opened],
+            [
+                *(sys.executable, "-X", mark, "-u", "-m", "threebrokers.program.child"),
+                *(name, self._number, self._opened),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,  # the notebook's "interrupt" is not meant for it
             env={**os.environ, "THREEBROKERS_HOME": str(self._home), "PYTHONIOENCODING": "utf-8"},
         )
-        identity = Identity(process.pid, psutil.Process(process.pid).create_time())
+        identity = identify(process.pid, mark)
         register.note(self._home, name, identity)
         assert process.stdin is not None
         # The empty line stands for %%program, so that errors name the lines as the cell numbers them.
