@@ -146,7 +146,10 @@ def test_the_broker_of_a_killed_training_is_ended(monkeypatch: pytest.MonkeyPatc
     work = tmp_path / "cache" / "prepared" / ".training"
     mark = [f"{process.MARK}{work}", f"{process.NODE}1"]
     left = process.launch(
-        [sys.executable, "-c", "import signal; signal.pause()", *mark], tmp_path / "log", dict(os.environ)
+        [sys.executable, "-c", "import signal; signal.pause()", *mark],
+        tmp_path / "log",
+        dict(os.environ),
+        mark[0],
     )
     archive.prepare(lambda text: None)
     assert left.process() is None

@@ -79,7 +79,7 @@ class _Training:
         mark = [f"{process.MARK}{self.work}", f"{process.NODE}1"]
         log = self.work / "broker.log"
         command = [self.java, *self.broker, *mark, self._listing("broker"), "-cp", self.path, "kafka.Kafka"]
-        broker = process.launch([*map(str, command), str(self.conf)], log, dict(os.environ))
+        broker = process.launch([*map(str, command), str(self.conf)], log, dict(os.environ), mark[0])
         try:
             quiet_wait(lambda: ports.answers(self.port) or not broker.process(), storing.STEP_SECONDS)
             if not broker.process():
