@@ -21,11 +21,18 @@ help:  ## list this
 lab: runtime  ## set everything up, start three brokers, open JupyterLab (LAB=02 PORT=8890 BROWSER=none)
 	@$(BIN)/threebrokers lab $(LAB)
 
-test: authors  ## set everything up and run all tests that need no Docker
-	@$(RUN) tools.test
+test: authors  ## set everything up and run the tests (LAB=04: all of that lab; DOCKER=yes: containers too)
+	@$(RUN) tools.test $(if $(LAB),--lab $(LAB)) $(if $(DOCKER),--docker $(DOCKER)) $(TEST)
 
-test-compose: authors  ## run the tests that need Docker: the same brokers in containers
-	@$(RUN) tools.test --compose
+test-compose: authors  ## run only the tests that need Docker: the same brokers in containers
+	@$(RUN) tools.test --docker only $(TEST)
+
+test-all: authors  ## run all tests, and every solution on containers too (Docker; weekly in CI)
+	@$(RUN) tools.test --docker all $(TEST)
+
+repeat-tests: authors  ## run the tests that touch brokers many times (N=10 BUSY=2 LAB=04 PART=brokers DOCKER=yes)
+	@$(RUN) tools.repeat_tests --times $(or $(N),10) --busy $(or $(BUSY),0) $(if $(LAB),--lab $(LAB)) \
+		$(if $(PART),--part "$(PART)") $(if $(DOCKER),--docker $(DOCKER)) $(TEST)
 
 bench: runtime  ## measure the brokers on this machine: start, failover, memory
 	@$(RUN) tools.bench
@@ -67,4 +74,4 @@ runtime authors:
 	@command -v $(PYTHON) >/dev/null || { echo '✗ $(PYTHON) was not found: $(GET), then run make again.'; exit 1; }
 	@$(PYTHON) -m tools.setup $(KIND) $@
 
-.PHONY: help lab test test-compose bench bench-engines repeat down clean build run compose topics lint lock runtime authors
+.PHONY: help lab test test-compose test-all repeat-tests bench bench-engines repeat down clean build run compose topics lint lock runtime authors

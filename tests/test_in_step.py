@@ -1,6 +1,8 @@
 """Versions that stand in several files are the same everywhere."""
 
+import json
 import re
+import subprocess
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -95,7 +97,7 @@ def proved_python() -> str:
 def test_the_python_that_was_proved_is_the_oldest_one_and_the_one_of_ci_and_conda():
     assert SpecifierSet(PROJECT["requires-python"]).contains(proved_python())
     assert PROJECT["requires-python"] == f">={proved_python()}"
-    steps = yaml.safe_load((REPO / ".github/workflows/ci.yml").read_text("utf-8"))["jobs"]["test"]["steps"]
+    steps = yaml.safe_load((REPO / ".github/set-up/action.yml").read_text("utf-8"))["runs"]["steps"]
     assert [step["with"]["python-version"] for step in steps if "python" in step.get("uses", "")] == [
         proved_python()
     ]
@@ -116,7 +118,7 @@ def test_the_image_is_the_kafka_of_the_jars():
 
 
 def texts() -> Iterator[tuple[str, str]]:
-    for pattern in (*SOURCES, *CODE, ".github/workflows/*.yml", ".ci/run"):
+    for pattern in (*SOURCES, *CODE, ".github/*/*.yml", ".ci/run"):
         for path in sorted(REPO.glob(pattern)):
             if path != Path(__file__):
                 yield str(path.relative_to(REPO)), path.read_text("utf-8")
@@ -159,3 +161,26 @@ def test_there_is_one_scala_also_in_pyspark():
     assert suffixes == {"2.13"}
     core = Path(pyspark.__file__).parent / "jars" / f"spark-core_2.13-{PINS['pyspark']}.jar"
     assert core.exists()
+
+
+# What runs in CI.
+
+
+def test_every_job_of_the_workflow_is_set_up_in_one_way_and_runs_what_a_contributor_runs():
+    jobs = yaml.safe_load((REPO / ".github/workflows/ci.yml").read_text("utf-8"))["jobs"]
+    steps = {name: job["steps"] for name, job in jobs.items() if name != "lessons"}
+    assert all({"uses": "./.github/set-up"} in own for own in steps.values())
+    targets = set(re.findall(r"^([a-z-]+):.*##", (REPO / "Makefile").read_text("utf-8"), re.MULTILINE))
+    called = [step["run"] for own in steps.values() for step in own if "run" in step]
+    assert {call.split()[1] for call in called if call.startswith("make ")} <= targets
+    assert "bash .ci/run" in called
+
+
+def test_the_workflow_finds_the_labs():
+    listing = yaml.safe_load((REPO / ".github/workflows/ci.yml").read_text("utf-8"))["jobs"]["lessons"]
+    command = listing["steps"][-1]["run"].replace('"$GITHUB_OUTPUT"', "/dev/stdout")
+    told = subprocess.run(
+        ["bash", "-c", command], cwd=REPO, capture_output=True, text=True, check=True
+    ).stdout
+    numbers = sorted(path.name[:2] for path in (REPO / "lessons").glob("*.py"))
+    assert json.loads(told.removeprefix("labs=")) == numbers

@@ -16,10 +16,11 @@ CELL_SECONDS = 120  # a lab with Spark may take as long as a whole, its longest 
 START_SECONDS = 120
 
 
-def command(notebooks: list[Path]) -> list[str]:
-    """Return the pytest call that compares these notebooks."""
+def command(notebooks: list[Path], results: str = "") -> list[str]:
+    """Return the pytest call that compares these notebooks; `results` names a file for pytest's XML."""
     times = [f"--nbval-cell-timeout={CELL_SECONDS}", f"--nbval-kernel-startup-timeout={START_SECONDS}"]
-    options = ["--nbval-lax", "--nbval-current-env", *times, "--maxfail=1"]
+    times += [f"--junitxml={results}"] if results else []
+    options = ["-q", "--nbval-lax", "--nbval-current-env", *times, "--maxfail=1"]
     return [sys.executable, "-m", "pytest", *options, *map(str, notebooks)]
 
 
@@ -28,6 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("lesson", nargs="*", metavar="02", help="only these")
     parser.add_argument("--engine", choices=engine.NAMES, default=engine.LOCAL, help="what runs the brokers")
+    parser.add_argument("--junitxml", default="", metavar="FILE", help="where pytest writes its results")
     asked = parser.parse_args(arguments)
     only = asked.lesson
     if run.main([*only, "--check"]):  # a notebook that was not executed holds nothing to compare
@@ -35,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
     found = sorted((ROOT / "solutions").glob("*.ipynb"))
     chosen = [path for path in found if not only or path.stem[:2] in only]
     with temporary.bench(asked.engine):
-        return subprocess.run(command(chosen), cwd=ROOT).returncode
+        return subprocess.run(command(chosen, asked.junitxml), cwd=ROOT).returncode
 
 
 if __name__ == "__main__":

@@ -29,10 +29,11 @@ def steps(lesson: Lesson) -> Iterator[Step]:
     for exercise in lesson.exercises:
         name = f"{lab} {exercise.number}"
         yield Step(f"{name} untouched", "untouched", exercise)
-        for again in ("", "again: "):
-            for wrong in exercise.wrongs:
-                yield Step(f"{name} {again}wrong: {wrong.name}", "wrong", exercise, wrong)
-            yield Step(f"{name} {again}solution", "solution", exercise)
+        # A wrong answer is a second try itself: each comes after another one, and the solution after all.
+        yield Step(f"{name} solution", "solution", exercise)
+        for wrong in exercise.wrongs:
+            yield Step(f"{name} wrong: {wrong.name}", "wrong", exercise, wrong)
+        yield Step(f"{name} again: solution", "solution", exercise)
         yield Step(f"{name} nonsense", "nonsense", exercise)
     yield Step(f"{lab} rest of the lesson", "rest")
 

@@ -13,6 +13,7 @@ import pyspark
 import pytest
 
 from threebrokers import course_data
+from threebrokers.cluster.jars import spark_jars
 from threebrokers.cluster.java import spark_java_home
 from threebrokers.lab import Lab
 from threebrokers.opening import open_lab
@@ -64,7 +65,8 @@ print(far.sparkContext.master == sys.argv[2], count(far, sys.argv[1]), python ==
 
 @pytest.fixture(scope="module")
 def lab(cluster: object) -> Iterator[Lab]:
-    """Lab 12 with the flights of January."""
+    """Lab 12 with the flights of January, and Spark's jars: fetching them for the first time is not quiet."""
+    spark_jars()
     lab = open_lab("12")
     course_data.month_topic(lab, "spark-january", 1)
     yield lab

@@ -1,0 +1,139 @@
+"""Tests side by side: a job's output in one piece, the longest first, and nothing goes on after the end."""
+
+import io
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import psutil
+import pytest
+from rich.console import Console
+
+from tools import test, test_report
+from tools.jobs import Ended, Job, Pool
+
+XML = """<testsuites><testsuite tests="5" failures="1" errors="1" skipped="1" time="20">
+<testcase classname="tests.cluster.test_brokers" name="a" time="11.5"/>
+<testcase classname="tests.cluster.test_contract.TestLocal" name="b" time="30"/>
+<testcase classname="tests.cluster.test_contract.TestLocal" name="c" time="2"/></testsuite></testsuites>"""
+
+
+def job(name: str, program: str, **more: object) -> Job:
+    return Job("part", name, (sys.executable, "-c", program), **more)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def said() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def pool(tmp_path: Path, said: list[str]) -> Pool:
+    return Pool(2, tmp_path, said.append)
+
+
+def test_what_a_job_writes_comes_in_one_piece_with_how_it_ended(pool, said):
+    talk = "import sys; print('one'); print('two', file=sys.stderr); sys.exit(3)"
+    ended = pool.run([job("good", "print('fine')"), job("bad", talk)])
+    assert {one.job.name: one.code for one in ended} == {"good": 0, "bad": 3}
+    told = next(text for text in said if "bad: FAILED (exit code 3)" in text)
+    assert {"one", "two"} < set(told.splitlines())
+    assert any("good: passed" in text and "fine" in text for text in said)
+
+
+def test_gates_begin_first_and_then_the_longest(tmp_path, said):
+    wanted = [
+        job("short", "", expected=1),
+        job("long", "", expected=9),
+        job("gate", "", expected=0, gate=True),
+    ]
+    Pool(1, tmp_path, said.append).run(wanted)
+    assert [text for text in said if text.endswith("begins")] == [
+        "part: gate: begins",
+        "part: long: begins",
+        "part: short: begins",
+    ]
+
+
+def sleeper(begun: Path) -> Job:
+    """Return a job that says when it has begun, and sleeps until it is interrupted."""
+    program = f"""
+import time
+try:
+    open({str(begun)!r}, "w").close()
+    time.sleep(600)
+except KeyboardInterrupt:
+    print("ended in good order")
+"""
+    return job("sleeper", program, expected=99)
+
+
+def until(begun: Path) -> str:
+    return f"import os\nwhile not os.path.exists({str(begun)!r}): pass\n"
+
+
+def test_a_gate_that_fails_ends_what_runs_in_good_order_and_begins_nothing_more(pool, tmp_path):
+    begun = tmp_path / "begun"
+    gate = job("gate", until(begun) + "raise SystemExit(1)", gate=True)
+    ended = pool.run([gate, sleeper(begun), job("later", "", expected=1)])
+    assert {one.job.name for one in ended} == {"gate", "sleeper"}
+    assert any("ended in good order" in one.output for one in ended)
+
+
+def test_a_job_that_fails_and_is_no_gate_ends_nothing(pool):
+    ended = pool.run([job("bad", "raise SystemExit(1)", expected=99), job("good", ""), job("other", "")])
+    assert len(ended) == 3
+
+
+def test_ctrl_c_ends_the_jobs_in_good_order(pool, tmp_path):
+    begun = tmp_path / "begun"
+    main = threading.main_thread().ident
+    assert main is not None
+
+    def interrupt() -> None:
+        while not begun.exists():
+            pass
+        signal.pthread_kill(main, signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        pool.run([sleeper(begun), job("other", until(begun))])
+    assert [p for p in psutil.Process().children(recursive=True) if str(begun) in p.cmdline()] == []
+
+
+def test_the_table_tells_parts_files_and_labs_and_the_closing_line_counts_all(tmp_path):
+    (tmp_path / "0.xml").write_text(XML)
+    (tmp_path / "1.xml").write_text('<testsuite tests="7" failures="0" errors="0" skipped="0"/>')
+    ended = [
+        Ended(job("all", ""), 1, 44.0, "", tmp_path / "0.xml"),
+        Ended(Job("exercises", "04", (), lab="04"), 0, 60.0, "", tmp_path / "1.xml"),
+        Ended(Job("solution", "04", (), lab="04"), 0, 30.0, "", tmp_path / "broken-off.xml"),
+    ]
+    console = Console(file=io.StringIO(), width=110)
+    test_report.show(ended, 67.0, 2, console)
+    told = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert told[-1] == "1 failed, 9 passed, 1 skipped, 1 error in 67.00s (0:01:07)"
+    row = "✗ part all 1 failed, 2 passed, 1 skipped, 1 error 44 test_contract 32, test_brokers 12"
+    assert row.split() in [line.split() for line in told]
+    assert any(line.split() == ["04", "60", "30", "90", "45"] for line in told)
+    assert "Failed: part: all" in told
+
+
+def test_what_is_chosen():
+    def names(*chosen: object) -> set[tuple[str, str]]:
+        return {(job.part, job.name) for job in test.plan(*chosen)}
+
+    everything = names([], False, "no")
+    assert {("quick tests", "without brokers"), ("brokers", "brokers"), ("exercises", "12")} <= everything
+    assert not any(part == "containers" for part, _ in everything)
+    assert names(["04"], False, "no") == {("exercises", "04"), ("solution", "04")}
+    assert ("checks", "03") in names(["03"], False, "no")
+    only = names([], False, "only")
+    assert {part for part, _ in only} == {"containers"}
+    assert {"contract", "00", "03", "04"} <= {name for _, name in only}
+    assert ("containers", "12") not in only, "it breaks no broker"
+    assert ("containers", "12") in names([], False, "all")
+    assert names([], True, "yes") == {pair for pair in everything | only if not pair[1].isdigit()}
+    with pytest.raises(SystemExit, match="There is no lab 99: the labs are 00, 01"):
+        names(["99"], False, "no")

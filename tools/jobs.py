@@ -1,0 +1,127 @@
+"""Jobs that run side by side: each a process of its own, whose output comes in one piece when it ends."""
+
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ENDING_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of pytest, or of a command that takes its --junitxml: its part, and its name there.
+
+    `lab` is empty if it is of no lab. `expected` (s) decides who begins first. A job that is a `gate`
+    ends all others if it fails.
+    """
+
+    part: str
+    name: str
+    command: tuple[str, ...]
+    lab: str = ""
+    expected: float = 10.0
+    gate: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.part}: {self.name}"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A job that has ended: its exit code, its time (s), what it wrote, and pytest's results as XML."""
+
+    job: Job
+    code: int
+    seconds: float
+    output: str = field(repr=False)
+    results: Path
+
+
+class Pool:
+    """Runs jobs in so many lanes, the longest first; their results are kept in a folder.
+
+    Ctrl-C, or a gate that fails, ends all of them in good order.
+    """
+
+    def __init__(self, lanes: int, folder: Path, say: Callable[[str], None]) -> None:
+        self._lanes, self._folder, self._say = lanes, folder, say
+        self._running: list[subprocess.Popen[bytes]] = []
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def run(self, jobs: Sequence[Job]) -> list[Ended]:
+        """Run the jobs and return those that ran, in the order in which they ended."""
+        # A gate is worth nothing if it comes last.
+        order = sorted(jobs, key=lambda job: (not job.gate, -job.expected))
+        ended: list[Ended] = []
+        with ThreadPoolExecutor(self._lanes) as threads:
+            left = {threads.submit(self._one, place, job) for place, job in enumerate(order)}
+            try:
+                while left:
+                    done, left = wait(left, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        self._take(future, ended)
+            except BaseException:
+                self._end()
+                raise
+        return ended
+
+    def _take(self, future: Future[Ended | None], ended: list[Ended]) -> None:
+        one = future.result()
+        if one is None:
+            return
+        ended.append(one)
+        how = "passed" if one.code == 0 else f"FAILED (exit code {one.code})"
+        self._say(f"\n── {one.job}: {how} after {one.seconds:.0f} s\n{one.output.rstrip()}\n")
+        if one.job.gate and one.code != 0:
+            self._end()
+
+    def _one(self, place: int, job: Job) -> Ended | None:
+        results = self._folder / f"{place}.xml"
+        with tempfile.TemporaryFile() as output:
+            with self._lock:
+                if self._closed:
+                    return None
+                began = time.monotonic()
+                self._say(f"{job}: begins")
+                # In a group of its own: Ctrl-C reaches the pool alone, which ends its jobs in good order.
+                process = subprocess.Popen(
+                    [*job.command, f"--junitxml={results}"],
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+                self._running.append(process)
+            code = process.wait()
+            with self._lock:
+                self._running.remove(process)
+            output.seek(0)
+            told = output.read().decode("utf-8", "replace")
+            return Ended(job, code, time.monotonic() - began, told, results)
+
+    def _end(self) -> None:
+        """Interrupt what runs, as Ctrl-C does: pytest then ends the brokers that it started."""
+        with self._lock:
+            self._closed = True
+            running = list(self._running)
+        for process in running:
+            process.send_signal(signal.SIGINT)
+        due = time.monotonic() + ENDING_SECONDS
+        for process in running:
+            try:
+                process.wait(max(0.0, due - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def lanes() -> int:
+    """Return how many jobs run side by side: most of their time is waiting for brokers."""
+    return (os.cpu_count() or 1) + 1
