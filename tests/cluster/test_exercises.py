@@ -1,4 +1,7 @@
-"""Every exercise on a real cluster: untouched, each wrong answer, the solution, all again, nonsense."""
+"""Every exercise on a real cluster: untouched, the solution, each wrong answer, the solution again, nonsense.
+
+One story in parameters: a step needs those before it, so choose lessons with --lesson, not steps with -k.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -9,10 +9,11 @@ from typing import Any
 
 import psutil
 
-from threebrokers.waiting import poll
+from threebrokers.waiting import poll, quiet_wait
 
 MARK = "-Dthreebrokers.home="
 NODE = "-Dthreebrokers.node="
+WORDS_SECONDS = 5.0
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -52,7 +53,10 @@ class Identity:
 
 def identify(pid: int, mark: str = "") -> Identity:
     """Return the identity of a process that runs now. Raises psutil.NoSuchProcess."""
-    return Identity(pid, start_of(pid), mark)
+    identity = Identity(pid, start_of(pid), mark)
+    # For a moment after its start a program has no command line yet; one that has ended has none any more.
+    quiet_wait(lambda: not mark or _has_words(pid), WORDS_SECONDS)
+    return identity
 
 
 def start_of(pid: int) -> str:
@@ -69,6 +73,14 @@ def start_of(pid: int) -> str:
         raise psutil.NoSuchProcess(pid) from None
     # The second field is the program's name in parentheses, and may hold anything.
     return f"{int(told.rpartition(b')')[2].split()[19])} ticks after boot {_boot()}"
+
+
+def _has_words(pid: int) -> bool:
+    try:
+        process = psutil.Process(pid)
+        return process.status() == psutil.STATUS_ZOMBIE or bool(process.cmdline())
+    except psutil.NoSuchProcess:
+        return True
 
 
 @cache
