@@ -87,6 +87,16 @@ def test_what_carries_no_mark_is_seen_and_never_signalled(launch):
     assert process.look(1, identity).state == "up"
 
 
+def test_a_process_is_known_from_its_first_moment(tmp_path):
+    """Between its start and its first step a program has no command line: one in four was missed here."""
+    environment = {"PATH": "/usr/bin:/bin"}
+    for _ in range(40):
+        begun = process.launch(["/bin/sleep", "30"], tmp_path / "log", environment, "30")
+        assert begun.process() is not None
+        assert process.send(begun, "kill")
+        process.end([begun], 0)
+
+
 def test_nothing_is_launched_that_could_not_be_ended(tmp_path):
     with pytest.raises(AssertionError, match="no mark"):
         process.launch([sys.executable, "-c", "pass"], tmp_path / "log", {}, "threebrokers=here")
