@@ -38,7 +38,9 @@ class Identity:
             if process.status() == psutil.STATUS_ZOMBIE:
                 # While only its first thread has ended, the others still hold its ports and files.
                 return process if process.num_threads() > 1 else None
-            return process if not self.mark or self.mark in process.cmdline() else None
+            words = process.cmdline() if self.mark else []
+            # One that is ending has no words left before it has ended.
+            return process if not words or self.mark in words else None
         except psutil.NoSuchProcess:
             return None
 
