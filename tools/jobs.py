@@ -103,6 +103,7 @@ class Pool:
             code = process.wait()
             with self._lock:
                 self._running.remove(process)
+                self._closed |= job.gate and code != 0  # before this lane takes the next job
             output.seek(0)
             told = output.read().decode("utf-8", "replace")
             return Ended(job, code, time.monotonic() - began, told, results)
