@@ -158,7 +158,6 @@ class TestPorts:
         )
         assert "another program" in found
 
-
     def test_one_that_ends_while_it_is_named_is_left_out(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def ended(pid: int) -> None:
             raise psutil.NoSuchProcess(pid)
