@@ -28,3 +28,14 @@ def test_a_line_that_is_no_act_is_left_out_and_the_next_one_is_not_lost(tmp_path
     assert diary.read(tmp_path) == [KILL]
     diary.write(tmp_path, START)
     assert diary.read(tmp_path) == [KILL, START]
+
+
+def test_a_large_diary_is_set_aside_and_still_read_until_the_next_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(diary, "MOST_BYTES", 20)
+    for act in (KILL, START):
+        diary.write(tmp_path, act)
+        diary.trim(tmp_path)
+        assert diary.read(tmp_path)[-1] == act
+    assert diary.read(tmp_path) == [START]
+    diary.trim(tmp_path)
+    assert diary.read(tmp_path) == [START]

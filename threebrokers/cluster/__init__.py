@@ -7,7 +7,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from threebrokers import home as places
-from threebrokers.cluster import asking, engine, programs, tools
+from threebrokers.cluster import asking, diary, engine, programs, tools
 from threebrokers.cluster.acts import Acts
 from threebrokers.cluster.process import BrokerProcess, Work
 from threebrokers.cluster.settings import BROKERS
@@ -62,6 +62,7 @@ class Cluster(Acts):
         engine.refuse_second(self._engine)
         started = self._engine.up(say, links)
         engine.remember(self._engine.home, self.engine)
+        diary.trim(self._engine.home)
         self._report(*(Act(at, "start", n) for n, at in started.items()))
         if self.faults():
             self.heal()  # as a paused broker goes on: else who is cut off could not register

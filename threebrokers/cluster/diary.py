@@ -2,10 +2,14 @@
 
 import json
 import os
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
+from threebrokers.files import set_aside
 from threebrokers.sight import Act
+
+MOST_BYTES = 1_000_000  # some 12,000 acts
 
 
 def write(home: Path, act: Act) -> None:
@@ -25,12 +29,17 @@ def write(home: Path, act: Act) -> None:
         os.close(file)
 
 
+def trim(home: Path) -> None:
+    """Begin a new file if the present one is large; what the one before it told is forgotten."""
+    set_aside(_path(home), MOST_BYTES)
+
+
 def read(home: Path) -> list[Act]:
-    """Return everything that was done, oldest first; a line that tells of no act is left out."""
-    try:
-        lines = _path(home).read_text("utf-8", "replace").splitlines()
-    except OSError:
-        return []
+    """Return what was done, oldest first; a line that tells of no act is left out."""
+    lines: list[str] = []
+    for path in (_path(home).with_name("acts.jsonl.1"), _path(home)):
+        with suppress(OSError):
+            lines += path.read_text("utf-8", "replace").splitlines()
     return [act for line in lines if (act := _act(line))]
 
 

@@ -12,9 +12,11 @@ from threebrokers.cluster.network import Fault
 from threebrokers.cluster.process import BrokerProcess, Identity, Work
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import BenchError
+from threebrokers.files import set_aside
 from threebrokers.waiting import wait_until
 
 STOP_SECONDS = 8.0
+LAST_BYTES = 64_000  # of a log: some 400 lines
 
 
 class LocalEngine:
@@ -158,12 +160,12 @@ class LocalEngine:
     def last_words(self, node: int) -> str:
         """Return the last error line in a broker's log, or an empty text."""
         try:
-            lines = self.log(node).read_text(errors="replace").splitlines()
+            with self.log(node).open("rb") as log:
+                log.seek(max(0, log.seek(0, os.SEEK_END) - LAST_BYTES))
+                lines = log.read().decode(errors="replace").splitlines()
         except OSError:
             return ""
-        wrong = [
-            line for line in lines[-400:] if " ERROR " in line or " FATAL " in line or "Exception" in line
-        ]
+        wrong = [line for line in lines if " ERROR " in line or " FATAL " in line or "Exception" in line]
         return wrong[-1] if wrong else ""
 
     def log(self, node: int) -> Path:
@@ -204,6 +206,7 @@ class LocalEngine:
         ]
         # More arenas of the C library's allocator only cost memory here.
         environment = {**os.environ, "MALLOC_ARENA_MAX": "2"}
+        set_aside(self.log(node))
         at = clock.now()
         here.brokers[node] = process.launch(command, self.log(node), environment)
         bench.save(self.home, here)
