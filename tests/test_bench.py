@@ -78,6 +78,7 @@ def test_a_port_that_is_in_use_is_not_chosen(tmp_path):
     home.mkdir()
     first = ports.claim(home)
     with socket.socket() as stranger:
+        stranger.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         stranger.bind((ports.HOST, first[2]["REPL"]))
         stranger.listen()
         assert ports.answers(first[2]["REPL"])
