@@ -1,6 +1,7 @@
 """The bench's state file, ports and folders."""
 
 import json
+import os
 import socket
 
 import pytest
@@ -77,10 +78,69 @@ def test_a_port_that_is_in_use_is_not_chosen(tmp_path):
     home.mkdir()
     first = ports.claim(home)
     with socket.socket() as stranger:
+        stranger.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         stranger.bind((ports.HOST, first[2]["REPL"]))
         stranger.listen()
         assert ports.answers(first[2]["REPL"])
         assert first[2]["REPL"] not in _flat(ports.claim(home))
+
+
+def test_own_ports_that_are_still_closing_are_waited_for(tmp_path, monkeypatch):
+    home = tmp_path / "a"
+    home.mkdir()
+    first = ports.claim(home)
+    closing = iter([False] * 4)
+    real = ports.is_free
+    monkeypatch.setattr(
+        ports, "is_free", lambda port: next(closing, True) if port == first[2]["REPL"] else real(port)
+    )
+    assert ports.claim(home) == first
+
+
+def test_a_port_that_somebody_listens_at_is_not_waited_for(tmp_path, monkeypatch):
+    home = tmp_path / "a"
+    home.mkdir()
+    first, looks = ports.claim(home), []
+
+    def waited(look, within):
+        looks.append(look())
+        return looks[-1]
+
+    monkeypatch.setattr(ports, "quiet_wait", waited)
+    with socket.create_server((ports.HOST, first[2]["REPL"])):
+        assert ports.claim(home) != first
+    assert looks == [True]
+
+
+@pytest.mark.parametrize("kind", ["link", "file", "open", "another user's"])
+def test_a_folder_for_claims_that_somebody_else_may_write_to_is_refused(tmp_path, monkeypatch, kind):
+    user = os.getuid() + (kind == "another user's")
+    monkeypatch.setattr(os, "getuid", lambda: user)
+    folder, theirs = tmp_path / f"threebrokers-{user}", tmp_path / "theirs"
+    theirs.mkdir()
+    if kind == "link":
+        folder.symlink_to(theirs)
+    elif kind == "file":
+        folder.touch()
+    else:
+        folder.mkdir(mode=0o700)
+        folder.chmod(0o777 if kind == "open" else 0o700)
+    with pytest.raises(BenchError, match=r"you alone may write to.*set TMPDIR to a folder of your own"):
+        ports.claim(tmp_path)
+    assert list(theirs.iterdir()) == []
+
+
+def test_a_link_among_the_claims_is_not_followed(tmp_path):
+    precious = tmp_path / "precious"
+    precious.write_text("{}")
+    home = tmp_path / "a"
+    home.mkdir()
+    ports.claim(home)
+    book = next(tmp_path.glob("threebrokers-*/ports.json"))
+    book.unlink()
+    book.symlink_to(precious)
+    ports.claim(home)
+    assert precious.read_text() == "{}"
 
 
 def test_no_free_port_is_one_sentence(tmp_path, monkeypatch):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from threebrokers import progress
 from tools import clean
 
 REPO = Path(__file__).parent.parent
@@ -120,3 +121,16 @@ def test_cleaning_leaves_the_environment_of_conda(
     assert list(home.iterdir()) == []
     assert ("The conda environment stays: `conda deactivate`" in capsys.readouterr().out) == by_conda
     assert prefix.exists()
+
+
+def test_cleaning_keeps_what_the_learner_has_solved_and_predicted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
+    monkeypatch.setattr(clean, "Cluster", NoBrokers)
+    progress.record("3.1", True)
+    progress.record_guess("4.a", progress.Guess("all", "all"))
+    (tmp_path / "bench.json").write_text("{}")
+    clean.main()
+    assert (set(progress.solved()), set(progress.guesses())) == ({"3.1"}, {"4.a"})
+    assert not (tmp_path / "bench.json").exists()

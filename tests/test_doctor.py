@@ -161,6 +161,18 @@ class TestPorts:
         )
         assert "another program" in found
 
+    def test_one_that_ends_while_it_is_named_is_left_out(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def ended(pid: int) -> None:
+            raise psutil.NoSuchProcess(pid)
+
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            port = other.getsockname()[1]
+            if sys.platform == "linux":
+                assert forgotten.listeners({port})
+            monkeypatch.setattr(psutil, "Process", ended)
+            monkeypatch.setattr(psutil, "pid_exists", lambda pid: True)
+            assert forgotten.listeners({port}) == []
+
 
 class TestLinks:
     def test_brokers_without_links_need_none(self) -> None:

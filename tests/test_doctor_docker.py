@@ -159,6 +159,15 @@ def test_nothing_is_wrong_with_it(fake: Fake, daemon: Callable[..., str]) -> Non
     assert findings["brokers"].what == "none runs"
 
 
+def test_no_proxy_is_asked_for_one_on_this_machine(
+    fake: Fake, daemon: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake("2.26.1", daemon("28.2.2"))
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    assert found()["Docker"].ok
+
+
 def test_the_local_engine_needs_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("THREEBROKERS_CLUSTER", "local")

@@ -291,7 +291,7 @@ class TestCompose:
         monkeypatch.setenv("KAFKA_HEAP_OPTS", "-Xmx9g")
         compose.daemon.here, said = [], []
         program.put()
-        assert compose.up(said.append) == [1, 2, 3]
+        assert list(compose.up(said.append)) == [1, 2, 3]
         begin = f"--project-name {compose.containers.project}"
         pulled, started = program.called()
         assert pulled.endswith(f"{begin} pull --quiet")

@@ -15,6 +15,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from threebrokers.cluster.lockfile import locked
+from threebrokers.cluster.settings import TABLE
 from tools import conda_file, lock, packages
 from tools.constraints import closure
 
@@ -39,6 +40,14 @@ def jar_version(group: str, name: str) -> str:
 
 
 KAFKA = jar_version("kafka", "kafka-server")
+
+
+def test_the_seconds_in_contributing_are_those_of_the_table_of_settings():
+    text = (REPO / "CONTRIBUTING.md").read_text("utf-8")
+    told = re.findall(r"`([a-z.]+\.ms)` is ([\d.]+) s\b", text)
+    here = {setting.name: int(setting.here) / 1000 for setting in TABLE if setting.name.endswith(".ms")}
+    assert told
+    assert {name: float(seconds) for name, seconds in told} == {name: here[name] for name, _ in told}
 
 
 # Python packages: pyproject.toml, constraints.txt, environment.yml.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.tapes import KILL, PAUSE, START, a_kill_and_a_pause, at, beats, every, sight
 from threebrokers.errors import BenchError
 from threebrokers.recorder import Tape
-from threebrokers.recorder.data import Burst, Flow, Mark, TapeData
+from threebrokers.recorder.data import Burst, Flow, Mark, Missed, TapeData
 from threebrokers.sight import (
     Act,
     BrokerSight,
@@ -136,7 +136,7 @@ def test_a_saved_recording_is_the_same_again(tape, tmp_path):
 
 def test_what_was_concluded_stands_apart_from_what_was_seen(tape, tmp_path):
     whole = json.loads(tape.save(tmp_path / "tape.json").read_text())
-    assert set(whole["seen"]) == {"sights", "acts", "marks", "flows"}
+    assert set(whole["seen"]) == {"sights", "acts", "marks", "missed", "flows"}
     gaps = whole["concluded"]["gaps"]
     assert [(gap["kind"], gap["after"]) for gap in gaps][:3] == [
         ("acknowledged", 3000),
@@ -164,6 +164,14 @@ def test_another_file_is_no_recording(tmp_path, text):
     path.write_text(text)
     with pytest.raises(BenchError, match="is no recording of this course"):
         Tape.load(path)
+
+
+def test_a_recording_that_an_earlier_version_saved_is_read(tape, tmp_path):
+    path = tape.save(tmp_path / "tape.json")
+    whole = json.loads(path.read_text())
+    del whole["seen"]["missed"]
+    path.write_text(json.dumps(whole))
+    assert Tape.load(path).data == tape.data
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path, tape):
@@ -241,6 +249,7 @@ def test_any_recording_is_the_same_after_json(data):
         acts=(Act(at(1.234), "cut", 2, "from clients"),),
         marks=(Mark(at(2), 'a "mark" → é'),),
         flows=(Flow("p", "sent", "a", None, bursts),),
+        missed=(Missed(at(3), at(4.5), "Docker does not answer."),),
     )
     assert file.loads(file.dumps(tape, [])) == tape
 

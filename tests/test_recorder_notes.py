@@ -178,13 +178,13 @@ def test_records_that_come_close_together_are_one_burst():
     tally = Tally()
     for at in (1.0, 1.02, 1.04, 1.2, 1.22):
         tally.add(at)
-    assert tally.bursts(100) == (Burst(101.0, 101.04, 3), Burst(101.2, 101.22, 2))
+    assert tally.bursts() == (Burst(1.0, 1.04, 3), Burst(1.2, 1.22, 2))
 
 
 def test_a_burst_is_cut_so_that_its_course_can_be_seen():
     tally = Tally()
     for number in range(1000):
         tally.add(number / 1000)
-    bursts = tally.bursts(0)
+    bursts = tally.bursts()
     assert 9 <= len(bursts) <= 11
     assert sum(burst.records for burst in bursts) == 1000

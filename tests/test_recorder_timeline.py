@@ -9,7 +9,7 @@ import pytest
 
 from tests.tapes import KILL, a_kill_and_a_pause, at, beats, every, sight
 from threebrokers.recorder import Tape, bars
-from threebrokers.recorder.data import Burst, Flow, Mark, TapeData
+from threebrokers.recorder.data import Burst, Flow, Mark, Missed, TapeData
 from threebrokers.recorder.gaps import Gap
 from threebrokers.recorder.ink import BAD
 from threebrokers.recorder.lanes import Lane, flow_lanes
@@ -275,3 +275,13 @@ def test_fast_records_are_one_bar_and_not_thousands_of_ticks(tape):
 def test_every_tick_of_a_slow_flow_is_there():
     tape = Tape(TapeData(at(0), at(10), flows=(beats("sent", *every(0.1, 0, 9.9)),)))
     assert ticks(tape) == 100
+
+
+def test_times_in_which_nobody_looked_have_a_lane_and_words(tape):
+    missed = Missed(at(3.2), at(6.0), "Docker does not answer: start it.")
+    shown = Tape(replace(tape.data, missed=(missed,)))
+    told = "From 3.2 s to 6.0 s the brokers were not seen: Docker does not answer: start it."
+    assert told in shown.show().words.splitlines()
+    assert {"brokers", "not seen"} <= set(texts(shown))
+    assert "not seen" not in texts(tape)
+    assert repr(shown).endswith("; brokers not seen for 2.8 s")

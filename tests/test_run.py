@@ -77,6 +77,37 @@ def test_changed_code_does_too(runnable):
     assert execution.sources(runnable.root, path, notebooks.read(path)) != before
 
 
+def test_what_draws_its_outputs_is_told_and_executed_when_asked(runnable, capsys, monkeypatch):
+    reading = runnable.root / "threebrokers" / "checks" / "reading.py"
+    reading.write_text("WORDS = 'two copies are left'\n")
+    path = runnable.notebook("solutions")
+    execution.execute(runnable.root, path)
+    assert run.older(runnable.root, []) == {}
+    reading.write_text("WORDS = 'both copies are left'\n")
+    assert run.stale(runnable.root, []) == []
+    assert run.older(runnable.root, []) == {path: ["checks/reading.py"]}
+    assert run.older(runnable.root, ["12"]) == {}
+    assert run.main(["--check"], runnable.root) == 0
+    told = "solutions/03_replication.ipynb shows what was made before checks/reading.py changed; "
+    assert f"{told}run `python -m tools.run --shown 03`.\n" in capsys.readouterr().out
+    assert run.main(["--check", "--shown"], runnable.root) == 1
+
+    done = []
+    monkeypatch.setattr(execution, "execute", lambda root, path: done.append(path))
+    assert run.main([], runnable.root) == 0
+    assert run.main(["--shown"], runnable.root) == 0
+    assert done == [path]
+
+
+def test_what_an_earlier_version_executed_is_not_judged_by_what_it_shows(runnable):
+    path = runnable.notebook("solutions")
+    execution.execute(runnable.root, path)
+    notebook = json.loads(path.read_text("utf-8"))
+    del notebook["metadata"]["threebrokers"]["shown"]
+    path.write_text(json.dumps(notebook), "utf-8")
+    assert (run.stale(runnable.root, []), run.older(runnable.root, [])) == ([], {})
+
+
 def test_lines_that_come_one_by_one_make_one_output(runnable):
     lines = "print(1, flush=True); print(2, file=sys.stderr, flush=True); print(3, flush=True)"
     runnable.edit("print(shown)", f"import sys; {lines}")

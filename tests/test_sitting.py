@@ -147,8 +147,14 @@ def test_too_little_memory_is_said_before_the_start(bench: Bench, monkeypatch: p
 
 
 @pytest.mark.programs
-def test_a_real_jupyterlab_asks_for_its_token_and_for_nothing_else(clone: Path) -> None:
+def test_a_real_jupyterlab_asks_for_its_token_and_for_nothing_else(
+    clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     work.hand_out()
+    # The network's proxy, which nobody answers: JupyterLab is on this machine.
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     port = jupyter.choose_port(None)
     server = jupyter.start(clone / "work" / "01_hello_kafka.ipynb", port)
     try:
@@ -156,7 +162,7 @@ def test_a_real_jupyterlab_asks_for_its_token_and_for_nothing_else(clone: Path) 
 
         def get(path: str, key: str = token) -> Any:
             request = urllib.request.Request(base + path, headers={"Authorization": f"token {key}"})
-            with urllib.request.urlopen(request, timeout=10) as answer:
+            with direct.open(request, timeout=10) as answer:
                 return json.load(answer)
 
         with pytest.raises(urllib.error.HTTPError) as refused:

@@ -7,7 +7,7 @@ import pytest
 from tests.sights import after_a_kill, sight
 from threebrokers.errors import BenchError
 from threebrokers.sight import Act
-from threebrokers.view import Panels, panels, replay
+from threebrokers.view import Panels, live, panels, replay
 from threebrokers.view.still import still
 from threebrokers.waiting import quiet_wait
 
@@ -19,17 +19,22 @@ class Bench:
         self.done, self.hearers, self.closed, self.looks = [], [], 0, [sight(0.0)]
         self.go_on = threading.Event()
         self.go_on.set()
+        self.blind, self.price = None, None
 
     def looker(self):
         return self
 
     def look(self, topics, groups=()):
+        if self.blind:
+            raise self.blind
         return self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
 
     def close(self):
         self.closed += 1
 
     def cost(self, broker):
+        if self.price:
+            raise self.price
         return "the quorum" if broker == 1 else ""
 
     def on_act(self, hear):
@@ -38,13 +43,15 @@ class Bench:
 
     def kill(self, broker, *, anyway=False):
         self.go_on.wait(5)
-        if self.cost(broker) and not anyway:
+        if not anyway and self.cost(broker):
             raise BenchError("That costs the quorum.")
         self.done.append(("kill", broker, anyway))
         for hear in self.hearers:
             hear(Act(1.0, "kill", broker))
 
     def start(self, broker):
+        if broker == 3:
+            raise OSError(28, "No space left on device")
         self.done.append(("start", broker))
 
 
@@ -109,6 +116,50 @@ def test_what_a_button_cannot_do_stands_among_the_events(bench, shown):
     assert quiet_wait(lambda: "could not kill broker 1: That costs the quorum." in told(shown), 5)
     press(shown, "kill", 1, anyway=True)
     assert quiet_wait(lambda: bench.done == [("kill", 1, True)], 5)
+    press(shown, "start", 3)
+    words = "could not start broker 3: OSError: [Errno 28] No space left on device"
+    assert quiet_wait(lambda: words in told(shown), 5)
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (BenchError("Docker does not answer: start it."), "Docker does not answer: start it."),
+        (KeyError("state"), "KeyError: 'state'"),
+    ],
+)
+def test_looks_that_fail_are_told_and_the_panel_goes_on(bench, shown, fault, words):
+    bench.blind = fault
+    assert quiet_wait(lambda: f"the brokers cannot be seen: {words}" in told(shown), 5)
+    alarm = f"The brokers cannot be seen, this is how they were: {words}"
+    assert shown.frame["alarm"] == alarm
+    assert repr(shown).startswith(f"{alarm}\nBroker 1: up")
+    since = shown.frame["time"]
+    assert quiet_wait(lambda: shown.frame["time"] != since, 5), "the page would say that the kernel is busy"
+    assert told(shown).count(f"the brokers cannot be seen: {words}") == 1
+    bench.blind = None
+    assert quiet_wait(lambda: "the brokers are seen again" in told(shown), 5)
+    assert shown.frame["alarm"] == ""
+
+
+def test_what_an_act_breaks_in_the_panel_does_not_reach_who_acted(bench, shown):
+    bench.price = BenchError("Docker does not answer: start it.")
+    bench.kill(2, anyway=True)
+    assert bench.done == [("kill", 2, True)]
+    assert "you killed broker 2" in told(shown)
+    assert "what the buttons cost is not known: Docker does not answer: start it." in told(shown)
+    bench.price = None
+    bench.kill(2)
+    assert shown.frame["brokers"][0]["cost"] == "the quorum"
+
+
+def test_a_picture_that_cannot_be_drawn_is_told_with_the_next_one(bench, shown, monkeypatch):
+    with monkeypatch.context() as broken:
+        broken.setattr(live, "frame", lambda sight, scene: {}["nothing"])
+        bench.kill(2)
+        bench.looks.append(after_a_kill(3.0))
+        assert quiet_wait(lambda: len(bench.looks) == 1, 5)
+    assert quiet_wait(lambda: "the panel could not be drawn: KeyError: 'nothing'" in told(shown), 5)
 
 
 def test_only_buttons_that_there_are_are_obeyed(bench, shown):

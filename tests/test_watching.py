@@ -1,5 +1,6 @@
 """Watching: how views become one sight, and how silent brokers are dealt with, without brokers."""
 
+import itertools
 import socket
 import struct
 import threading
@@ -8,7 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from threebrokers import clock
 from threebrokers.cluster.process import BrokerProcess
+from threebrokers.errors import BenchError
 from threebrokers.sight import PartitionSight
 from threebrokers.watching import Looker, Observer, groups, questions
 from threebrokers.watching.merge import View, chief, merge_topics
@@ -190,7 +193,7 @@ def test_an_observer_tells_every_sight_until_it_is_closed():
         if len(heard) == 2:
             twice.set()
 
-    observer = Observer(looker, lambda: None, every=0.01)
+    observer = Observer(looker, lambda: None, every=0.01, missed=pytest.fail)
     observer.hear(hear)
     observer.start()
     assert twice.wait(5)
@@ -199,3 +202,53 @@ def test_an_observer_tells_every_sight_until_it_is_closed():
     assert observer.latest is heard[-1]
     assert not twice.wait(0) or len(heard) == count
     assert heard[0].at < heard[1].at
+
+
+def test_a_look_or_a_hearer_that_fails_is_told_and_the_next_look_comes():
+    states = iter([BenchError("Docker does not answer."), OSError("gone"), {1: BrokerProcess(1, "down")}])
+    missed, seen = [], threading.Event()
+
+    def processes():
+        state = next(states, {1: BrokerProcess(1, "down")})
+        if isinstance(state, Exception):
+            raise state
+        return state
+
+    def hear(sight):
+        if len(missed) == 2:
+            raise KeyError("hearer")
+        seen.set()
+
+    observer = Observer(Looker(processes, lambda: {}), lambda: None, every=0.01, missed=missed.append)
+    observer.hear(hear)
+    observer.start()
+    assert seen.wait(5)
+    observer.close()
+    assert missed == ["Docker does not answer.", "OSError: gone", "KeyError: 'hearer'"]
+
+
+def test_the_pace_of_looks_does_not_depend_on_the_systems_time(monkeypatch):
+    heard, often = [], threading.Event()
+
+    def hear(sight):
+        heard.append(sight.at)
+        if len(heard) == 5:
+            often.set()
+
+    times = itertools.count(2e9, -3600)  # it is set back again and again
+    monkeypatch.setattr(clock, "now", lambda: next(times))
+    looker = Looker(lambda: {1: BrokerProcess(1, "down")}, lambda: {})
+    observer = Observer(looker, lambda: None, every=0.01, missed=pytest.fail)
+    observer.hear(hear)
+    observer.start()
+    assert often.wait(5)
+    observer.close()
+    assert heard[:3] == [2e9, 2e9 - 3600, 2e9 - 7200]
+
+
+def test_a_step_of_the_systems_time_makes_no_broker_silent(monkeypatch, talker):
+    looker = Looker(lambda: {1: BrokerProcess(1, "up")}, lambda: {1: {"CLIENT": talker}})
+    looker._answered[1] = time.monotonic()
+    monkeypatch.setattr(clock, "now", lambda: time.time() + 3600)
+    assert looker._broker(clock.now(), BrokerProcess(1, "up"), True, "").state == "up"
+    looker.close()

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import confluent_kafka
 
+from threebrokers.files import set_aside
 from threebrokers.running import running_cell
 
 # A lab's brokers come and go within seconds, so its clients look again soon.
@@ -148,6 +149,7 @@ def _client_log(folder: Path) -> logging.Logger:
         for handler in list(logger.handlers):
             logger.removeHandler(handler)
             handler.close()
+        set_aside(path)
         handler = logging.FileHandler(path, delay=True)
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
         logger.addHandler(handler)

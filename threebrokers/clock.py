@@ -1,11 +1,12 @@
-"""One clock for everything that is measured: it runs evenly, also when the system's time is set."""
+"""The system's time, for moments: brokers and other programs write down the same.
+
+How long something takes is told by `time.monotonic()`: that runs evenly, also when the system's time is set,
+and stands still while a laptop sleeps. So a moment is never made of it.
+"""
 
 import time
-
-# Read once, so that all times of a process fit together; another process of this machine differs by < 1 ms.
-_START = time.time() - time.monotonic()
 
 
 def now() -> float:
     """Return the time in s since 1970."""
-    return _START + time.monotonic()
+    return time.time()

@@ -1,8 +1,13 @@
-"""Writing files so that nobody ever reads half of one, and keeping what would be lost."""
+"""Writing files so that nobody ever reads half of one, keeping what would be lost, and no log for ever."""
 
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
+
+LOG_BYTES = (
+    20_000_000  # a broker writes some 100 kB when it starts, and when it loses the others 10 MB an hour
+)
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -23,6 +28,16 @@ def write_whole(path: Path, content: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def set_aside(path: Path, most: int = LOG_BYTES) -> None:
+    """Give a log of more than so many bytes the name `name.1`, so that a new one begins; an older one goes.
+
+    A log that cannot be renamed goes on.
+    """
+    with suppress(OSError):
+        if path.stat().st_size > most:
+            path.replace(path.with_name(f"{path.name}.1"))
 
 
 def free_name(path: Path, word: str) -> Path:

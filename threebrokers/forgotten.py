@@ -45,6 +45,12 @@ def listeners(ports: set[int]) -> list[str]:
     except psutil.AccessDenied:  # macOS shows them to root alone
         return []
     found = {c.pid for c in connections if c.status == psutil.CONN_LISTEN and c.laddr.port in ports and c.pid}
-    return [
-        f"{psutil.Process(pid).name()} (process {pid})" for pid in sorted(found) if psutil.pid_exists(pid)
-    ]
+    names = {pid: _name(pid) for pid in sorted(found)}
+    return [f"{name} (process {pid})" for pid, name in names.items() if name]
+
+
+def _name(pid: int) -> str:
+    try:
+        return str(psutil.Process(pid).name())
+    except psutil.Error:  # it has ended since, or is not shown to this user
+        return ""

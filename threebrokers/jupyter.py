@@ -140,11 +140,14 @@ def _trust(notebooks: list[Path], data: Path) -> None:
 
 
 def _wait(server: Server, port: int, log: Path) -> None:
+    # A proxy is for other machines: through one, this machine's own address leads nowhere.
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
     def answers() -> bool:
         if server.identity.process() is None:
             raise BenchError(f"JupyterLab ended while it started: the reason stands at the end of {log}.")
         try:
-            with urllib.request.urlopen(f"http://{ports.HOST}:{port}/api", timeout=2):
+            with direct.open(f"http://{ports.HOST}:{port}/api", timeout=2):
                 return True
         except (urllib.error.URLError, TimeoutError, ConnectionError):
             return False

@@ -7,6 +7,8 @@ from pathlib import Path
 from threebrokers.cluster import Cluster, engine
 from threebrokers.home import cache, home
 
+KEPT = ("progress", "predictions")  # what `threebrokers progress` tells of
+
 
 def main() -> None:
     """Stop, delete, and say what stays."""
@@ -16,7 +18,7 @@ def main() -> None:
     for path in folder.iterdir():
         if path.is_dir():
             shutil.rmtree(path)
-        elif not path.name.startswith("progress"):
+        elif not path.name.startswith(KEPT):
             path.unlink()
     print(f"Deleted the brokers' data in {folder}. Your progress and work/ stay.")
     print(f"Kafka's jars stay in {cache()}, for other clones: delete that folder by hand if there are none.")

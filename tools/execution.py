@@ -9,7 +9,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellControlSignal, CellExecutionError, DeadKernelError
 
 from threebrokers.files import write_whole
-from tools import checks, notebooks
+from tools import checks, notebooks, shown
 from tools.kernel import QUIET
 
 CELL_SECONDS = 180
@@ -21,7 +21,10 @@ class CellFaultError(Exception):
 
 
 def sources(root: Path, path: Path, notebook: Any) -> str:
-    """Return a hash of what an execution depends on: the solution's code and its checks."""
+    """Return a hash of what a solution's answers depend on: its code and its checks.
+
+    What only draws or words its outputs is kept apart, by shown.prints.
+    """
     main = root / checks.where(path.stem[:2])
     texts = [module.read_text("utf-8") for module in sorted(main.parent.glob(f"{main.stem}*.py"))]
     return hashlib.sha256(json.dumps([notebooks.code(notebook), *texts]).encode()).hexdigest()
@@ -31,9 +34,10 @@ def execute(root: Path, path: Path) -> None:
     """Execute one solution and write it with its outputs. Raises CellFaultError, and writes nothing then."""
     notebook = notebooks.read(path)
     assert notebook is not None
+    drawn = shown.prints(root)
     _run(notebook, path, path.relative_to(root))
     notebook.metadata = dict(notebooks.METADATA)
-    notebook.metadata["threebrokers"] = {"sources": sources(root, path, notebook)}
+    notebook.metadata["threebrokers"] = {"sources": sources(root, path, notebook), "shown": drawn}
     for cell in notebooks.codes(notebook):
         for output in cell.outputs:
             _settle(output)

@@ -6,9 +6,8 @@ from pathlib import Path
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
-from threebrokers import clock
 from threebrokers import home as places
-from threebrokers.cluster import asking, engine, programs, tools
+from threebrokers.cluster import asking, diary, engine, programs, tools
 from threebrokers.cluster.acts import Acts
 from threebrokers.cluster.process import BrokerProcess, Work
 from threebrokers.cluster.settings import BROKERS
@@ -60,16 +59,16 @@ class Cluster(Acts):
         again, and their data stays; links are healed. Raises BenchError with the next step if a broker
         cannot start.
         """
-        before = clock.now()
         engine.refuse_second(self._engine)
         started = self._engine.up(say, links)
         engine.remember(self._engine.home, self.engine)
-        self._report(*(Act(before, "start", n) for n in started))
+        diary.trim(self._engine.home)
+        self._report(*(Act(at, "start", n) for n, at in started.items()))
         if self.faults():
             self.heal()  # as a paused broker goes on: else who is cut off could not register
         self._engine.wait_for_ports(list(BROKERS), START_SECONDS)
         self._wait_registered(set(BROKERS))
-        return started
+        return list(started)
 
     def down(self) -> list[int]:
         """End the notebooks' programs, stop all brokers and return those that ran. Their data stays."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from threebrokers import clock
 from threebrokers.cluster import diary, network
 from threebrokers.cluster.engine import Engine
 from threebrokers.cluster.network import Fault, Peer
@@ -64,10 +63,10 @@ class Acts:
         """Mend the links of a broker, or of all; what a stalled link held back arrives now."""
         if broker is not None:
             self._known(broker)
-        before, were = clock.now(), self.faults()
-        self._engine.change_links(lambda faults: network.healed(faults, broker))
+        were = self.faults()
+        at = self._engine.change_links(lambda faults: network.healed(faults, broker))
         mended = sorted({fault.broker for fault in were} - {fault.broker for fault in self.faults()})
-        self._report(*(Act(before, "heal", n) for n in mended))
+        self._report(*(Act(at, "heal", n) for n in mended))
 
     def faults(self) -> list[Fault]:
         """Return what is wrong with the links now. Raises BenchError if their process has died."""
@@ -89,16 +88,14 @@ class Acts:
         self._hearers.append(hear)
         return lambda: self._hearers.remove(hear) if hear in self._hearers else None
 
-    def _act(self, verb: str, broker: int, anyway: bool, act: Callable[[int], None]) -> None:
+    def _act(self, verb: str, broker: int, anyway: bool, act: Callable[[int], float]) -> None:
         self._known(broker)
         if not anyway and (cost := self.cost(broker)):
             raise BenchError(f"{cost}; if you want to see that, say {verb}({broker}, anyway=True).")
         self._do(verb, broker, act)
 
-    def _do(self, verb: str, broker: int, act: Callable[[int], None]) -> None:
-        before = clock.now()
-        act(broker)
-        self._report(Act(before, verb, broker))
+    def _do(self, verb: str, broker: int, act: Callable[[int], float]) -> None:
+        self._report(Act(act(broker), verb, broker))
 
     def _report(self, *acts: Act) -> None:
         for act in acts:
@@ -112,9 +109,8 @@ class Acts:
             raise BenchError(
                 f"{cost}; if you want to see that, say {fault.effect}({fault.broker}, anyway=True)."
             )
-        before = clock.now()
-        self._engine.change_links(lambda faults: [*faults, fault])
-        self._report(Act(before, fault.effect, fault.broker, fault.words))
+        at = self._engine.change_links(lambda faults: [*faults, fault])
+        self._report(Act(at, fault.effect, fault.broker, fault.words))
 
     def _answering(self) -> list[int]:
         """Return the brokers that are up and reach another voter: others may take a question for ever."""

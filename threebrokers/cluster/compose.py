@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from threebrokers import clock
 from threebrokers.cluster import asking, bench, compose_networks, docker, ports
 from threebrokers.cluster.bench import Bench
 from threebrokers.cluster.compose_copies import Copies
@@ -54,11 +55,14 @@ class ComposeEngine:
         """Return what the networks are without: containers that were taken out of them."""
         return compose_networks.faults(self.containers.look())
 
-    def change_links(self, change: Callable[[list[Fault]], list[Fault]]) -> None:
+    def change_links(self, change: Callable[[list[Fault]], list[Fault]]) -> float:
         """Take containers out of networks and put them back. Raises BenchError for all other faults."""
         with self._locked():
             found = self.containers.look()
-            compose_networks.put(self.containers, found, change(compose_networks.faults(found)))
+            wanted = change(compose_networks.faults(found))
+            at = clock.now()
+            compose_networks.put(self.containers, found, wanted)
+        return at
 
     def processes(self) -> dict[int, BrokerProcess]:
         """Return how each broker's container is now; one that was removed is down."""
@@ -70,8 +74,8 @@ class ComposeEngine:
         found = self.containers.look()
         return {n: self.containers.work(one) for n, one in found.items() if one.state != "down"}
 
-    def up(self, say: Callable[[str], None], with_links: bool | None = None) -> list[int]:
-        """Start the brokers that are missing, resume those that are paused; return the started ones.
+    def up(self, say: Callable[[str], None], with_links: bool | None = None) -> dict[int, float]:
+        """Start the brokers that are missing, resume those that are paused; return when each was started.
 
         The networks are there in any case, so `with_links` changes nothing.
         """
@@ -89,45 +93,56 @@ class ComposeEngine:
             if len(missing) == len(BROKERS):
                 bench.save(self._kept, Bench(ports=ports.claim(self._kept)))
                 say("Starting three containers …")
+                at = clock.now()
                 self._compose("up", "--detach", "--pull", "never")
-            elif missing:
+                return dict.fromkeys(missing, at)
+            if missing:
                 say(f"Starting broker {', '.join(map(str, missing))} …")
-                for n in missing:
-                    self._launch(n, found.get(n))
-        return missing
+            return {n: self._launch(n, found.get(n)) for n in missing}
 
-    def start(self, node: int) -> None:
+    def start(self, node: int) -> float:
         """Start one broker that is down. Raises BenchError if its port is taken, or nothing was laid out."""
         with self._locked():
             if not self.addresses():
                 raise BenchError("There is no cluster in this home yet: make one with `threebrokers up`.")
             found = self.containers.look().get(node)
             if found is None or found.state == "down":
-                self._launch(node, found)
+                return self._launch(node, found)
+            return clock.now()
 
-    def stop(self, node: int) -> None:
+    def stop(self, node: int) -> float:
         """Shut one broker down cleanly: it hands its leaderships over first (killed after 8 s)."""
         with self._locked():
-            self.containers.stop(self._running(node, _ENDED), STOP_SECONDS)
+            found, at = self._running(node, _ENDED), clock.now()
+            self.containers.stop(found, STOP_SECONDS)
             self._wait_gone(node)
+        return at
 
-    def kill(self, node: int) -> None:
+    def kill(self, node: int) -> float:
         """End one broker with SIGKILL, as a power cut would."""
         with self._locked():
-            self.containers.kill(self._running(node, _ENDED))
+            found, at = self._running(node, _ENDED), clock.now()
+            self.containers.kill(found)
             self._wait_gone(node)
+        return at
 
-    def pause(self, node: int) -> None:
+    def pause(self, node: int) -> float:
         """Freeze one broker: the container is there and answers nobody."""
-        found = self._running(node, "Broker {0} is not running, so it cannot be paused: start it first.")
-        if found.state == "up":
-            self.containers.pause(found)
+        otherwise = "Broker {0} is not running, so it cannot be paused: start it first."
+        with self._locked():
+            found, at = self._running(node, otherwise), clock.now()
+            if found.state == "up":
+                self.containers.pause(found)
+        return at
 
-    def resume(self, node: int) -> None:
+    def resume(self, node: int) -> float:
         """Let a paused broker go on."""
-        found = self._running(node, "Broker {0} is not running, so it cannot be resumed: start it instead.")
-        if found.state == "paused":
-            self.containers.resume(found)
+        otherwise = "Broker {0} is not running, so it cannot be resumed: start it instead."
+        with self._locked():
+            found, at = self._running(node, otherwise), clock.now()
+            if found.state == "paused":
+                self.containers.resume(found)
+        return at
 
     def down(self) -> list[int]:
         """Remove all containers and return the brokers that ran; data stay in volumes, logs are kept."""
@@ -211,12 +226,14 @@ class ComposeEngine:
             otherwise="see with `docker ps` whether its container still runs.",
         )
 
-    def _launch(self, node: int, container: Container | None) -> None:
+    def _launch(self, node: int, container: Container | None) -> float:
         ports.wait_free(node, bench.load(self._kept).ports[node])
+        at = clock.now()
         if container is None:
             self._compose("up", "--detach", "--no-deps", "--no-recreate", "--pull", "never", f"kafka-{node}")
         else:
             self.containers.start(container)
+        return at
 
     def _fetch_image(self, say: Callable[[str], None]) -> None:
         image = next(

@@ -2,34 +2,53 @@
 
 import json
 import os
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
+from threebrokers.files import set_aside
 from threebrokers.sight import Act
+
+MOST_BYTES = 1_000_000  # some 12,000 acts
 
 
 def write(home: Path, act: Act) -> None:
     """Add an act to the home's diary; a diary that cannot be written stops nobody."""
-    line = json.dumps(asdict(act)) + "\n"
+    line = json.dumps(asdict(act)).encode() + b"\n"
     try:
-        file = os.open(_path(home), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        file = os.open(_path(home), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
     except OSError:
         return
     try:
-        os.write(file, line.encode())  # one write for a line: several processes may write
+        size = os.fstat(file).st_size
+        half = size > 0 and os.pread(file, 1, size - 1) != b"\n"
+        os.write(file, b"\n" + line if half else line)  # at once: several processes may write
     except OSError:
         return
     finally:
         os.close(file)
 
 
+def trim(home: Path) -> None:
+    """Begin a new file if the present one is large; what the one before it told is forgotten."""
+    set_aside(_path(home), MOST_BYTES)
+
+
 def read(home: Path) -> list[Act]:
-    """Return everything that was done, oldest first."""
+    """Return what was done, oldest first; a line that tells of no act is left out."""
+    lines: list[str] = []
+    for path in (_path(home).with_name("acts.jsonl.1"), _path(home)):
+        with suppress(OSError):
+            lines += path.read_text("utf-8", "replace").splitlines()
+    return [act for line in lines if (act := _act(line))]
+
+
+def _act(line: str) -> Act | None:
     try:
-        lines = _path(home).read_text().splitlines()
-    except OSError:
-        return []
-    return [Act(**json.loads(line)) for line in lines]
+        told = json.loads(line)
+        return Act(float(told["at"]), str(told["verb"]), int(told["broker"]), str(told["more"]))
+    except (ValueError, TypeError, KeyError):  # half a line: the disk was full
+        return None
 
 
 def _path(home: Path) -> Path:

@@ -14,6 +14,7 @@ from threebrokers.errors import BenchError
 
 # Statistics in one shot came with this engine; an older compose was never tried.
 ENGINE, COMPOSE = (20, 10), (2, 20)
+FIRST_API = "1.41"  # that engine's; asked for its version, a newer one answers too
 CALL_SECONDS, COMMAND_SECONDS = 20, 180
 LOCAL = "or take the engine that needs no Docker: THREEBROKERS_CLUSTER=local"
 LOOPBACK = ("", "localhost", "127.0.0.1", "::1")
@@ -24,8 +25,6 @@ def client() -> Any:
 
     Raises BenchError if there is no Docker, or an old one, or if it does not answer.
     """
-    from docker import APIClient  # the local engine does without
-
     version = _compose_version()
     if version < COMPOSE:
         raise BenchError(
@@ -40,11 +39,11 @@ def client() -> Any:
             f"choose the Docker of this one (`docker context use default`, unset DOCKER_HOST), {LOCAL}."
         )
     with faults_told(address):
-        made = APIClient(base_url=address, version="auto", timeout=CALL_SECONDS)
-        told = str(made.version()["Version"])
-    if _numbers(told) < ENGINE:
+        told = _connected(address, FIRST_API).version(api_version=False)
+        made = _connected(address, str(told["ApiVersion"]))
+    if _numbers(told["Version"]) < ENGINE:
         raise BenchError(
-            f"The Docker engine is {told}, and the course needs {_dotted(ENGINE)} or newer: "
+            f"The Docker engine is {told['Version']}, and the course needs {_dotted(ENGINE)} or newer: "
             f"update it, {LOCAL}."
         )
     return made
@@ -99,6 +98,14 @@ def compose(file: Path, project: str, arguments: list[str], values: Mapping[str,
             "run `threebrokers doctor`, it looks for the cause."
         )
     return done.stdout
+
+
+def _connected(address: str, version: str) -> Any:
+    from docker import APIClient  # the local engine does without
+
+    made = APIClient(base_url=address, version=version, timeout=CALL_SECONDS)
+    made.trust_env = False  # a proxy is for other machines
+    return made
 
 
 def _program() -> str:

@@ -17,6 +17,9 @@ NAMES = (LOCAL, COMPOSE)
 class Engine(Protocol):
     """Three brokers of one home. Every change is made under the home's lock and found again later.
 
+    What is done to a broker returns the moment (s since 1970) just before: when the lock is held and the
+    signal is sent, not when it was asked for.
+
     All methods raise BenchError, with the next step, where the engine cannot do what is asked.
     """
 
@@ -35,7 +38,7 @@ class Engine(Protocol):
     def faults(self) -> list[Fault]:
         """Return what is wrong with the links now."""
 
-    def change_links(self, change: Callable[[list[Fault]], list[Fault]]) -> None:
+    def change_links(self, change: Callable[[list[Fault]], list[Fault]]) -> float:
         """Make of the faults of the links what `change` returns."""
 
     def processes(self) -> dict[int, BrokerProcess]:
@@ -44,25 +47,25 @@ class Engine(Protocol):
     def work(self) -> dict[int, Work]:
         """Return how much the running brokers have worked since they were started."""
 
-    def up(self, say: Callable[[str], None], with_links: bool | None = None) -> list[int]:
-        """Start the brokers that are missing, resume those that are paused; return the started ones."""
+    def up(self, say: Callable[[str], None], with_links: bool | None = None) -> dict[int, float]:
+        """Start the brokers that are missing, resume those that are paused; return when each was started."""
 
     def wait_for_ports(self, nodes: list[int], within: float) -> None:
         """Wait until these brokers answer; raises at once if one of them dies."""
 
-    def start(self, node: int) -> None:
+    def start(self, node: int) -> float:
         """Start one broker that is down."""
 
-    def stop(self, node: int) -> None:
+    def stop(self, node: int) -> float:
         """Shut one broker down cleanly."""
 
-    def kill(self, node: int) -> None:
+    def kill(self, node: int) -> float:
         """End one broker with SIGKILL."""
 
-    def pause(self, node: int) -> None:
+    def pause(self, node: int) -> float:
         """Freeze one broker."""
 
-    def resume(self, node: int) -> None:
+    def resume(self, node: int) -> float:
         """Let a paused broker go on."""
 
     def down(self) -> list[int]:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from threebrokers import clock
 from threebrokers.cluster import archive, bench, jars, layout, links, ports, process
 from threebrokers.cluster.bench import Bench
 from threebrokers.cluster.java import java
@@ -11,9 +12,11 @@ from threebrokers.cluster.network import Fault
 from threebrokers.cluster.process import BrokerProcess, Identity, Work
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import BenchError
+from threebrokers.files import set_aside
 from threebrokers.waiting import wait_until
 
 STOP_SECONDS = 8.0
+LAST_BYTES = 64_000  # of a log: some 400 lines
 
 
 class LocalEngine:
@@ -41,7 +44,7 @@ class LocalEngine:
         here = bench.load(self.home)
         return links.faults(here.ports) if here.links else []
 
-    def change_links(self, change: Callable[[list[Fault]], list[Fault]]) -> None:
+    def change_links(self, change: Callable[[list[Fault]], list[Fault]]) -> float:
         """Make of the faults of the links what `change` returns. Raises BenchError without links."""
         with bench.locked(self.home):
             here = bench.load(self.home)
@@ -50,7 +53,10 @@ class LocalEngine:
                     "These brokers have no links that can be cut: `lab.cluster.up(links=True)` starts them "
                     "again with links, and their data stays."
                 )
-            links.put(here.ports, change(links.faults(here.ports)))
+            wanted = change(links.faults(here.ports))
+            at = clock.now()
+            links.put(here.ports, wanted)
+        return at
 
     def processes(self) -> dict[int, BrokerProcess]:
         """Return how each broker's process is now."""
@@ -62,8 +68,8 @@ class LocalEngine:
         known = bench.load(self.home).brokers
         return {n: done for n, identity in known.items() if (done := process.work(identity))}
 
-    def up(self, say: Callable[[str], None], with_links: bool | None = None) -> list[int]:
-        """Start the brokers that are missing, resume those that are paused; return the started ones.
+    def up(self, say: Callable[[str], None], with_links: bool | None = None) -> dict[int, float]:
+        """Start the brokers that are missing, resume those that are paused; return when each was started.
 
         Brokers that run, but not with or without links as asked for, are stopped and started again.
         """
@@ -91,11 +97,9 @@ class LocalEngine:
                 self._resume(here, n)
             if missing:
                 say(f"Starting broker {', '.join(map(str, missing))} …")
-            for n in missing:
-                self._launch(here, n, prepared.broker_flags)
-        return missing
+            return {n: self._launch(here, n, prepared.broker_flags) for n in missing}
 
-    def start(self, node: int) -> None:
+    def start(self, node: int) -> float:
         """Start one broker that is down. Raises BenchError if its port is taken, or nothing is laid out."""
         prepared = archive.prepare(_unheard)
         with bench.locked(self.home):
@@ -103,34 +107,39 @@ class LocalEngine:
             if not layout.is_laid_out(self.home, here) or not here.ports:
                 raise BenchError("There is no cluster in this home yet: make one with `threebrokers up`.")
             self._mend_links(here)
-            if node not in here.brokers:
-                self._launch(here, node, prepared.broker_flags)
+            if node in here.brokers:
+                return clock.now()
+            return self._launch(here, node, prepared.broker_flags)
 
-    def stop(self, node: int) -> None:
+    def stop(self, node: int) -> float:
         """Shut one broker down cleanly: it hands its leaderships over first (killed after 8 s)."""
-        self._end(node, STOP_SECONDS)
+        return self._end(node, STOP_SECONDS)
 
-    def kill(self, node: int) -> None:
+    def kill(self, node: int) -> float:
         """End one broker with SIGKILL, as a power cut would."""
-        self._end(node, 0)
+        return self._end(node, 0)
 
-    def pause(self, node: int) -> None:
+    def pause(self, node: int) -> float:
         """Freeze one broker with SIGSTOP: the process is there and answers nobody."""
-        here = bench.load(self.home)
-        if not (node in here.brokers and process.send(here.brokers[node], "suspend")):
-            raise BenchError(f"Broker {node} is not running, so it cannot be paused: start it first.")
-        wait_until(
-            lambda: self.processes()[node].state == "paused",
-            what=f"broker {node} to stand still",
-            within=5,
-            otherwise=f"it did not obey the signal; kill it with `kill({node})` instead.",
-        )
+        with bench.locked(self.home):
+            here, at = bench.load(self.home), clock.now()
+            if not (node in here.brokers and process.send(here.brokers[node], "suspend")):
+                raise BenchError(f"Broker {node} is not running, so it cannot be paused: start it first.")
+            wait_until(
+                lambda: self.processes()[node].state == "paused",
+                what=f"broker {node} to stand still",
+                within=5,
+                otherwise=f"it did not obey the signal; kill it with `kill({node})` instead.",
+            )
+        return at
 
-    def resume(self, node: int) -> None:
+    def resume(self, node: int) -> float:
         """Let a paused broker go on."""
-        here = bench.load(self.home)
-        if not (node in here.brokers and self._resume(here, node)):
-            raise BenchError(f"Broker {node} is not running, so it cannot be resumed: start it instead.")
+        with bench.locked(self.home):
+            here, at = bench.load(self.home), clock.now()
+            if not (node in here.brokers and self._resume(here, node)):
+                raise BenchError(f"Broker {node} is not running, so it cannot be resumed: start it instead.")
+        return at
 
     def down(self) -> list[int]:
         """Stop all brokers together and return those that ran."""
@@ -151,12 +160,12 @@ class LocalEngine:
     def last_words(self, node: int) -> str:
         """Return the last error line in a broker's log, or an empty text."""
         try:
-            lines = self.log(node).read_text(errors="replace").splitlines()
+            with self.log(node).open("rb") as log:
+                log.seek(max(0, log.seek(0, os.SEEK_END) - LAST_BYTES))
+                lines = log.read().decode(errors="replace").splitlines()
         except OSError:
             return ""
-        wrong = [
-            line for line in lines[-400:] if " ERROR " in line or " FATAL " in line or "Exception" in line
-        ]
+        wrong = [line for line in lines if " ERROR " in line or " FATAL " in line or "Exception" in line]
         return wrong[-1] if wrong else ""
 
     def log(self, node: int) -> Path:
@@ -183,7 +192,7 @@ class LocalEngine:
         bench.save(self.home, here)
         return here
 
-    def _launch(self, here: Bench, node: int, flags: list[str]) -> None:
+    def _launch(self, here: Bench, node: int, flags: list[str]) -> float:
         ports.wait_free(node, here.listening_ports()[node])
         mark = f"{process.MARK}{self.home}"
         command = [
@@ -198,8 +207,11 @@ class LocalEngine:
         ]
         # More arenas of the C library's allocator only cost memory here.
         environment = {**os.environ, "MALLOC_ARENA_MAX": "2"}
+        set_aside(self.log(node))
+        at = clock.now()
         here.brokers[node] = process.launch(command, self.log(node), environment, mark)
         bench.save(self.home, here)
+        return at
 
     def _mend_links(self, here: Bench) -> None:
         """Start the process that carries the links again, if it has died."""
@@ -223,14 +235,16 @@ class LocalEngine:
     def _resume(self, here: Bench, node: int) -> bool:
         return process.send(here.brokers[node], "resume")
 
-    def _end(self, node: int, patience: float) -> None:
+    def _end(self, node: int, patience: float) -> float:
         with bench.locked(self.home):
             here = self._found()
             identity: Identity | None = here.brokers.pop(node, None)
             if identity is None:
                 raise BenchError(f"Broker {node} is already down: start it with `start({node})`.")
+            at = clock.now()
             process.end([identity], patience)
             bench.save(self.home, here)
+        return at
 
     def wait_for_ports(self, nodes: list[int], within: float) -> None:
         """Wait until these brokers accept connections. Raises BenchError at once if one of them dies."""

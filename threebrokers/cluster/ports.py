@@ -4,14 +4,17 @@ import functools
 import json
 import os
 import socket
+import stat
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from filelock import FileLock
 
 from threebrokers.cluster.settings import BROKERS, LISTENERS
 from threebrokers.errors import BenchError
+from threebrokers.files import write_whole
 from threebrokers.waiting import quiet_wait
 
 Ports = dict[int, dict[str, int]]
@@ -28,24 +31,24 @@ FREE_SECONDS = 5.0
 def claim(home: Path) -> Ports:
     """Choose nine free ports for the bench of this home: the same as last time, if they are free.
 
-    Those that it needs to have links are free too.
+    Those that it needs to have links are free too. Its own are waited for while the system closes them.
 
-    Raises BenchError if no block of ports is free.
+    Raises BenchError if no block of ports is free, or where that is written down belongs to another user.
     """
-    folder = Path(tempfile.gettempdir()) / f"threebrokers-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
+    folder = _own_folder()
     with FileLock(folder / "ports.lock", timeout=30):
         book = folder / "ports.json"
         claims = {h: k for h, k in _read(book).items() if Path(h).is_dir()}
         own = claims.pop(str(home), None)
+        if own is not None:
+            quiet_wait(lambda: not any(map(_closing, _needed(own))), FREE_SECONDS)
         order = [own] if own is not None else []
         order += [k for k in range(BENCHES) if k not in claims.values() and k != own]
         for block in order:
-            ports = _block(block)
-            if all(map(is_free, [*_flat(ports), *_flat(behind(ports)), control(ports)])):
+            if all(map(is_free, _needed(block))):
                 claims[str(home)] = block
-                book.write_text(json.dumps(claims, indent=1))
-                return ports
+                write_whole(book, json.dumps(claims, indent=1).encode())
+                return _block(block)
     raise BenchError(
         "No nine free ports were found between 11092 and 13984: `threebrokers doctor` shows who uses them."
     )
@@ -90,6 +93,33 @@ def answers(port: int) -> bool:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.settimeout(0.5)
         return probe.connect_ex((HOST, port)) == 0
+
+
+def _own_folder() -> Path:
+    """Return the folder that all homes of this user on this machine share, made if it is missing.
+
+    Everybody may make a folder of this name, so one that another user made or may write to is refused.
+    """
+    folder = Path(tempfile.gettempdir()) / f"threebrokers-{os.getuid()}"
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
+        raise BenchError(
+            f"{folder} is not a folder that you alone may write to, so it is not used: have it deleted, "
+            "or set TMPDIR to a folder of your own."
+        )
+    return folder
+
+
+def _closing(port: int) -> bool:
+    """Tell whether a port is taken although nobody listens: an ended process's, which the system closes."""
+    return not is_free(port) and not answers(port)
+
+
+def _needed(block: int) -> list[int]:
+    ports = _block(block)
+    return [*_flat(ports), *_flat(behind(ports)), control(ports)]
 
 
 def _block(block: int) -> Ports:

@@ -6,10 +6,10 @@ import select
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from threebrokers import clock
 from threebrokers.errors import BenchError
 from threebrokers.program.box import Box, ending
 from threebrokers.waiting import wait_until
@@ -110,7 +110,7 @@ class Program:
         assert self._process.stdout is not None
         handle = self._process.stdout.fileno()
         decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-        shown_at = clock.now()
+        shown_at = time.monotonic()
         while True:
             over = self._process.poll() is not None  # before the read: what was written is there
             ready, _, _ = select.select([handle], [], [], 0 if over else SHOW_SECONDS)
@@ -122,9 +122,9 @@ class Program:
             if not part and ready:  # it has closed its output and goes on
                 with suppress(subprocess.TimeoutExpired):
                     self._process.wait(SHOW_SECONDS)
-            if clock.now() - shown_at >= SHOW_SECONDS:
+            if time.monotonic() - shown_at >= SHOW_SECONDS:
                 self._refresh()
-                shown_at = clock.now()
+                shown_at = time.monotonic()
         self.exit_code = self._process.returncode
         self._process.stdout.close()
         assert self._process.stdin is not None

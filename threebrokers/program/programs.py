@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -74,8 +75,9 @@ class Programs:
         register.note(self._home, name, identity)
         assert process.stdin is not None
         # The empty line stands for %%program, so that errors name the lines as the cell numbers them.
-        process.stdin.write(b"\n" + text.encode() + END_OF_TEXT)
-        process.stdin.flush()
+        with suppress(BrokenPipeError):  # it has died already, and its box says how
+            process.stdin.write(b"\n" + text.encode() + END_OF_TEXT)
+            process.stdin.flush()
         over = functools.partial(register.forget, self._home, identity)
         self._all[name], self._cells[name] = Program(name, process, show, over), (text, show)
         return self._all[name]

@@ -1,4 +1,4 @@
-"""What a recording holds: sights, acts, marks, and when the clients sent, acknowledged and delivered."""
+"""What a recording holds: sights, acts, marks, when clients sent and got records, and what it missed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -63,6 +63,15 @@ class Mark:
 
 
 @dataclass(frozen=True)
+class Missed:
+    """A time (s since 1970) in which nobody looked at the brokers, and why, for people."""
+
+    start: float
+    end: float
+    words: str
+
+
+@dataclass(frozen=True)
 class TapeData:
     """One recording from `began` to `ended` (s since 1970, one clock), everything oldest first."""
 
@@ -72,3 +81,4 @@ class TapeData:
     acts: tuple[Act, ...] = ()
     marks: tuple[Mark, ...] = ()
     flows: tuple[Flow, ...] = ()
+    missed: tuple[Missed, ...] = ()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from threebrokers.recorder.data import Burst, Flow, Mark, TapeData
+from threebrokers.recorder.data import Burst, Flow, Mark, Missed, TapeData
 from threebrokers.recorder.gaps import Gap
 from threebrokers.recorder.rows import changes, rows, sight_of
 from threebrokers.sight import Act
@@ -16,6 +16,7 @@ ABOUT = {
     "seen": "what was told by brokers, clients and the learner",
     "concluded": "what follows from it; computed again when the tape is loaded",
     "sights": "[ms since the sight before, {what changed: its new value, null if it went away}]",
+    "missed": "[ms, ms, words]: from when to when nobody looked at the brokers, and why",
     "flows": "[client, kind, topic, partition, bursts]; for each burst: ms since the one before, ms, records",
 }
 
@@ -37,6 +38,7 @@ def dumps(tape: TapeData, concluded: Sequence[Gap]) -> str:
         "sights": sights,
         "acts": [[ms(act.at), act.verb, act.broker, act.more] for act in tape.acts],
         "marks": [[ms(mark.at), mark.words] for mark in tape.marks],
+        "missed": [[ms(missed.start), ms(missed.end), missed.words] for missed in tape.missed],
         "flows": [[f.client, f.kind, f.topic, f.partition, _bursts(f, tape.began)] for f in tape.flows],
     }
     gaps = [
@@ -70,6 +72,8 @@ def loads(text: str) -> TapeData:
         acts=tuple(Act(moment(ms), *rest) for ms, *rest in seen["acts"]),
         marks=tuple(Mark(moment(ms), words) for ms, words in seen["marks"]),
         flows=tuple(Flow(c, k, t, p, _read_bursts(bursts, began)) for c, k, t, p, bursts in seen["flows"]),
+        # Earlier versions kept silent about it.
+        missed=tuple(Missed(moment(a), moment(b), words) for a, b, words in seen.get("missed", ())),
     )
 
 

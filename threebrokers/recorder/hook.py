@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
-from time import monotonic
 from typing import Any
 
 from confluent_kafka import KafkaError, Message
 
+from threebrokers import clock
 from threebrokers.clients import LabConsumer, LabProducer
 from threebrokers.recorder.notes import Notes, Tally
 
@@ -57,7 +57,7 @@ def _produced(client: LabProducer, name: Callable[[], str], notes: Notes) -> dic
     def reporting(theirs: Report | None) -> Report:
         def report(error: KafkaError | None, message: Message) -> None:
             told = acknowledged if error is None else failed
-            told[message.topic(), message.partition()].add(monotonic())
+            told[message.topic(), message.partition()].add(clock.now())
             if theirs is not None:
                 theirs(error, message)
 
@@ -76,7 +76,7 @@ def _produced(client: LabProducer, name: Callable[[], str], notes: Notes) -> dic
             last, report = theirs, reporting(theirs)
         named["on_delivery"] = report
         real(topic, *places, **named)
-        sent[topic, named.get("partition")].add(monotonic())
+        sent[topic, named.get("partition")].add(clock.now())
 
     return {"produce": produce}
 
@@ -88,12 +88,12 @@ def _polled(client: LabConsumer, name: Callable[[], str], notes: Notes) -> dict[
     def poll(*timeout: Any, **named: Any) -> Message | None:
         message = poll_one(*timeout, **named)
         if message is not None and message.error() is None:
-            delivered[message.topic(), message.partition()].add(monotonic())
+            delivered[message.topic(), message.partition()].add(clock.now())
         return message
 
     def consume(*limits: Any, **named: Any) -> list[Message]:
         messages: list[Message] = consume_many(*limits, **named)
-        at = monotonic()
+        at = clock.now()
         places = Counter((m.topic(), m.partition()) for m in messages if m.error() is None)
         for place, count in places.items():
             delivered[place].add(at, count)

@@ -2,9 +2,7 @@
 
 from array import array
 from threading import Lock
-from time import monotonic
 
-from threebrokers import clock
 from threebrokers.recorder.data import KINDS, Burst, Flow
 
 # Records closer than this are one burst, which is cut after a while so that a picture can show its course.
@@ -14,7 +12,7 @@ Place = tuple[str, str, str, int | None]
 
 
 class Tally:
-    """The bursts of one flow while it goes on. Times are those of `time.monotonic()`."""
+    """The bursts of one flow while it goes on. Times are in s since 1970."""
 
     __slots__ = ("_counts", "_firsts", "_lasts", "count", "first", "last")
 
@@ -25,7 +23,8 @@ class Tally:
 
     def add(self, at: float, count: int = 1) -> None:
         """Note so many records of one moment."""
-        if at - self.last < JOIN_SECONDS and at - self.first < CUT_SECONDS:
+        # Before the last one: the system's time was set back.
+        if 0 <= at - self.last < JOIN_SECONDS and at - self.first < CUT_SECONDS:
             self.count += count
         else:
             self._keep()
@@ -33,12 +32,12 @@ class Tally:
             self.count = count
         self.last = at
 
-    def bursts(self, shift: float) -> tuple[Burst, ...]:
-        """Return what was noted so far, with `shift` (s) added to all times."""
+    def bursts(self) -> tuple[Burst, ...]:
+        """Return what was noted so far."""
         known = [*zip(self._firsts, self._lasts, self._counts, strict=False)]
         if self.count:
             known.append((self.first, self.last, self.count))
-        return tuple(Burst(round(a + shift, 3), round(b + shift, 3), count) for a, b, count in known)
+        return tuple(Burst(round(a, 3), round(b, 3), count) for a, b, count in known)
 
     def _keep(self) -> None:
         if self.count:
@@ -53,8 +52,6 @@ class Notes:
     def __init__(self) -> None:
         self._tallies: dict[Place, Tally] = {}
         self._lock = Lock()
-        # Found once: found again it would differ by some µs, and round to another ms.
-        self._shift = clock.now() - monotonic()
 
     def tally(self, client: str, kind: str, topic: str, partition: int | None) -> Tally:
         """Return the tally of this flow, a new one the first time."""
@@ -67,7 +64,7 @@ class Notes:
 
     def flows(self) -> tuple[Flow, ...]:
         """Return the flows noted so far: by kind, then client, topic and partition."""
-        flows = [Flow(*place, tally.bursts(self._shift)) for place, tally in list(self._tallies.items())]
+        flows = [Flow(*place, tally.bursts()) for place, tally in list(self._tallies.items())]
         used = [flow for flow in flows if flow.bursts]
         return tuple(sorted(used, key=_order))
 

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from time import monotonic
+from contextlib import ExitStack
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -12,7 +13,7 @@ from threebrokers import clock
 from threebrokers.clients import Clients, LabConsumer, LabProducer
 from threebrokers.cluster import Cluster
 from threebrokers.errors import BenchError
-from threebrokers.recorder.data import Mark, TapeData
+from threebrokers.recorder.data import Mark, Missed, TapeData
 from threebrokers.recorder.hook import listen
 from threebrokers.recorder.notes import Notes
 from threebrokers.recorder.tape import Tape
@@ -37,8 +38,9 @@ class Recording(Tape):
         self, cluster: Cluster, clients: Clients, topics: Sequence[str] = (), groups: Sequence[str] = ()
     ) -> None:
         self._cluster, self._clients, self._topics, self._groups = cluster, clients, topics, groups
-        self._notes, self._names, self._ends = Notes(), Counter[str](), list[Callable[[], None]]()
+        self._notes, self._names, self._ends = Notes(), Counter[str](), ExitStack()
         self._sights, self._acts, self._marks = list[Sight](), list[Act](), list[Mark]()
+        self._missed = list[Missed]()
         self._began: float | None = None
         self._whole: TapeData | None = None
 
@@ -54,6 +56,7 @@ class Recording(Tape):
             acts=tuple(sorted(self._acts, key=lambda act: act.at)),
             marks=tuple(self._marks),
             flows=self._notes.flows(),
+            missed=tuple(self._missed),
         )
 
     def mark(self, words: str) -> None:
@@ -62,29 +65,35 @@ class Recording(Tape):
 
     def processed(self, message: Message) -> None:
         """Note that the work for a message is done."""
-        self._notes.tally("", "processed", str(message.topic()), message.partition()).add(monotonic())
+        self._notes.tally("", "processed", str(message.topic()), message.partition()).add(clock.now())
 
     def __enter__(self) -> Self:
         if self._began is not None:
             raise BenchError("This recording has begun before: make a new one with `lab.record()`.")
         self._began = round(clock.now(), 3)
-        observer = Observer(self._cluster.looker(), self._watched, self._members, every=EVERY_SECONDS)
+        observer = Observer(
+            self._cluster.looker(), self._watched, self._members, every=EVERY_SECONDS, missed=self._miss
+        )
         observer.hear(self._look)
-        self._ends = [
-            self._clients.listen(self._listen),
-            self._cluster.on_act(self._act),
-            observer.close,
-        ]
-        observer.start()
-        # What is done first in the block must find the tape running.
-        quiet_wait(lambda: self._sights, FIRST_LOOK_SECONDS)
+        with ExitStack() as ends:  # Ctrl-C while it waits ends all that has begun
+            ends.callback(self._keep)
+            ends.callback(self._clients.listen(self._listen))
+            ends.callback(self._cluster.on_act(self._act))
+            ends.callback(observer.close)
+            observer.start()
+            # What is done first in the block must find the tape running.
+            quiet_wait(lambda: self._sights, FIRST_LOOK_SECONDS)
+            self._ends = ends.pop_all()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for end in reversed(self._ends):
-            end()
+        self._ends.close()
+        if kind is None and self._missed and not self._sights:
+            raise BenchError(f"The recording has not seen the brokers: {self._missed[0].words}")
+
+    def _keep(self) -> None:
         self._whole = self.data
 
     def _watched(self) -> Sequence[str]:
@@ -96,6 +105,13 @@ class Recording(Tape):
 
     def _look(self, sight: Sight) -> None:
         self._sights.append(thin(sight, self._sights[-1] if self._sights else None))
+
+    def _miss(self, words: str) -> None:
+        now, since = round(clock.now(), 3), self._sights[-1].at if self._sights else self._began or 0.0
+        if self._missed and self._missed[-1].start == since:
+            self._missed[-1] = replace(self._missed[-1], end=now)
+        else:
+            self._missed.append(Missed(since, now, words))
 
     def _act(self, act: Act) -> None:
         self._acts.append(Act(round(act.at, 3), act.verb, act.broker, act.more))

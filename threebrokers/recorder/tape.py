@@ -125,8 +125,10 @@ class Tape:
 
     def __repr__(self) -> str:
         data = self.data
+        blind = sum(missed.end - missed.start for missed in data.missed)
         records = sum(flow.records for flow in data.flows)
         return (
             f"Recording of {data.ended - data.began:.1f} s: {len(data.sights)} looks, "
             f"{len(data.acts)} acts, {records} records seen by clients"
+            + (f"; brokers not seen for {blind:.1f} s" if blind else "")
         )

@@ -7,7 +7,7 @@ from threebrokers import picture
 from threebrokers.recorder import drawing
 from threebrokers.recorder.data import TapeData
 from threebrokers.recorder.gaps import Gap
-from threebrokers.recorder.lanes import Lane, flow_lanes
+from threebrokers.recorder.lanes import Lane, Span, flow_lanes
 from threebrokers.recorder.lanes_brokers import broker_lanes, quorum_lane, topic_lanes
 from threebrokers.recorder.lanes_groups import group_lanes
 
@@ -41,7 +41,14 @@ def draw(tape: TapeData, gaps: Sequence[Gap]) -> TimeLine:
         *flow_lanes(tape, gaps),
     ]
     title = f"Time line of {tape.ended - tape.began:.1f} s"
-    return TimeLine(title, "\n".join(_words(tape, lanes)), drawing.draw(tape, lanes, title))
+    return TimeLine(title, "\n".join(_words(tape, lanes)), drawing.draw(tape, [*_blind(tape), *lanes], title))
+
+
+def _blind(tape: TapeData) -> Iterable[Lane]:
+    """Yield a lane of the times in which nobody looked at the brokers, if there were any."""
+    if tape.missed:
+        words = "not seen", "?"
+        yield Lane("brokers", tuple(Span(m.start, m.end, words, "unknown") for m in tape.missed))
 
 
 def _words(tape: TapeData, lanes: Sequence[Lane]) -> Iterable[str]:
@@ -53,6 +60,9 @@ def _words(tape: TapeData, lanes: Sequence[Lane]) -> Iterable[str]:
         + [(m.at, f"your note: {m.words}") for m in tape.marks]
     ):
         yield f"At {second(at)}: {words}."
+    for missed in tape.missed:
+        span = f"From {second(missed.start)} to {second(missed.end)}"
+        yield f"{span} the brokers were not seen: {missed.words.rstrip('.')}."
     for lane in lanes:
         if lane.records is not None:
             yield f"{lane.name}: {lane.records:,} records."

@@ -33,7 +33,7 @@ class Scene:
 
     `begun` is when the watching began. `topics` are names whose place is kept, seen or not. `opened`
     holds topics that a reader opened or closed. `costs` says what ending a broker would cost, `busy`
-    what is being done to it now.
+    what is being done to it now. `missed` says why nothing could be seen at `now`: the look is older then.
     """
 
     begun: float
@@ -43,6 +43,8 @@ class Scene:
     opened: Mapping[str, bool] = field(default_factory=dict)
     costs: Mapping[int, str] = field(default_factory=dict)
     busy: Mapping[int, str] = field(default_factory=dict)
+    now: float | None = None
+    missed: str = ""
     buttons: bool = True
 
 
@@ -52,8 +54,8 @@ def frame(sight: Sight, scene: Scene) -> Frame:
     partitions = [p for topic in sight.topics for p in topic.partitions]
     few = len(partitions) <= OPEN_PARTITIONS
     return {
-        "time": f"{sight.at - scene.begun:.1f} s",
-        "alarm": _alarm(sight),
+        "time": f"{(scene.now or sight.at) - scene.begun:.1f} s",
+        "alarm": _blind(scene) or _alarm(sight),
         "brokers": [_broker(sight, broker, scene) for broker in sight.brokers],
         "topics": [topic_frame(sight, name, scene.opened.get(name, few)) for name in names],
         "groups": [group_frame(sight, group) for group in sight.groups],
@@ -62,8 +64,13 @@ def frame(sight: Sight, scene: Scene) -> Frame:
             for e in scene.events
         ],
         "buttons": scene.buttons,
-        "words": words(sight),
+        "words": "\n".join(filter(None, [_blind(scene), words(sight)])),
     }
+
+
+def _blind(scene: Scene) -> str:
+    """Say that nothing of the picture is of this moment; empty if it is."""
+    return f"The brokers cannot be seen, this is how they were: {scene.missed}" if scene.missed else ""
 
 
 def _alarm(sight: Sight) -> str:

@@ -6,14 +6,13 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from threebrokers import clock
-from threebrokers.errors import BenchError
 from threebrokers.sight import Act, Sight
 from threebrokers.view.event import Event
-from threebrokers.view.frame import Scene, frame
+from threebrokers.view.frame import Frame, Scene, frame
 from threebrokers.view.panel import Panel
 from threebrokers.view.story import Story
 from threebrokers.waiting import poll
-from threebrokers.watching import Looker, Observer
+from threebrokers.watching import Looker, Observer, in_words
 
 EVERY_SECONDS = 0.5
 FIRST_SECONDS = 2.0
@@ -48,12 +47,15 @@ class Live:
         self._story = Story()
         self._drawing = threading.RLock()
         self._busy: dict[int, str] = {}
+        self._missed = ""
         self._costs: tuple[Any, dict[int, str]] = (None, {})
         self.panel = Panel(self._press, self._end)
         self.panel.observe(lambda change: self._draw(), "opened")
         looker = bench.looker()
         self._see(_first_look(looker, topics, groups))  # so that the panel shows something from the start
-        self._observer = Observer(looker, lambda: topics, lambda: groups, every=EVERY_SECONDS)
+        self._observer = Observer(
+            looker, lambda: topics, lambda: groups, every=EVERY_SECONDS, missed=self._miss
+        )
         self._observer.hear(self._see)
         self._unhear = bench.on_act(self._hear)
         self._observer.start()
@@ -64,6 +66,9 @@ class Live:
             sight = replace(sight, topics=own)
         with self._drawing:
             self._story.see(sight)
+            if self._missed:
+                self._story.tell(Event(sight.at, "the brokers are seen again", "good"))
+            self._missed = ""
             self._draw()
 
     def _hear(self, act: Act) -> None:
@@ -72,26 +77,51 @@ class Live:
             self._costs = (None, {})
             self._draw()
 
-    def _draw(self) -> None:
+    def _miss(self, words: str) -> None:
         with self._drawing:
-            story, sight = self._story, self._story.sight
+            if not self._missed:
+                self._story.tell(Event(clock.now(), f"the brokers cannot be seen: {words}", "fault"))
+            self._missed = words
+            self._draw()
+
+    def _draw(self) -> None:
+        """Draw what is known. A fault stands among the events: who did something must not get it."""
+        with self._drawing:
+            sight = self._story.sight
             if sight is None or self.panel.ended:
                 return
-            states = [b.state for b in sight.brokers]
-            if self._costs[0] != states:
-                self._costs = (states, {b.id: self._bench.cost(b.id) for b in sight.brokers})
-            self.panel.frame = frame(
-                sight,
-                Scene(
-                    begun=story.begun or sight.at,
-                    events=story.events,
-                    acts=story.acts,
-                    topics=self._topics or story.seen_topics,
-                    opened=self.panel.opened,
-                    costs=self._costs[1],
-                    busy=self._busy,
-                ),
-            )
+            try:
+                self._count_costs(sight)
+                self.panel.frame = self._frame(sight)
+            except Exception as fault:
+                self._story.tell_once(f"the panel could not be drawn: {in_words(fault)}")
+
+    def _count_costs(self, sight: Sight) -> None:
+        states = [b.state for b in sight.brokers]
+        if self._costs[0] == states:
+            return
+        try:
+            self._costs = (states, {b.id: self._bench.cost(b.id) for b in sight.brokers})
+        except Exception as fault:
+            self._costs = (None, {})
+            self._story.tell_once(f"what the buttons cost is not known: {in_words(fault)}")
+
+    def _frame(self, sight: Sight) -> Frame:
+        story = self._story
+        return frame(
+            sight,
+            Scene(
+                begun=story.begun or sight.at,
+                events=story.events,
+                acts=story.acts,
+                topics=self._topics or story.seen_topics,
+                opened=self.panel.opened,
+                costs=self._costs[1],
+                busy=self._busy,
+                now=clock.now() if self._missed else None,
+                missed=self._missed,
+            ),
+        )
 
     def _press(self, verb: str, broker: int, anyway: bool) -> None:
         with self._drawing:
@@ -106,9 +136,10 @@ class Live:
         more = {"anyway": anyway} if verb in GUARDED else {}
         try:
             getattr(self._bench, verb)(broker, **more)
-        except BenchError as fault:
+        except Exception as fault:  # nobody stands above a pressed button to show it
             with self._drawing:
-                self._story.tell(Event(clock.now(), f"could not {verb} broker {broker}: {fault}", "fault"))
+                words = f"could not {verb} broker {broker}: {in_words(fault)}"
+                self._story.tell(Event(clock.now(), words, "fault"))
         finally:
             with self._drawing:
                 self._busy.pop(broker, None)

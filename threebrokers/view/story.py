@@ -4,6 +4,7 @@ from bisect import insort
 from collections.abc import Iterable
 from dataclasses import replace
 
+from threebrokers import clock
 from threebrokers.sight import Act, Sight
 from threebrokers.view.event import Event, act_event
 from threebrokers.view.events import changes
@@ -43,6 +44,11 @@ class Story:
     def tell(self, event: Event) -> None:
         """Take a line from elsewhere."""
         self._add([event])
+
+    def tell_once(self, fault: str) -> None:
+        """Take a fault that may come with every look: it is told again when the line before has gone."""
+        if fault not in (event.words for event in self.events):
+            self.tell(Event(clock.now(), fault, "fault"))
 
     def _add(self, more: Iterable[Event]) -> None:
         for event in more:

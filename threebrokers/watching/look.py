@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from time import monotonic
 from typing import Any, Protocol
 
 from threebrokers import clock
@@ -42,7 +43,7 @@ class Looker:
     ) -> None:
         self._processes, self._listening = processes, listening
         self._wire = Wire()
-        self._answered: dict[int, float] = {}
+        self._answered: dict[int, float] = {}  # by time.monotonic(): what is told of them is how long ago
         self._last: Sight | None = None
         self.silent: frozenset[int] = frozenset()
 
@@ -89,7 +90,7 @@ class Looker:
             if address in answers and (leader := questions.told_leader(answers[address][0]))
         ]
         epoch, quorum_leader = max(leaders, default=(-1, None))
-        self._answered.update(dict.fromkeys(told, now))
+        self._answered.update(dict.fromkeys(told, monotonic()))
         return self._sight(now, processes, listening, told, (epoch, quorum_leader), groups)
 
     def _sight(
@@ -124,9 +125,10 @@ class Looker:
     def _broker(self, now: float, process: Process, registered: bool, address: str) -> BrokerSight:
         before = self._last.broker(process.id) if self._last else None
         heard = self._answered.get(process.id)
+        silent = None if heard is None else monotonic() - heard
         state, since = process.state, now
-        if state == "up" and now - (heard or 0) > SILENT_SECONDS:
-            state, since = "unknown", heard or now
+        if state == "up" and (silent is None or silent > SILENT_SECONDS):
+            state, since = "unknown", now - (silent or 0)
         if before and before.state == state:
             since = before.since
         return BrokerSight(process.id, state, since, registered, address, process.rss)

@@ -2,8 +2,9 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from time import monotonic
 
-from threebrokers import clock
+from threebrokers.errors import BenchError
 from threebrokers.sight import Sight
 from threebrokers.watching.look import Looker
 
@@ -13,7 +14,8 @@ Hearer = Callable[[Sight], None]
 class Observer:
     """Looks every so many seconds, in a thread of its own that ends with the program.
 
-    `topics()` and `groups()` are asked before each look: the names may change (topics: None for all).
+    `topics()` and `groups()` are asked before each look: the names may change (topics: None for all). A
+    look that fails is told in words to `missed`, and the next one comes at its time.
     """
 
     def __init__(
@@ -23,8 +25,10 @@ class Observer:
         groups: Callable[[], Sequence[str]] = tuple,
         *,
         every: float,
+        missed: Callable[[str], None],
     ) -> None:
         self._looker, self._topics, self._groups, self._every = looker, topics, groups, every
+        self._missed = missed
         self._hearers: list[Hearer] = []
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="threebrokers-observer", daemon=True)
@@ -45,14 +49,25 @@ class Observer:
             self._thread.join(timeout=2)
 
     def _run(self) -> None:
-        due = clock.now()
+        due = monotonic()
         try:
             while not self._ended.is_set():
-                self.latest = self._looker.look(self._topics(), self._groups())
-                for hearer in list(self._hearers):
-                    hearer(self.latest)
+                try:
+                    self._look()
+                except Exception as fault:  # nobody stands above a thread to show it
+                    self._missed(in_words(fault))
                 # A look that took too long is not made up for: the next one comes at the next beat.
-                due = max(due + self._every, clock.now())
-                self._ended.wait(due - clock.now())
+                due = max(due + self._every, monotonic())
+                self._ended.wait(due - monotonic())
         finally:
             self._looker.close()
+
+    def _look(self) -> None:
+        self.latest = self._looker.look(self._topics(), self._groups())
+        for hearer in list(self._hearers):
+            hearer(self.latest)
+
+
+def in_words(fault: Exception) -> str:
+    """Say what was raised: a foreseeable fault in its own sentence, another one with its kind."""
+    return str(fault) if isinstance(fault, BenchError) else f"{type(fault).__name__}: {fault}"

@@ -1,0 +1,128 @@
+"""What is done to brokers: under the home's lock, and dated when it is done, not when it is asked for."""
+
+from contextlib import contextmanager
+
+import pytest
+
+from threebrokers import clock
+from threebrokers.cluster import Cluster, bench, links, local, ports, process
+from threebrokers.cluster.bench import Bench
+from threebrokers.cluster.compose import ComposeEngine
+from threebrokers.cluster.containers import Container
+from threebrokers.cluster.local import LocalEngine
+from threebrokers.errors import BenchError
+
+ASKED, DONE = 1000.0, 1008.0  # somebody else holds the lock for 8 s meanwhile
+VERBS = ("stop", "kill", "pause", "resume", "start")
+
+
+@pytest.fixture
+def late(monkeypatch):
+    """A clock that goes on while a lock is waited for, and when something is done."""
+    time = [ASKED]
+
+    @contextmanager
+    def locked(home):
+        time[0] = DONE
+        yield
+
+    monkeypatch.setattr(clock, "now", lambda: time[0])
+    monkeypatch.setattr(bench, "locked", locked)
+
+    def taking(*_, **__):
+        time[0] += 3
+        return True
+
+    return taking
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch, late):
+    """The local engine of a home whose brokers stand only in its state: what is done to them takes 3 s."""
+    known = Bench("id", ports._block(0), {n: object() for n in (1, 2, 3)}, links=object())
+    monkeypatch.setattr(bench, "load", lambda home: known)
+    monkeypatch.setattr(bench, "save", lambda home, bench: None)
+    monkeypatch.setattr(LocalEngine, "_found", lambda self: known)
+    monkeypatch.setattr(LocalEngine, "_mend_links", lambda self, here: None)
+    monkeypatch.setattr(LocalEngine, "wait_for_ports", lambda self, nodes, within: None)
+    monkeypatch.setattr(LocalEngine, "processes", lambda self: {})
+    monkeypatch.setattr(Cluster, "_wait_registered", lambda self, wanted: None)
+    monkeypatch.setattr(local, "wait_until", lambda look, **_: True)
+    monkeypatch.setattr(local, "java", lambda: "java")
+    monkeypatch.setattr(local.archive, "prepare", lambda say: local.archive.Prepared([], [], tmp_path))
+    monkeypatch.setattr(local.jars, "kafka_jars", list)
+    monkeypatch.setattr(local.layout, "is_laid_out", lambda home, here: True)
+    monkeypatch.setattr(ports, "wait_free", late)
+    for name in ("send", "end", "launch"):
+        monkeypatch.setattr(process, name, late)
+    monkeypatch.setattr(links, "faults", lambda outside: [])
+    monkeypatch.setattr(links, "put", late)
+    return known
+
+
+def acts(cluster):
+    heard = []
+    cluster.on_act(heard.append)
+    return heard
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_an_act_is_dated_when_the_signal_is_sent(tmp_path, here, verb):
+    cluster = Cluster(tmp_path, "local")
+    heard = acts(cluster)
+    waited = 3 if verb == "start" else 0  # for its ports
+    if verb == "start":
+        del here.brokers[2]
+    getattr(cluster, verb)(2)
+    assert [(act.verb, act.broker, act.at) for act in heard] == [(verb, 2, DONE + waited)]
+
+
+def test_brokers_that_are_started_together_are_dated_one_by_one(tmp_path, here, monkeypatch):
+    cluster = Cluster(tmp_path, "local")
+    heard = acts(cluster)
+    here.brokers = {1: here.brokers[1]}
+    # The one that runs is resumed first; each launch waits for its ports, and takes its time.
+    assert cluster.up() == [2, 3]
+    assert [(act.broker, act.at) for act in heard] == [(2, DONE + 6), (3, DONE + 12)]
+
+
+def test_so_is_a_change_of_links(tmp_path, here):
+    cluster = Cluster(tmp_path, "local")
+    heard = acts(cluster)
+    cluster.cut(2, "clients")
+    assert [act.at for act in heard] == [DONE]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_containers_are_no_exception(tmp_path, monkeypatch, late, verb):
+    engine = ComposeEngine(tmp_path)
+    state = {"start": "down", "resume": "paused"}.get(verb, "up")
+    monkeypatch.setattr(engine.containers, "look", lambda: {2: Container("id", "name", state)})
+    monkeypatch.setattr(engine, "_wait_gone", lambda node: None)
+    monkeypatch.setattr(ComposeEngine, "addresses", lambda self: {2: {}})
+    monkeypatch.setattr(bench, "load", lambda home: Bench(ports=ports._block(0)))
+    monkeypatch.setattr(ports, "wait_free", lambda node, wanted: None)
+    monkeypatch.setattr(engine.containers, verb, late)
+    assert getattr(engine, verb)(2) == DONE
+    assert clock.now() == DONE + 3, "it was done"
+
+
+@pytest.mark.parametrize("made", [LocalEngine, ComposeEngine])
+@pytest.mark.parametrize("verb", ["stop", "kill", "pause", "resume"])
+def test_nothing_is_done_to_a_broker_while_somebody_else_holds_the_lock(tmp_path, monkeypatch, made, verb):
+    kept = tmp_path / "compose" if made is ComposeEngine else tmp_path
+    kept.mkdir(exist_ok=True)
+    monkeypatch.setattr(bench, "LOCK_SECONDS", 0.1)
+    monkeypatch.setattr(process, "send", lambda *_: pytest.fail("a signal was sent"))
+    monkeypatch.setattr(bench, "load", lambda home: Bench(brokers={2: object()}))
+    engine = made(tmp_path)
+    if made is ComposeEngine:
+        state = "paused" if verb == "resume" else "up"
+        monkeypatch.setattr(engine.containers, "look", lambda: {2: Container("id", "name", state)})
+        monkeypatch.setattr(engine.containers, verb, lambda *_: pytest.fail("a container was changed"))
+    with bench.locked(kept), pytest.raises(BenchError, match="Another command has been changing this bench"):
+        getattr(engine, verb)(2)
+
+
+def test_a_broker_that_runs_is_not_started_and_dated_now(tmp_path, here):
+    assert LocalEngine(tmp_path).start(2) == DONE

@@ -1,0 +1,35 @@
+"""What stands in solutions' outputs: every place of the package that shows something is known."""
+
+import re
+from pathlib import Path
+
+from tools import shown
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "threebrokers"
+SHOWS = re.compile(r"def (_repr_\w+_|_render_traceback_|_ipython_display_)\(|\bdisplay\(")
+
+
+def test_every_place_is_there():
+    assert list(shown.prints(ROOT)) == list(shown.PLACES)
+
+
+def test_whatever_shows_itself_in_a_notebook_is_among_them():
+    showing = [path for path in PACKAGE.rglob("*.py") if SHOWS.search(path.read_text("utf-8"))]
+    assert showing
+    known = [PACKAGE / place for place in shown.PLACES]
+    assert [path for path in showing if not any(path.is_relative_to(place) for place in known)] == []
+
+
+def test_only_what_changed_is_told(tmp_path):
+    for name in ("view/panel.js", "view/panel.py", "view/notes.txt", "picture.py", "cli.py"):
+        path = tmp_path / "threebrokers" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    kept = shown.prints(tmp_path)
+    assert list(kept) == ["picture.py", "view"]
+    for name, places in [("cli.py", []), ("view/notes.txt", []), ("view/panel.js", ["view"])]:
+        (tmp_path / "threebrokers" / name).write_text("changed")
+        assert shown.changed(tmp_path, kept) == places
+    (tmp_path / "threebrokers" / "picture.py").unlink()
+    assert shown.changed(tmp_path, kept) == ["picture.py", "view"]
