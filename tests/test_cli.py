@@ -5,6 +5,7 @@ import socket
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,10 @@ from confluent_kafka import KafkaError, KafkaException
 from filelock import Timeout
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from rich.console import Console
-from typer.testing import CliRunner
 
-from threebrokers import browser, cli, jupyter, progress, tables, work
+import threebrokers
+from tests.commands import run
+from threebrokers import browser, doctor, jupyter, progress, sitting, tables, work
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.doctor import Finding
 from threebrokers.errors import BenchError
@@ -68,12 +70,8 @@ class FakeCluster:
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setattr(cli, "Cluster", FakeCluster)
+    monkeypatch.setattr(threebrokers, "Cluster", FakeCluster)
     return tmp_path
-
-
-def run(*words: str) -> Any:
-    return CliRunner().invoke(cli.app, list(words))
 
 
 def sentence(result: Any) -> str:
@@ -88,7 +86,25 @@ def sentence(result: Any) -> str:
 def test_every_command_of_the_course_is_there() -> None:
     said = run("--help").output
     for command in ("up", "down", "status", "reset", "lab", "restore", "progress", "doctor", "why-empty"):
-        assert f" {command} " in said
+        assert f"\n    {command}" in said
+
+
+@pytest.mark.parametrize("words", [["nonsense"], ["status", "--verbose"], ["restore"]])
+def test_what_is_no_command_is_refused(words: list[str]) -> None:
+    result = run(*words)
+    assert (result.exit_code, result.output) == (2, "")
+    assert result.stderr.startswith("usage: threebrokers")
+
+
+def test_without_a_command_it_lists_them() -> None:
+    result = run()
+    assert result.exit_code == 2
+    assert result.output == run("--help").output
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    result = run("--version")
+    assert (result.exit_code, result.output) == (0, f"threebrokers {metadata.version('threebrokers')}\n")
 
 
 @pytest.mark.parametrize(
@@ -115,7 +131,16 @@ def test_a_fault_of_our_own_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> No
         raise ZeroDivisionError
 
     monkeypatch.setattr(FakeCluster, "up", fail)
-    assert isinstance(run("up").exception, ZeroDivisionError)
+    with pytest.raises(ZeroDivisionError):
+        run("up")
+
+
+def test_an_interrupt_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(self: FakeCluster, say: Any) -> list[int]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(FakeCluster, "up", interrupt)
+    assert sentence(run("up")).startswith("✗ Interrupted: `threebrokers status`")
 
 
 def test_status_is_a_row_for_each_broker() -> None:
@@ -182,9 +207,11 @@ def test_an_unknown_lab_starts_nothing(labs: Path, monkeypatch: pytest.MonkeyPat
 
 def test_the_lab_can_come_from_make(labs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str | None, int | None]] = []
-    monkeypatch.setattr(cli, "sit", lambda number, port, say: asked.append((number, port)))
-    CliRunner().invoke(cli.app, ["lab"], env={"LAB": "02", "PORT": "8899"})
-    CliRunner().invoke(cli.app, ["lab"], env={"LAB": "", "PORT": ""})
+    monkeypatch.setattr(sitting, "sit", lambda number, port, say: asked.append((number, port)))
+    for number, port in (("02", "8899"), ("", "")):
+        monkeypatch.setenv("LAB", number)
+        monkeypatch.setenv("PORT", port)
+        assert run("lab").exit_code == 0
     assert asked == [("02", 8899), (None, None)]
 
 
@@ -221,11 +248,11 @@ def test_restore_says_where_the_old_one_is(labs: Path) -> None:
 
 def test_the_doctor_fails_if_there_is_a_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
     found = [Finding("Java", True, "fine"), Finding("disk", False, "full", "free some")]
-    monkeypatch.setattr(cli, "examine", lambda: found)
+    monkeypatch.setattr(doctor, "examine", lambda: found)
     result = run("doctor")
     assert result.exit_code == 1
     assert result.output == "✓ Java: fine\n✗ disk: full\n    → free some\n"
-    monkeypatch.setattr(cli, "examine", lambda: found[:1])
+    monkeypatch.setattr(doctor, "examine", lambda: found[:1])
     assert run("doctor").exit_code == 0
 
 

@@ -4,22 +4,30 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 
-from threebrokers.cluster import Cluster
-from threebrokers.doctor.finding import Finding
 from threebrokers.home import home
-from threebrokers.progress import Guess
-from threebrokers.sight import Sight
+
+if TYPE_CHECKING:
+    from threebrokers.cluster import Cluster
+    from threebrokers.doctor import Finding
+    from threebrokers.progress import Guess
+    from threebrokers.sight import Sight
 
 SIGNS = {"up": "●", "paused": "‖", "down": "○", "unknown": "?"}
 MEGA = 1_000_000
 
 
-def status(cluster: Cluster) -> RenderableType:
+def show(table: RenderableType) -> None:
+    """Print a table."""
+    Console(highlight=False, markup=False, emoji=False, soft_wrap=True).print(table)
+
+
+def status(cluster: "Cluster") -> RenderableType:
     """Return a table of the brokers, one row each, who leads the quorum, and where they live."""
     sight = cluster.sight()
     leads = Counter(p.leader for topic in sight.topics for p in topic.partitions)
@@ -40,7 +48,7 @@ def status(cluster: Cluster) -> RenderableType:
     return Group(table, f"The quorum is led by {_leader(sight)}.", f"Home: {home()}")
 
 
-def doomed(cluster: Cluster) -> str:
+def doomed(cluster: "Cluster") -> str:
     """Return in a sentence what a reset deletes."""
     sight = cluster.sight()
     names = [topic.name for topic in sight.topics if not topic.name.startswith("__")]
@@ -59,7 +67,7 @@ def progress(
     titles: Mapping[str, Mapping[str, str]],
     solved: Mapping[str, datetime],
     tried: Iterable[str],
-    guesses: Mapping[str, Guess],
+    guesses: Mapping[str, "Guess"],
 ) -> RenderableType:
     """Return a table of all exercises of all labs and which of them are solved, and count predictions."""
     table, known = _table("lab", "exercise", "", ""), [number for lab in titles.values() for number in lab]
@@ -80,7 +88,7 @@ def progress(
     return Group(table, told + guessed)
 
 
-def findings(found: Iterable[Finding]) -> str:
+def findings(found: Iterable["Finding"]) -> str:
     """Return what the doctor found, a line each; a trouble is followed by its cure."""
     lines = []
     for finding in found:
@@ -97,7 +105,7 @@ def _table(*columns: str) -> Table:
     return table
 
 
-def _leader(sight: Sight) -> str:
+def _leader(sight: "Sight") -> str:
     return "nobody now" if sight.quorum_leader is None else f"broker {sight.quorum_leader}"
 
 

@@ -8,8 +8,6 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from filelock import FileLock
-
 from threebrokers.cluster.settings import BROKERS, LISTENERS
 from threebrokers.errors import BenchError
 from threebrokers.waiting import quiet_wait
@@ -32,6 +30,8 @@ def claim(home: Path) -> Ports:
 
     Raises BenchError if no block of ports is free.
     """
+    from filelock import FileLock  # not needed once they are claimed
+
     folder = Path(tempfile.gettempdir()) / f"threebrokers-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     with FileLock(folder / "ports.lock", timeout=30):
