@@ -4,6 +4,7 @@ import time
 
 import psutil
 
+from tests.commands import SLOW, imported
 from threebrokers.cluster import bench, layout, process
 from threebrokers.cluster.settings import BROKERS
 
@@ -16,6 +17,10 @@ def test_a_reused_process_id_is_not_taken_for_a_broker(cluster, home):
     cluster.up()
     assert cluster.processes()[1].state == "up"
     assert psutil.Process().is_running()
+
+
+def test_a_look_at_running_brokers_does_without_what_takes_long_to_import(cluster):
+    assert imported("status") & (SLOW | {"confluent_kafka", "asyncio"}) == set()
 
 
 def test_all_end_cleanly_and_nobody_waits_for_a_quorum_that_is_gone(cluster, home):
