@@ -1,10 +1,10 @@
 """The command line: what it prints, and that every fault is one sentence."""
 
-import os
 import socket
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,10 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 from filelock import Timeout
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-from rich.console import Console
-from typer.testing import CliRunner
 
-from threebrokers import browser, cli, jupyter, progress, tables, work
+import threebrokers
+from tests.commands import run
+from threebrokers import browser, doctor, jupyter, progress, sitting, tables, work
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.doctor import Finding
 from threebrokers.errors import BenchError
@@ -68,12 +68,8 @@ class FakeCluster:
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setattr(cli, "Cluster", FakeCluster)
+    monkeypatch.setattr(threebrokers, "Cluster", FakeCluster)
     return tmp_path
-
-
-def run(*words: str) -> Any:
-    return CliRunner().invoke(cli.app, list(words))
 
 
 def sentence(result: Any) -> str:
@@ -88,7 +84,25 @@ def sentence(result: Any) -> str:
 def test_every_command_of_the_course_is_there() -> None:
     said = run("--help").output
     for command in ("up", "down", "status", "reset", "lab", "restore", "progress", "doctor", "why-empty"):
-        assert f" {command} " in said
+        assert f"\n    {command}" in said
+
+
+@pytest.mark.parametrize("words", [["nonsense"], ["status", "--verbose"], ["restore"]])
+def test_what_is_no_command_is_refused(words: list[str]) -> None:
+    result = run(*words)
+    assert (result.exit_code, result.output) == (2, "")
+    assert result.stderr.startswith("usage: threebrokers")
+
+
+def test_without_a_command_it_lists_them() -> None:
+    result = run()
+    assert result.exit_code == 2
+    assert result.output == run("--help").output
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    result = run("--version")
+    assert (result.exit_code, result.output) == (0, f"threebrokers {metadata.version('threebrokers')}\n")
 
 
 @pytest.mark.parametrize(
@@ -115,7 +129,16 @@ def test_a_fault_of_our_own_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> No
         raise ZeroDivisionError
 
     monkeypatch.setattr(FakeCluster, "up", fail)
-    assert isinstance(run("up").exception, ZeroDivisionError)
+    with pytest.raises(ZeroDivisionError):
+        run("up")
+
+
+def test_an_interrupt_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(self: FakeCluster, say: Any) -> list[int]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(FakeCluster, "up", interrupt)
+    assert sentence(run("up")).startswith("✗ Interrupted: `threebrokers status`")
 
 
 def test_status_is_a_row_for_each_broker() -> None:
@@ -124,6 +147,7 @@ def test_status_is_a_row_for_each_broker() -> None:
     assert rows["1"] == "1 ● up process 4711 127.0.0.1:11092 201 MB 2 of 3 partitions"
     assert rows["2"] == "2 ‖ paused process 4712 127.0.0.1:12092 190 MB 0 of 3 partitions"
     assert rows["3"] == "3 ○ down – – – –"
+    assert [line.find("–") for line in lines[:5]] == [-1, -1, -1, -1, lines[0].index("runs as")]
 
 
 def test_status_names_the_leader_of_the_quorum(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,9 +206,11 @@ def test_an_unknown_lab_starts_nothing(labs: Path, monkeypatch: pytest.MonkeyPat
 
 def test_the_lab_can_come_from_make(labs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str | None, int | None]] = []
-    monkeypatch.setattr(cli, "sit", lambda number, port, say: asked.append((number, port)))
-    CliRunner().invoke(cli.app, ["lab"], env={"LAB": "02", "PORT": "8899"})
-    CliRunner().invoke(cli.app, ["lab"], env={"LAB": "", "PORT": ""})
+    monkeypatch.setattr(sitting, "sit", lambda number, port, say: asked.append((number, port)))
+    for number, port in (("02", "8899"), ("", "")):
+        monkeypatch.setenv("LAB", number)
+        monkeypatch.setenv("PORT", port)
+        assert run("lab").exit_code == 0
     assert asked == [("02", 8899), (None, None)]
 
 
@@ -201,12 +227,9 @@ def test_progress_counts_what_is_solved(labs: Path) -> None:
 def test_progress_shows_the_day_in_local_time_and_counts_predictions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    console = Console(record=True, width=100, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123
     solved = {"1.1": datetime(2026, 1, 2, 12, tzinfo=UTC)}
     guesses = {"1.a": progress.Guess("two", "two"), "1.b": progress.Guess("one", "two")}
-    console.print(tables.progress({"01": {"1.1": "A"}}, solved, [], guesses))
-    console.file.close()
-    text = console.export_text()
+    text = tables.progress({"01": {"1.1": "A"}}, solved, [], guesses)
     assert "✓ solved 02 Jan 2026" in text
     assert "1 of 2 predictions were right at once." in text
 
@@ -221,11 +244,11 @@ def test_restore_says_where_the_old_one_is(labs: Path) -> None:
 
 def test_the_doctor_fails_if_there_is_a_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
     found = [Finding("Java", True, "fine"), Finding("disk", False, "full", "free some")]
-    monkeypatch.setattr(cli, "examine", lambda: found)
+    monkeypatch.setattr(doctor, "examine", lambda: found)
     result = run("doctor")
     assert result.exit_code == 1
     assert result.output == "✓ Java: fine\n✗ disk: full\n    → free some\n"
-    monkeypatch.setattr(cli, "examine", lambda: found[:1])
+    monkeypatch.setattr(doctor, "examine", lambda: found[:1])
     assert run("doctor").exit_code == 0
 
 

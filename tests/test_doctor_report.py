@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from threebrokers import cli
+from tests.commands import run
+from threebrokers import doctor
 from threebrokers.doctor import Finding, looks, report
 from threebrokers.doctor.report import nameless
 
@@ -34,8 +34,8 @@ def test_it_tells_course_engine_machine_and_findings() -> None:
 
 @pytest.mark.parametrize("fine", [True, False])
 def test_the_exit_code_is_the_same(monkeypatch: pytest.MonkeyPatch, fine: bool) -> None:
-    monkeypatch.setattr(cli, "examine", lambda: [Finding("disk", fine, "x" * 300 + " [bold]", "")])
-    codes = [CliRunner().invoke(cli.app, words) for words in (["doctor"], ["doctor", "--json"])]
+    monkeypatch.setattr(doctor, "examine", lambda: [Finding("disk", fine, "x" * 300 + " [bold]", "")])
+    codes = [run(*words) for words in (["doctor"], ["doctor", "--json"])]
     assert [result.exit_code for result in codes] == [0 if fine else 1] * 2
     assert told(codes[1].output)["findings"][0]["what"] == "x" * 300 + " [bold]"
 
@@ -47,7 +47,7 @@ def test_it_is_whole_also_when_a_look_fails(monkeypatch: pytest.MonkeyPatch, fau
 
     monkeypatch.setattr(looks.jars, "unsound", fail)
     monkeypatch.setattr(looks.machine, "look_for_java", fail)
-    result = CliRunner().invoke(cli.app, ["doctor", "--json"])
+    result = run("doctor", "--json")
     assert result.exit_code == 1
     findings = {finding["about"]: finding for finding in told(result.output)["findings"]}
     assert str(fault) in findings["jars"]["what"]
@@ -56,14 +56,14 @@ def test_it_is_whole_also_when_a_look_fails(monkeypatch: pytest.MonkeyPatch, fau
 
 def test_it_is_whole_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THREEBROKERS_HOME", "/dev/null/here")
-    result = CliRunner().invoke(cli.app, ["doctor", "--json"])
+    result = run("doctor", "--json")
     assert result.exit_code == 1
     assert told(result.output)["engine"] is None
 
 
 def test_it_is_whole_with_an_engine_that_there_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THREEBROKERS_CLUSTER", "podman")
-    result = CliRunner().invoke(cli.app, ["doctor", "--json"])
+    result = run("doctor", "--json")
     assert told(result.output)["engine"] is None
 
 
@@ -75,7 +75,7 @@ def test_nobodys_name_is_in_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     monkeypatch.setenv("THREEBROKERS_HOME", str(bench))
     monkeypatch.setattr(getpass, "getuser", lambda: "ada.lovelace")
     (bench / "bench.json").write_text("{")
-    text = CliRunner().invoke(cli.app, ["doctor", "--json"]).output
+    text = run("doctor", "--json").output
     assert "~/bench" in text
     assert "ada.lovelace" not in text
 

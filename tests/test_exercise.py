@@ -1,6 +1,7 @@
 """The three outcomes of a check, on checks made for the purpose."""
 
 import logging
+from typing import Any
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -58,6 +59,14 @@ def test_a_value_of_another_type_is_named(answer, said):
     assert said in str(seen.value)
 
 
+@pytest.mark.parametrize("hint", [object, Any, bool, int | bool])
+def test_true_and_false_are_values_of_anything(hint):
+    def any_value(lab: object, value: hint) -> str:
+        return "it is there."
+
+    assert exercise("9.5", "Take anything")(any_value)("lab", False).reason == "it is there."
+
+
 def test_too_many_or_too_few_values_are_told_by_name():
     with pytest.raises(NotYet, match="got 3 values; it takes 2: number, name"):
         counts("lab", 1, "a", "b")
@@ -73,6 +82,41 @@ def test_a_check_that_stumbles_over_a_value_says_which():
     with pytest.raises(NotYet, match=r"cannot use `parts` = \[1\]") as seen:
         looks_inside("lab", [1])
     assert isinstance(seen.value.__cause__, AttributeError)
+
+
+def stumbles(lab: object) -> str:
+    raise ZeroDivisionError("our own")
+
+
+def test_what_a_check_stumbles_over_is_kept_in_a_log(tmp_path):
+    check = exercise("9.6", "Stumble")(stumbles)
+    for _ in range(2):
+        with pytest.raises(NotYet, match="cannot use"):
+            check("lab")
+    log = (tmp_path / "checks.log").read_text()
+    assert log.count("Traceback") == log.count("ZeroDivisionError: our own") == 2
+    assert "in stumbles" in log
+
+
+def test_a_log_that_is_full_begins_anew(tmp_path):
+    log = tmp_path / "checks.log"
+    log.write_text("x" * 2_000_000)
+    with pytest.raises(NotYet):
+        exercise("9.6", "Stumble")(stumbles)("lab")
+    assert log.stat().st_size < 10_000
+    assert "ZeroDivisionError" in log.read_text()
+
+
+def test_a_log_that_cannot_be_written_hides_no_answer(tmp_path):
+    (tmp_path / "checks.log").mkdir()
+    with pytest.raises(NotYet, match="our own"):
+        exercise("9.6", "Stumble")(stumbles)("lab")
+
+
+def test_an_answer_that_is_only_wrong_is_not_logged(tmp_path):
+    with pytest.raises(NotYet):
+        counts("lab", 4)
+    assert not (tmp_path / "checks.log").exists()
 
 
 def test_a_fault_of_the_bench_passes_as_it_is():

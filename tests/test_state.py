@@ -1,12 +1,15 @@
 """The state of a cluster from metadata written by hand, and the names of a lab."""
 
+import inspect
 from types import SimpleNamespace as Told
 
 import pytest
 
 from threebrokers.errors import BenchError
+from threebrokers.exercise import exercise
 from threebrokers.home import home, repo
 from threebrokers.lab import Checks
+from threebrokers.ledger import Ledger
 from threebrokers.opening import open_lab
 from threebrokers.state import Broker, Partition, Topic, read_state
 
@@ -52,17 +55,45 @@ def test_a_lab_that_is_not_written_yet_says_so(tmp_path, monkeypatch):
         open_lab("99")
 
 
-def test_checks_are_called_with_the_lab_first():
-    def counted(lab, number):
-        return lab, number
+def test_checks_are_called_with_the_lab_first(tmp_path, monkeypatch):
+    monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
+    seen = []
 
-    counted.number = "9.1"
+    @exercise("9.1", "Count")
+    def counted(lab: object, number: int) -> str:
+        """Count."""
+        seen.append((lab, number))
+        return "counting matters."
+
     lab = Told(number="09")
-    checks = Checks(lab, Told(counted=counted, helper=len))
-    assert checks.counted(5) == (lab, 5)
+    # A ledger has a number too, and is imported by a lab's checks.
+    checks = Checks(lab, lambda: Told(counted=counted, helper=len, Ledger=Ledger))
+    assert checks.counted(5).number == "9.1"
+    assert seen == [(lab, 5)]
     assert dir(checks) == ["counted"]
-    with pytest.raises(AttributeError, match="lab 09 has no check 'helper': it has counted"):
-        _ = checks.helper
+    for name in ("helper", "Ledger"):
+        with pytest.raises(AttributeError, match=f"lab 09 has no check '{name}': it has counted$"):
+            getattr(checks, name)
+
+
+def test_a_check_tells_jupyter_what_it_takes():
+    @exercise("9.1", "Count")
+    def counted(lab: object, number: int) -> str:
+        """Count the records."""
+        return ""
+
+    checks = Checks(Told(number="09"), lambda: Told(counted=counted))
+    assert str(inspect.signature(checks.counted)) == "(number: int) -> str"
+    assert inspect.getdoc(counted) == "Count the records."
+
+
+def test_checks_are_loaded_when_one_is_asked_for():
+    def fail():
+        raise ZeroDivisionError
+
+    checks = Checks(Told(number="09"), fail)
+    with pytest.raises(ZeroDivisionError):
+        dir(checks)
 
 
 def test_each_clone_has_a_home_of_its_own(tmp_path, monkeypatch):

@@ -1,8 +1,25 @@
 """Three Brokers: an interactive Kafka course on a real cluster."""
 
-from threebrokers.cluster import Cluster
-from threebrokers.errors import BenchError
-from threebrokers.lab import Lab
-from threebrokers.opening import open_lab
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from threebrokers.cluster import Cluster
+    from threebrokers.errors import BenchError
+    from threebrokers.lab import Lab
+    from threebrokers.opening import open_lab
 
 __all__ = ["BenchError", "Cluster", "Lab", "open_lab"]
+
+_MODULES = {"BenchError": "errors", "Cluster": "cluster", "Lab": "lab", "open_lab": "opening"}
+
+
+# Every command and every program imports this package, and few of them need a lab.
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,144 +1,190 @@
-"""The command line: `threebrokers up`, `lab 02`, `status`, … Every foreseeable fault is one sentence."""
+"""The command line: `threebrokers up`, `lab 02`, `status`, … Every foreseeable fault is one sentence.
 
-from typing import Annotated, Any
+Each command imports what it needs itself: so every one answers as soon as it can.
+"""
 
-import typer
-from confluent_kafka import KafkaException
-from filelock import Timeout
-from rich.console import Console
-from typer.core import TyperGroup
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
 
-from threebrokers import notebooks, open_labs, progress, tables, work
-from threebrokers.cluster import Cluster
-from threebrokers.doctor import examine, report
+import threebrokers
 from threebrokers.errors import BenchError
-from threebrokers.jupyter import end
-from threebrokers.sitting import sit
 
-console = Console(highlight=False, markup=False, soft_wrap=True)
+
+def app(words: Sequence[str] | None = None) -> int:
+    """Run the command that these words ask for (those of the command line unless told).
+
+    Return its exit code: 1 after a foreseeable fault, which is told in a sentence, or a finding of the
+    doctor. Raises SystemExit (2) if there is no such command.
+    """
+    parser = _parser()
+    asked = vars(parser.parse_args(words))
+    run: Callable[..., int | None] | None = asked.pop("run")
+    if run is None:
+        parser.print_help()
+        return 2
+    try:
+        return run(**asked) or 0
+    except KeyboardInterrupt:
+        fault = "Interrupted: `threebrokers status` shows what runs."
+    except Exception as unknown:
+        told = _sentence(unknown)
+        if told is None:
+            raise
+        fault = told
+    print(f"✗ {fault}", file=sys.stderr)
+    return 1
 
 
 def say(text: str) -> None:
     """Print a line; a terminal that was closed meanwhile must not stop the command."""
     try:
-        console.print(text)
+        print(text, flush=True)
     except OSError:
         return
 
 
-class OneSentence(TyperGroup):
-    """The commands; a foreseeable fault in one of them ends it with a sentence and exit code 1."""
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command that was asked for."""
-        try:
-            return super().invoke(ctx)
-        except BenchError as fault:
-            sentence = str(fault)
-        except KafkaException as fault:
-            sentence = (
-                f"The brokers did not answer ({fault.args[0]}): `threebrokers doctor` looks for the cause."
-            )
-        except Timeout as fault:
-            sentence = f"Another command holds {fault.lock_file}: wait until it has ended, then try again."
-        except OSError as fault:
-            sentence = (
-                f"{fault.filename or 'A file'} cannot be used ({fault.strerror}): see `threebrokers doctor`."
-            )
-        Console(stderr=True, highlight=False, markup=False, soft_wrap=True).print(f"✗ {sentence}")
-        raise typer.Exit(1)
-
-
-app = typer.Typer(
-    cls=OneSentence,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    help="Three real Kafka brokers on this machine, and the labs that use them.",
-)
-
-Number = Annotated[str, typer.Argument(metavar="NN", help="A lab's number, for example 02.")]
-
-
-@app.command()
-def lab(
-    number: Annotated[str, typer.Argument(metavar="[NN]", envvar="LAB", help="The lab to open.")] = "",
-    port: Annotated[str, typer.Option(envvar="PORT", help="JupyterLab's port; a free one unless told.")] = "",
-) -> None:
+def lab(number: str, port: str) -> None:
     """Start the brokers and open JupyterLab at a lab; Ctrl-C ends both (BROWSER=none opens no browser)."""
+    from threebrokers.sitting import sit
+
     if port and not port.isdigit():
         raise BenchError(f"PORT={port} is not a port: choose a number from 1024 to 65535, such as 8890.")
     sit(number or None, int(port) if port else None, say)
 
 
-@app.command()
-def up(
-    engine: Annotated[str, typer.Option(metavar="NAME", help="What runs them: local or compose.")] = "",
-) -> None:
+def up(engine: str) -> None:
     """Start the brokers that are not running; later commands and notebooks use the same engine."""
-    cluster = Cluster(engine_name=engine)
+    cluster = threebrokers.Cluster(engine_name=engine)
     started = cluster.up(say)
     say(f"Three brokers are up: {cluster.bootstrap}" if started else "All three brokers were up already.")
 
 
-@app.command()
 def down() -> None:
     """Stop all brokers; their data stays."""
+    from threebrokers import open_labs
+
     for server in open_labs.orphans():
+        from threebrokers.jupyter import end
+
         end(server)
         say("Ended a JupyterLab whose `make lab` was killed.")
-    stopped = ", ".join(map(str, Cluster().down()))
+    stopped = ", ".join(map(str, threebrokers.Cluster().down()))
     say(f"Stopped broker {stopped}; the data stays." if stopped else "No broker was running.")
 
 
-@app.command()
 def status() -> None:
     """Show each broker: its state, process, address, memory and how many partitions it leads."""
-    console.print(tables.status(Cluster()))
+    from threebrokers import tables
+
+    say(tables.status(threebrokers.Cluster()))
 
 
-@app.command()
 def reset() -> None:
     """Delete all topics, records and groups and start a fresh cluster; notebooks and progress stay."""
-    cluster = Cluster()
+    from threebrokers import tables
+
+    cluster = threebrokers.Cluster()
     say(tables.doomed(cluster))
     cluster.reset(say)
     say("Three brokers are up, with nothing in them.")
 
 
-@app.command()
-def restore(
-    number: Number,
-    exercise: Annotated[str, typer.Option(metavar="K", help="Only this exercise of the lab.")] = "",
-) -> None:
+def restore(number: str, exercise: str) -> None:
     """Bring back an untouched lab, or one exercise of it; what you had is kept beside it."""
+    from threebrokers import notebooks, work
+
     say(notebooks.restore_exercise(number, exercise) if exercise else work.restore(number))
 
 
-@app.command(name="progress")
-def show_progress() -> None:
+def progress() -> None:
     """Show which exercises are solved."""
+    from threebrokers import notebooks, tables, work
+    from threebrokers.progress import guesses, solved, tried
+
     titles = {number: notebooks.exercises(path) for number, path in work.labs().items()}
-    console.print(tables.progress(titles, progress.solved(), progress.tried(), progress.guesses()))
+    say(tables.progress(titles, solved(), tried(), guesses()))
 
 
-@app.command()
-def why_empty(
-    group: Annotated[str, typer.Argument(metavar="GROUP", help="The full name of the consumer's group.")],
-    topic: Annotated[str, typer.Argument(metavar="TOPIC", help="The topic that it should read.")],
-) -> None:
+def why_empty(group: str, topic: str) -> None:
     """Say why a consumer of a group gets nothing from a topic (lab.why_empty knows more)."""
     from threebrokers.why_empty import explain
 
-    say(repr(explain(Cluster(), group, topic)))
+    say(repr(explain(threebrokers.Cluster(), group, topic)))
 
 
-@app.command()
-def doctor(
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object, without your name.")] = False,
-) -> None:
+def doctor(json: bool) -> int:
     """Look for known troubles and name cause and cure of each."""
+    from threebrokers import tables
+    from threebrokers.doctor import examine, report
+
     findings = examine()
     say(report(findings) if json else tables.findings(findings))
-    if not all(finding.ok for finding in findings):
-        raise typer.Exit(1)
+    return 0 if all(finding.ok for finding in findings) else 1
+
+
+class _Version(argparse.Action):
+    """Print the version and end. (argparse's own would look it up for every command, which takes a while.)"""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:  # noqa: A002
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib import metadata
+
+        say(f"threebrokers {metadata.version('threebrokers')}")
+        parser.exit()
+
+
+def _parser() -> argparse.ArgumentParser:
+    about = "Three real Kafka brokers on this machine, and the labs that use them."
+    parser = argparse.ArgumentParser(prog="threebrokers", description=about, allow_abbrev=False)
+    parser.add_argument("--version", action=_Version, help="print the version and end")
+    parser.set_defaults(run=None)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+
+    def command(run: Callable[..., int | None]) -> argparse.ArgumentParser:
+        name, does = run.__name__.replace("_", "-"), run.__doc__
+        one = commands.add_parser(name, help=does, description=does, allow_abbrev=False)
+        one.set_defaults(run=run)
+        return one
+
+    opens = command(lab)
+    wanted, port = (os.environ.get(name, "") for name in ("LAB", "PORT"))
+    opens.add_argument("number", nargs="?", metavar="NN", default=wanted, help="the lab to open (LAB)")
+    opens.add_argument("--port", default=port, help="JupyterLab's port; a free one unless told (PORT)")
+    starts = command(up)
+    starts.add_argument("--engine", metavar="NAME", default="", help="what runs them: local or compose")
+    command(down)
+    command(status)
+    command(reset)
+    brings_back = command(restore)
+    brings_back.add_argument("number", metavar="NN", help="a lab's number, for example 02")
+    brings_back.add_argument("--exercise", metavar="K", default="", help="only this exercise of the lab")
+    command(progress)
+    explains = command(why_empty)
+    explains.add_argument("group", metavar="GROUP", help="the full name of the consumer's group")
+    explains.add_argument("topic", metavar="TOPIC", help="the topic that it should read")
+    looks = command(doctor)
+    looks.add_argument("--json", action="store_true", help="print one JSON object, without your name")
+    return parser
+
+
+def _sentence(fault: Exception) -> str | None:
+    """Say a foreseeable fault in one sentence; None if it is another one."""
+    from confluent_kafka import KafkaException
+    from filelock import Timeout
+
+    match fault:
+        case BenchError():
+            return str(fault)
+        case KafkaException():
+            return f"The brokers did not answer ({fault.args[0]}): `threebrokers doctor` looks for the cause."
+        case Timeout():
+            return f"Another command holds {fault.lock_file}: wait until it has ended, then try again."
+        case OSError():
+            what = fault.filename or "A file"
+            return f"{what} cannot be used ({fault.strerror}): see `threebrokers doctor`."
+        case _:
+            return None

@@ -3,20 +3,25 @@
 import functools
 import html
 import inspect
+import traceback
 import types
 import typing
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from confluent_kafka import KafkaException
 
 from threebrokers import progress
 from threebrokers.errors import BenchError
+from threebrokers.home import home
 from threebrokers.waiting import poll, shown
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+LOG, LOG_BYTES = "checks.log", 1_000_000
 
 
 class Outcome(Exception):  # noqa: N818 - not an error
@@ -65,38 +70,38 @@ class Solved:
         )
 
 
-def exercise(
-    number: str, title: str
-) -> Callable[[Callable[Concatenate[Any, P], str]], Callable[..., Solved]]:
+class Check:
+    """The check of one exercise. It gets the lab first, then the learner's answers."""
+
+    def __init__(self, number: str, title: str, function: Callable[..., str]) -> None:
+        self.number, self.title = number, title
+        self._function = function
+        self._hints, self._signature = typing.get_type_hints(function), inspect.signature(function)
+        functools.update_wrapper(self, function)
+
+    def __call__(self, lab: Any, *answers: Any, **named: Any) -> Solved:
+        """Return that the exercise is solved, and remember it. Raises an Outcome if it is not."""
+        try:
+            _attempted(self.number, answers, named)
+            bound = _bind(self._signature, lab, answers, named)
+            _fitting(bound, self._hints)
+            reason = _sentence(self._function, bound)
+        except Outcome as outcome:
+            outcome.label = self.number
+            if not isinstance(outcome, NotAttempted):
+                progress.record(self.number, solved=False)
+            raise
+        progress.record(self.number, solved=True)
+        return Solved(self.number, self.title, reason)
+
+
+def exercise(number: str, title: str) -> Callable[[Callable[Concatenate[Any, P], str]], Check]:
     """Make a check of a function that returns the reason why the answer matters.
 
     The function gets the lab first, then the learner's answers. `...` among these is NotAttempted;
     a value of another type than annotated, or one that the check stumbles over, is NotYet.
     """
-
-    def decorate(check: Callable[Concatenate[Any, P], str]) -> Callable[..., Solved]:
-        hints = typing.get_type_hints(check)
-        signature = inspect.signature(check)
-
-        @functools.wraps(check)
-        def run(lab: Any, *answers: Any, **named: Any) -> Solved:
-            try:
-                _attempted(number, answers, named)
-                bound = _bind(signature, lab, answers, named)
-                _fitting(bound, hints)
-                reason = _sentence(check, bound)
-            except Outcome as outcome:
-                outcome.label = number
-                if not isinstance(outcome, NotAttempted):
-                    progress.record(number, solved=False)
-                raise
-            progress.record(number, solved=True)
-            return Solved(number, title, reason)
-
-        run.number, run.title = number, title  # type: ignore[attr-defined]
-        return run
-
-    return decorate
+    return functools.partial(Check, number, title)
 
 
 def eventually(look: Callable[[], T], *, what: str, within: float = 10) -> T:
@@ -141,7 +146,9 @@ def _bind(
 def _fitting(bound: inspect.BoundArguments, hints: dict[str, Any]) -> None:
     for name, value in list(bound.arguments.items())[1:]:
         accepted = _classes(hints.get(name, object))
-        if not isinstance(value, accepted) or (isinstance(value, bool) and bool not in (*accepted, object)):
+        # True is an int to Python, and no number to anybody else.
+        is_wrong_bool = isinstance(value, bool) and not {bool, object} & set(accepted)
+        if not isinstance(value, accepted) or is_wrong_bool:
             kinds = " or ".join(_KINDS.get(kind, f"a {kind.__name__}") for kind in accepted)
             raise NotYet(
                 f"`{name}` is {_shown(value)}", f"it should be {kinds}", "the cell of the exercise, above"
@@ -188,9 +195,22 @@ def _sentence(check: Callable[..., str], bound: inspect.BoundArguments) -> str:
             "run the lab's first cell again, it starts brokers that are missing."
         ) from fault
     except Exception as fault:
+        _log(fault)  # it may be the check that is wrong
         values = ", ".join(f"`{name}` = {_shown(v)}" for name, v in list(bound.arguments.items())[1:])
         raise NotYet(
             f"the check cannot use {values} ({type(fault).__name__}: {fault})",
             "it needs what the task above asks for",
             "the cell of the exercise, above",
         ) from fault
+
+
+def _log(fault: Exception) -> None:
+    """Keep a fault's traceback in the home; a disk that is full must not hide a check's answer."""
+    told = "".join(traceback.format_exception(fault))
+    try:
+        path = home() / LOG
+        full = path.exists() and path.stat().st_size > LOG_BYTES
+        with path.open("w" if full else "a", encoding="utf-8") as log:
+            log.write(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC\n{told}\n")
+    except (OSError, BenchError):
+        return

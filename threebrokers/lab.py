@@ -1,51 +1,62 @@
 """One lab, opened: its brokers, its names, its clients and its checks."""
 
+import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from confluent_kafka.admin import AdminClient
 
 from threebrokers import home, topics, waiting
 from threebrokers.clients import Clients, LabConsumer, LabProducer
 from threebrokers.cluster import Cluster
+from threebrokers.exercise import Check, Solved
 from threebrokers.happened import happened
 from threebrokers.ledger import Ledger, place
 from threebrokers.ledger.notes import Book
-from threebrokers.predict import Prediction
 from threebrokers.program import Program, Programs
-from threebrokers.recorder import Recording
 from threebrokers.why_empty import Answer, explain
+
+if TYPE_CHECKING:
+    from threebrokers.predict import Prediction
+    from threebrokers.recorder import Recording
 
 T = TypeVar("T")
 
 
 class Checks:
-    """The checks of one lab's exercises, each with the lab as its first argument."""
+    """The checks of one lab's exercises, each with the lab as its first argument.
 
-    def __init__(self, lab: "Lab", module: ModuleType) -> None:
-        self._lab, self._checks = lab, {n: f for n, f in vars(module).items() if hasattr(f, "number")}
+    `load` returns their module. It is called when a check is: a program has a lab and checks nothing.
+    """
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name.startswith("_") or name not in self._checks:
-            raise AttributeError(
-                f"lab {self._lab.number} has no check '{name}': it has {', '.join(self._checks)}"
-            )
-        check = self._checks[name]
-        return lambda *answers, **named: check(self._lab, *answers, **named)
+    def __init__(self, lab: "Lab", load: Callable[[], ModuleType]) -> None:
+        self._lab, self._load = lab, load
+
+    def __getattr__(self, name: str) -> Callable[..., Solved]:
+        known = {} if name.startswith("_") else self._known()
+        if name not in known:
+            raise AttributeError(f"lab {self._lab.number} has no check '{name}': it has {', '.join(known)}")
+        return functools.partial(known[name], self._lab)
 
     def __dir__(self) -> list[str]:
-        return list(self._checks)
+        return list(self._known())
+
+    def _known(self) -> dict[str, Check]:
+        return {name: value for name, value in vars(self._load()).items() if isinstance(value, Check)}
 
 
 class Lab:
-    """What a notebook of the course works with. `opened` tells this opening of the lab from every other."""
+    """What a notebook of the course works with.
 
-    def __init__(self, number: str, cluster: Cluster, module: ModuleType, opened: str) -> None:
+    `checks` returns the module of its checks; `opened` tells this opening of the lab from every other.
+    """
+
+    def __init__(self, number: str, cluster: Cluster, checks: Callable[[], ModuleType], opened: str) -> None:
         self.number = number
         self.cluster = cluster
-        self.check = Checks(self, module)
+        self.check = Checks(self, checks)
         self.opened = opened
         self._prefix = os.environ.get("THREEBROKERS_PREFIX", "")
         self._admins: list[AdminClient] = []
@@ -128,11 +139,13 @@ class Lab:
         book = Book.joined(place(home.home(), self.number, self.topic(name)))
         return Ledger(book, self._clients, self.cluster)
 
-    def record(self, *topics: str, groups: Sequence[str] = ()) -> Recording:
+    def record(self, *topics: str, groups: Sequence[str] = ()) -> "Recording":
         """Return a recording, for `with lab.record() as tape:`, of these topics and groups (full names).
 
         Without names: the topics that the lab's clients use meanwhile, and the groups of its consumers.
         """
+        from threebrokers.recorder import Recording  # programs have a lab too, and record nothing
+
         return Recording(self.cluster, self._clients, topics, groups)
 
     def why_empty(self, group: str | LabConsumer, topic: str) -> Answer:
@@ -148,12 +161,14 @@ class Lab:
             look, what=what, within=within, otherwise="run the cell again, or see with `threebrokers status`."
         )
 
-    def predict(self, question: str, answers: Mapping[str, str], *, id: str) -> Prediction:  # noqa: A002
+    def predict(self, question: str, answers: Mapping[str, str], *, id: str) -> "Prediction":  # noqa: A002
         """Ask for a prediction and show a button for each answer; `id` ("4.a") names the question.
 
         `answers` says for each answer what is behind it: the misconception, or why it is right. The one of
         the committed answer is shown by `compare()`. Asked again, the question starts afresh.
         """
+        from threebrokers.predict import Prediction  # widgets only where one is shown
+
         if earlier := self._predictions.pop(id, None):
             earlier.close()
         self._predictions[id] = Prediction(id, question, answers)

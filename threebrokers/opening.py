@@ -1,16 +1,17 @@
 """Opening a lab: its brokers run, and its own topics and groups are gone."""
 
+import functools
 import importlib
 import re
 import secrets
 from types import ModuleType
 
 from confluent_kafka import KafkaException
-from IPython import get_ipython
 
 from threebrokers.cluster import Cluster
 from threebrokers.errors import BenchError
 from threebrokers.lab import Lab
+from threebrokers.running import shell
 
 __all__ = ["join_lab", "open_lab"]
 
@@ -26,7 +27,7 @@ def open_lab(number: str) -> Lab:
     cluster = Cluster()
     # Links double the time of every write, so only labs that break them have them.
     started = cluster.up(links=getattr(module, "LINKS", False))
-    lab = Lab(number, cluster, module, secrets.token_hex(3))
+    lab = Lab(number, cluster, lambda: module, secrets.token_hex(3))
     try:
         lab.clear(module)
     except KafkaException as fault:
@@ -42,25 +43,25 @@ def open_lab(number: str) -> Lab:
 
 def join_lab(number: str, opened: str) -> Lab:
     """Return a lab that another process has opened, with the same names; nothing is started or deleted."""
-    return Lab(number, Cluster(), _checks(number), opened)
+    return Lab(number, Cluster(), functools.partial(_checks, number), opened)
 
 
 def _offer_programs(lab: Lab) -> None:
     """Let a cell that begins with `%%program name` run as a process of its own."""
-    shell = get_ipython()
-    if shell:
+    here = shell()
+    if here:
 
         def program(line: str, cell: str) -> None:
             """Run this cell as a program: a process of its own, with `lab` ready in it."""
             lab.programs.run(line, cell)
 
-        shell.register_magic_function(program, "cell")
+        here.register_magic_function(program, "cell")
 
 
 def _opened_here() -> list[Lab]:
     """Return the labs that this notebook holds in its variables."""
-    shell = get_ipython()
-    return [value for value in shell.user_ns.values() if isinstance(value, Lab)] if shell else []
+    here = shell()
+    return [value for value in here.user_ns.values() if isinstance(value, Lab)] if here else []
 
 
 def _checks(number: str) -> ModuleType:

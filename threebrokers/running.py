@@ -1,14 +1,29 @@
-"""Which cell of a notebook runs now."""
+"""The notebook that this code runs in, if there is one: its shell, its running cell, and what that shows."""
 
-from IPython import get_ipython
+import sys
+from typing import Any
+
+
+def shell() -> Any | None:
+    """Return the IPython shell that this code runs in, or None."""
+    # Code that runs in a shell has IPython loaded. Importing it only to ask would cost 0.15 s.
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython else None
 
 
 def running_cell() -> tuple[str, int]:
     """Name the notebook cell that runs now, and which of its runs this is; ('', 0) elsewhere."""
-    shell = get_ipython()
-    if shell is None or not hasattr(shell, "kernel"):
+    here = shell()
+    if here is None or not hasattr(here, "kernel"):
         return "", 0
-    parent = shell.get_parent()
+    parent = here.get_parent()
     # JupyterLab sends the cell's id; other front ends are known by the cell's text.
     name = parent.get("metadata", {}).get("cellId") or parent.get("content", {}).get("code", "")
-    return str(name), int(shell.execution_count)
+    return str(name), int(here.execution_count)
+
+
+def show(value: object) -> Any:
+    """Show a value under the running cell and return its handle, with which it can be changed."""
+    from IPython.display import display  # whoever has a cell has it loaded
+
+    return display(value, display_id=True)  # type: ignore[no-untyped-call]

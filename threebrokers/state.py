@@ -1,8 +1,10 @@
 """The state of a cluster as a plain value."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from confluent_kafka.admin import AdminClient, ClusterMetadata, PartitionMetadata
+if TYPE_CHECKING:
+    from confluent_kafka.admin import AdminClient, ClusterMetadata, PartitionMetadata
 
 METADATA_SECONDS = 2.0
 
@@ -47,7 +49,7 @@ class ClusterState:
         return next((topic for topic in self.topics if topic.name == name), None)
 
 
-def read_state(admin: AdminClient, topics: list[str] | None = None) -> ClusterState:
+def read_state(admin: "AdminClient", topics: list[str] | None = None) -> ClusterState:
     """Read the cluster's state from its metadata: of all topics, or of those named.
 
     A topic that does not exist is left out. Raises KafkaException if no broker answers within 2 s.
@@ -55,7 +57,7 @@ def read_state(admin: AdminClient, topics: list[str] | None = None) -> ClusterSt
     return state_of(admin.list_topics(timeout=METADATA_SECONDS), topics)
 
 
-def state_of(told: ClusterMetadata, topics: list[str] | None = None) -> ClusterState:
+def state_of(told: "ClusterMetadata", topics: list[str] | None = None) -> ClusterState:
     """Return the state that a broker's metadata tells: of all topics, or of those named that exist."""
     names = sorted(told.topics) if topics is None else topics
     return ClusterState(
@@ -68,6 +70,6 @@ def state_of(told: ClusterMetadata, topics: list[str] | None = None) -> ClusterS
     )
 
 
-def _partition(topic: str, told: PartitionMetadata) -> Partition:
+def _partition(topic: str, told: "PartitionMetadata") -> Partition:
     leader = None if told.leader < 0 else told.leader
     return Partition(topic, told.id, leader, tuple(told.replicas), tuple(sorted(told.isrs)))

@@ -1,34 +1,33 @@
 """What the command line shows: small tables."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich import box
-from rich.console import Group, RenderableType
-from rich.table import Table
-
-from threebrokers.cluster import Cluster
-from threebrokers.doctor.finding import Finding
 from threebrokers.home import home
-from threebrokers.progress import Guess
-from threebrokers.sight import Sight
+
+if TYPE_CHECKING:
+    from threebrokers.cluster import Cluster
+    from threebrokers.doctor import Finding
+    from threebrokers.progress import Guess
+    from threebrokers.sight import Sight
 
 SIGNS = {"up": "●", "paused": "‖", "down": "○", "unknown": "?"}
 MEGA = 1_000_000
 
 
-def status(cluster: Cluster) -> RenderableType:
+def status(cluster: "Cluster") -> str:
     """Return a table of the brokers, one row each, who leads the quorum, and where they live."""
     sight = cluster.sight()
     leads = Counter(p.leader for topic in sight.topics for p in topic.partitions)
-    table = _table("broker", "state", "runs as", "address", "memory", "leads")
+    rows = [["broker", "state", "runs as", "address", "memory", "leads"]]
     processes = cluster.processes()
     for broker in sight.brokers:
-        row = str(broker.id), f"{SIGNS[broker.state]} {broker.state}"
+        row = [str(broker.id), f"{SIGNS[broker.state]} {broker.state}"]
         if broker.state == "down":
-            table.add_row(*row, *["–"] * 4)
+            rows.append([*row, *["–"] * 4])
         else:
             known = (
                 f"{leads[broker.id]} of {leads.total()} partitions"
@@ -36,11 +35,11 @@ def status(cluster: Cluster) -> RenderableType:
                 else "not known: no broker answers"
             )
             name, memory = processes[broker.id].name, f"{broker.rss / MEGA:.0f} MB"
-            table.add_row(*row, name, broker.address, memory, known)
-    return Group(table, f"The quorum is led by {_leader(sight)}.", f"Home: {home()}")
+            rows.append([*row, name, broker.address, memory, known])
+    return f"{_table(rows)}\n\nThe quorum is led by {_leader(sight)}.\nHome: {home()}"
 
 
-def doomed(cluster: Cluster) -> str:
+def doomed(cluster: "Cluster") -> str:
     """Return in a sentence what a reset deletes."""
     sight = cluster.sight()
     names = [topic.name for topic in sight.topics if not topic.name.startswith("__")]
@@ -59,10 +58,10 @@ def progress(
     titles: Mapping[str, Mapping[str, str]],
     solved: Mapping[str, datetime],
     tried: Iterable[str],
-    guesses: Mapping[str, Guess],
-) -> RenderableType:
+    guesses: Mapping[str, "Guess"],
+) -> str:
     """Return a table of all exercises of all labs and which of them are solved, and count predictions."""
-    table, known = _table("lab", "exercise", "", ""), [number for lab in titles.values() for number in lab]
+    rows, known = [["lab", "exercise", "", ""]], [number for lab in titles.values() for number in lab]
     for lab, of_lab in titles.items():
         for number, title in of_lab.items():
             when = solved.get(number)
@@ -73,14 +72,14 @@ def progress(
                 if number in tried
                 else "○ open"
             )
-            table.add_row(lab, number, title, told)
+            rows.append([lab, number, title, told])
     right = sum(guess.right for guess in guesses.values())
     told = f"{len(set(known) & set(solved))} of {len(known)} exercises solved."
     guessed = f" {right} of {len(guesses)} predictions were right at once." if guesses else ""
-    return Group(table, told + guessed)
+    return f"{_table(rows)}\n\n{told}{guessed}"
 
 
-def findings(found: Iterable[Finding]) -> str:
+def findings(found: Iterable["Finding"]) -> str:
     """Return what the doctor found, a line each; a trouble is followed by its cure."""
     lines = []
     for finding in found:
@@ -90,14 +89,17 @@ def findings(found: Iterable[Finding]) -> str:
     return "\n".join(lines)
 
 
-def _table(*columns: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        table.add_column(column)
-    return table
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as lines of columns, with a rule under the first. (To import rich takes 0.1 s.)"""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+    return "\n".join([lines[0], "─" * max(map(len, lines)), *lines[1:]])
 
 
-def _leader(sight: Sight) -> str:
+def _leader(sight: "Sight") -> str:
     return "nobody now" if sight.quorum_leader is None else f"broker {sight.quorum_leader}"
 
 

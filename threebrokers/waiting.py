@@ -8,11 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from IPython import get_ipython
-from IPython.display import display
-
 from threebrokers.errors import BenchError
-from threebrokers.running import running_cell
+from threebrokers.running import running_cell, shell, show
 
 T = TypeVar("T")
 POLL_SECONDS = 0.05
@@ -38,10 +35,10 @@ class _Notice:
 @contextmanager
 def shown(what: str, within: float) -> Iterator[None]:
     """Show in a notebook what is waited for and for how long at most (seconds), until done."""
-    shell = get_ipython()
+    here = shell()
     # A panel's button waits in a thread: it belongs to no cell, and the panel says itself what it does.
     aside = threading.current_thread() is not threading.main_thread()
-    if shell is None or not hasattr(shell, "kernel") or aside:
+    if here is None or not hasattr(here, "kernel") or aside:
         yield
         return
     line = _line(running_cell())
@@ -59,7 +56,7 @@ def _line(run: tuple[str, int]) -> Any:
     nbval compares what a cell displays first, and a saved notebook holds what it displays last: both are
     the same in every run, however many waits there were.
     """
-    return display(_Notice(""), display_id=True)  # type: ignore[no-untyped-call]
+    return show(_Notice(""))
 
 
 def poll(look: Callable[[], T], within: float) -> Iterator[T]:

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from threebrokers.cluster import Cluster
-from tools import bench_cluster, bench_flights, bench_instruments, bench_links
+from tools import bench_cluster, bench_commands, bench_flights, bench_instruments, bench_links
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -37,7 +37,7 @@ class Measured:
 
     def row(self) -> list[str]:
         """Return its row of the table; a median over the limit is marked by a sign and a word."""
-        digits = 0 if self.unit == "MB" else 1
+        digits = 0 if self.unit == "MB" else 2 if self.limit < 1 else 1
         shown = [f"{value:.{digits}f}" for value in (min(self.values), self.median, max(self.values))]
         kept = "✓" if self.median <= self.limit else "✗ over"
         return [self.what, *shown, self.unit, f"{self.limit:g}", kept]
@@ -52,6 +52,10 @@ def measure(home: Path, times: int, say: Callable[[str], None]) -> list[Measured
     cluster = Cluster(home)
     cluster.up()
     topic = bench_cluster.failsafe(cluster)
+    say(f"Commands, {times} times …")
+    version, status = (
+        tuple(bench_commands.seconds(home, word) for _ in range(times)) for word in ("--version", "status")
+    )
     elections, returns = {}, []
     for kind, is_controller in (("another broker", False), ("the active controller", True)):
         say(f"Killing {kind} and starting it again, {times} times …")
@@ -73,6 +77,8 @@ def measure(home: Path, times: int, say: Callable[[str], None]) -> list[Measured
     say(f"Resetting, {times} times …")
     resets = [bench_cluster.reset(cluster) for _ in range(times)]
     return [
+        Measured("threebrokers --version", "s", 0.4, version),
+        Measured("threebrokers status, brokers up", "s", 0.4, status),
         Measured("nothing to three registered brokers", "s", 4, tuple(seconds for seconds, _ in starts)),
         *(Measured(f"kill -9 of {kind} to all led again", "s", 3, all_) for kind, all_ in elections.items()),
         Measured("restart to full ISR", "s", 4, tuple(returns)),

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import psutil
 
+from tests.commands import SLOW, imported
 from threebrokers.cluster import bench, layout, process
 from threebrokers.cluster.settings import BROKERS
 
@@ -32,6 +33,10 @@ def test_ending_all_reaches_no_process_that_only_shares_numbers_with_a_broker(cl
     assert cluster.down() == [1, 2, 3], "all three really ran"
     assert process.find(home) == {}
     cluster.up()
+
+
+def test_a_look_at_running_brokers_does_without_what_takes_long_to_import(cluster):
+    assert imported("status") & (SLOW | {"confluent_kafka", "asyncio"}) == set()
 
 
 def test_all_end_cleanly_and_nobody_waits_for_a_quorum_that_is_gone(cluster, home):

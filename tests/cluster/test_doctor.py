@@ -12,9 +12,9 @@ import psutil
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource
-from typer.testing import CliRunner
 
-from threebrokers import cli, forgotten, topics
+from tests.commands import run
+from threebrokers import forgotten, topics
 from threebrokers.cluster import Cluster, engine
 from threebrokers.doctor import Finding, examine
 from threebrokers.doctor.groups import look_at_rebalances, look_for_forgotten_members, look_for_frozen
@@ -98,7 +98,7 @@ def test_healthy_brokers_have_none(bench):
     assert [finding for finding in findings.values() if not finding.ok] == []
     assert "broker 3 " in findings["memory"].what
     assert set(findings) >= {"addresses", "registration", "leaders", "settings", "groups", "frozen clients"}
-    result = CliRunner().invoke(cli.app, ["doctor", "--json"])
+    result = run("doctor", "--json")
     assert json.loads(result.output)["ok"] is True
     assert result.exit_code == 0
 

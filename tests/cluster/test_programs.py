@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.commands import SLOW
 from threebrokers import topics
 from threebrokers.cluster import Cluster
 from threebrokers.cluster import programs as register
@@ -48,6 +49,20 @@ def test_it_deletes_nothing_of_the_lab(programs, cluster):
     topics.create(cluster, "helloworld", 1, 1, {})
     assert programs.run("reader", 'print(len(lab.cluster.state(["helloworld"]).topics))').wait(within=30) == 0
     assert programs["reader"].output == "1\n"
+
+
+@pytest.mark.parametrize("number", ["02", "12"])
+def test_it_waits_for_nothing_that_only_a_notebook_or_a_check_needs(cluster, home, number):
+    programs = Programs(home, number, "abc123")
+    program = programs.run("modules", "import sys; print(*{name.partition('.')[0] for name in sys.modules})")
+    assert program.wait(within=30) == 0
+    assert set(program.output.split()) & SLOW == set()
+    programs.close()
+
+
+def test_its_lab_has_the_checks_all_the_same(programs):
+    assert programs.run("checks", "print('topic_created' in dir(lab.check))").wait(within=30) == 0
+    assert programs["checks"].output == "True\n"
 
 
 def test_what_it_writes_is_read_as_it_comes(programs):

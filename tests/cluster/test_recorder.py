@@ -22,7 +22,7 @@ IMPATIENT = {"socket.timeout.ms": 3000, "topic.metadata.refresh.interval.ms": 50
 @pytest.fixture
 def lab(cluster) -> Iterator[Lab]:
     cluster.up()
-    lab = Lab("00", cluster, ModuleType("recorded"), uuid4().hex[:6])
+    lab = Lab("00", cluster, lambda: ModuleType("recorded"), uuid4().hex[:6])
     lab.fresh_topic(TOPIC, partitions=1, replication_factor=3, config={"min.insync.replicas": "2"})
     yield lab
     lab.close()

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
-from typer.testing import CliRunner
 
-from threebrokers import cli, topics
+from tests.commands import run
+from threebrokers import topics
 from threebrokers.clients import Clients, LabConsumer
 from threebrokers.cluster import Cluster
 from threebrokers.errors import BenchError
@@ -348,6 +348,6 @@ def test_what_is_no_group_is_refused(bench):
 
 
 def test_the_command_line_says_it_too(bench, group):
-    result = CliRunner().invoke(cli.app, ["why-empty", group, "why-emtpy"])
+    result = run("why-empty", group, "why-emtpy")
     assert result.exit_code == 0
     assert "the nearest name is 'why-empty'" in result.output

@@ -2,9 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-
-from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient
+from typing import TYPE_CHECKING
 
 from threebrokers import home as places
 from threebrokers.cluster import asking, diary, engine, programs, tools
@@ -14,9 +12,13 @@ from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import BenchError
 from threebrokers.sight import Act, Sight
 from threebrokers.state import ClusterState, read_state
-from threebrokers.view import Panel, Panels
 from threebrokers.waiting import poll, wait_until
 from threebrokers.watching import Looker
+
+if TYPE_CHECKING:
+    from confluent_kafka.admin import AdminClient
+
+    from threebrokers.view import Panel, Panels
 
 __all__ = ["Cluster"]
 
@@ -35,7 +37,7 @@ class Cluster(Acts):
 
     def __init__(self, home: Path | None = None, engine_name: str = "") -> None:
         super().__init__(engine.chosen(home or places.home(), engine_name))
-        self._panels = Panels()
+        self._panels: Panels | None = None
 
     @property
     def engine(self) -> str:
@@ -104,7 +106,7 @@ class Cluster(Acts):
         """Return for each running broker its processor time (s) and what it read from the disk (bytes)."""
         return self._engine.work()
 
-    def admin(self) -> AdminClient:
+    def admin(self) -> "AdminClient":
         """Return a fresh AdminClient: one that has lived through a broker's death can hold old news.
 
         It is given the brokers that are up and not cut off: another takes a question and never answers.
@@ -133,17 +135,21 @@ class Cluster(Acts):
         finally:
             looker.close()
 
-    def watch(self, *topics: str, group: str | Sequence[str] = ()) -> Panel:
+    def watch(self, *topics: str, group: str | Sequence[str] = ()) -> "Panel":
         """Return a live panel of these topics (all but Kafka's own if none is named) and groups.
 
         It shows brokers, leaders, copies, logs and groups twice a second, and has buttons to break them.
         A panel that the same cell made in an earlier run is closed first.
         """
+        from threebrokers.view import Panels  # widgets only where one is shown
+
+        self._panels = self._panels or Panels()
         return self._panels.watch(self, topics or None, (group,) if isinstance(group, str) else tuple(group))
 
     def end_panels(self) -> None:
         """Stop the panels that this object has made; their last pictures stay."""
-        self._panels.end()
+        if self._panels:
+            self._panels.end()
 
     def views(self, topics: list[str] | None = None) -> dict[int, ClusterState]:
         """Return what each running broker says by itself: they need not agree at every moment.
@@ -192,14 +198,8 @@ class Cluster(Acts):
         return ",".join(addresses[n]["CLIENT"] for n in brokers)
 
     def _wait_registered(self, wanted: set[int]) -> None:
-        def registered() -> bool:
-            try:
-                return wanted <= {b.id for b in self.state([]).brokers}
-            except KafkaException:
-                return False
-
         wait_until(
-            registered,
+            lambda: wanted <= asking.registered(self.admin()),
             what=f"broker {', '.join(map(str, sorted(wanted)))} to register with the cluster",
             within=START_SECONDS,
             otherwise="run `threebrokers doctor`, it names the cause.",

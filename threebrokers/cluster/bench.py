@@ -8,8 +8,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from threebrokers.cluster.ports import HOST, Ports, behind
 from threebrokers.cluster.process import Identity
 from threebrokers.errors import BenchError
@@ -83,6 +81,8 @@ def save(home: Path, bench: Bench) -> None:
 @contextmanager
 def locked(home: Path) -> Iterator[None]:
     """Let one command at a time change this bench. Raises BenchError after 90 s."""
+    from filelock import FileLock, Timeout  # who only looks locks nothing
+
     try:
         with FileLock(home / "bench.lock", timeout=LOCK_SECONDS):
             yield

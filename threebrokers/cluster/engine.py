@@ -98,7 +98,7 @@ def chosen(home: Path, wanted: str = "") -> Engine:
 def made(name: str, home: Path) -> Engine:
     """Return the engine of this name for a home."""
     if name == COMPOSE:
-        from threebrokers.cluster.compose import ComposeEngine  # Docker's library only where it is used
+        from threebrokers.cluster.compose import ComposeEngine  # a home uses one of the two
 
         return ComposeEngine(home)
     from threebrokers.cluster.local import LocalEngine

@@ -10,9 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from IPython import get_ipython
-from IPython.display import display
 
+from threebrokers import running
 from threebrokers.cluster import programs as register
 from threebrokers.cluster.process import identify
 from threebrokers.errors import BenchError
@@ -96,11 +95,11 @@ def _display() -> Callable[[Box], None]:
     handles: list[Any] = []
 
     def show(box: Box) -> None:
-        if get_ipython() is None:
+        if running.shell() is None:
             return
         if handles:
             handles[0].update(box)
         else:
-            handles.append(display(box, display_id=True))  # type: ignore[no-untyped-call]
+            handles.append(running.show(box))
 
     return show

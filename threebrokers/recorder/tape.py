@@ -2,8 +2,8 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from threebrokers import view
 from threebrokers.errors import BenchError
 from threebrokers.files import write_whole
 from threebrokers.recorder import file, timeline
@@ -12,6 +12,9 @@ from threebrokers.recorder.gaps import Gap, silences, unusual
 from threebrokers.recorder.leading import leaderless
 from threebrokers.recorder.timeline import TimeLine
 from threebrokers.sight import Act, Sight
+
+if TYPE_CHECKING:
+    from threebrokers.view import Panel
 
 LONG_SECONDS = 0.5
 
@@ -94,9 +97,11 @@ class Tape:
         """Return the whole recording as one picture, and the same in words."""
         return timeline.draw(self.data, self.gaps())
 
-    def replay(self) -> view.Panel:
+    def replay(self) -> "Panel":
         """Play the recording again in the live panel; it needs no brokers."""
-        return view.replay(self.sights, self.acts)
+        from threebrokers.view import replay  # widgets only where one is shown
+
+        return replay(self.sights, self.acts)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the recording to a file of JSON and return its path. Raises BenchError."""

@@ -1,18 +1,17 @@
 """Asking brokers over Kafka's own protocol, all at once, and never for longer than is said.
 
 confluent-kafka asks whichever broker it likes, and waits for one that is paused. Here every address has
-a connection of its own. The messages are kafka-python's, generated from Kafka's own descriptions.
+a connection of its own.
 """
 
 import selectors
 import socket
 import struct
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-CLIENT_ID = "threebrokers-watch"
 CONNECT_SECONDS = 0.1
 # One that was silent is asked again after this time, so that it delays few looks.
 REST_SECONDS = 0.7
@@ -20,11 +19,10 @@ REST_SECONDS = 0.7
 
 @dataclass(frozen=True)
 class Question:
-    """A request, the class of its answer, and the version of both."""
+    """A request, given its number, as bytes with their header, and how such bytes of its answer are read."""
 
-    request: Any
-    answer: Any
-    version: int
+    encode: Callable[[int], bytes]
+    decode: Callable[[bytes], Any]
 
 
 @dataclass
@@ -48,7 +46,7 @@ class _Line:
                 return
             question = self.asked[len(self.answers)]
             whole = bytes(self.bytes[4 : 4 + size])
-            self.answers.append(question.answer.decode(whole, version=question.version, header=True))
+            self.answers.append(question.decode(whole))
             del self.bytes[: 4 + size]
 
 
@@ -74,7 +72,7 @@ class Wire:
                     line = lines[key.data]
                     try:
                         line.take()
-                    except (OSError, ValueError, IndexError):
+                    except (OSError, ValueError, IndexError, struct.error):
                         self._drop(key.data, 0)
                     if len(line.answers) == len(line.asked) or key.data not in self._sockets:
                         selector.unregister(key.fileobj)
@@ -91,7 +89,7 @@ class Wire:
     def _send(self, address: str, asked: Sequence[Question]) -> _Line | None:
         if time.monotonic() < self._rest_until.get(address, 0):
             return None
-        whole = b"".join(_encoded(question, number) for number, question in enumerate(asked))
+        whole = b"".join(_framed(question.encode(number)) for number, question in enumerate(asked))
         # A connection that was kept may have been closed by a broker that was started anew meanwhile.
         for _ in range(2 if address in self._sockets else 1):
             try:
@@ -113,7 +111,5 @@ class Wire:
             kept.close()
 
 
-def _encoded(question: Question, number: int) -> bytes:
-    question.request.API_VERSION = question.version
-    question.request.with_header(correlation_id=number, client_id=CLIENT_ID)
-    return bytes(question.request.encode(version=question.version, header=True, framed=True))
+def _framed(message: bytes) -> bytes:
+    return struct.pack(">i", len(message)) + message

@@ -1,0 +1,47 @@
+"""What is imported by whom: commands and programs do without what takes long."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import threebrokers
+from tests.commands import SLOW, imported
+from threebrokers import cluster, errors, lab, opening
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
+
+
+@pytest.mark.parametrize("words", ["--version", "--help", "status", "down", "progress"])
+def test_a_command_does_without_what_takes_long(words: str) -> None:
+    assert imported(words) & SLOW == set()
+
+
+@pytest.mark.parametrize("words", ["--version", "--help", "status"])
+def test_whoever_only_looks_needs_little(words: str) -> None:
+    assert imported(words) & {"confluent_kafka", "filelock", "asyncio", "rich"} == set()
+
+
+def test_a_program_does_without_widgets() -> None:
+    code = "import sys, threebrokers.program.child; print(*sys.modules)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert {name.partition(".")[0] for name in told.stdout.split()} & SLOW == set()
+    assert "threebrokers.view" not in told.stdout.split()
+
+
+def test_the_public_names_are_there_when_they_are_asked_for() -> None:
+    assert threebrokers.Cluster is cluster.Cluster
+    assert threebrokers.BenchError is errors.BenchError
+    assert (threebrokers.Lab, threebrokers.open_lab) == (lab.Lab, opening.open_lab)
+    assert set(threebrokers.__all__) <= set(dir(threebrokers))
+    with pytest.raises(AttributeError, match="no attribute 'Broker'"):
+        threebrokers.Broker  # noqa: B018
+
+
+def test_a_public_name_that_is_missing_cannot_be_imported() -> None:
+    with pytest.raises(ImportError, match="Broker"):
+        from threebrokers import Broker  # noqa: F401
