@@ -1,5 +1,6 @@
 """The command line: what it prints, and that every fault is one sentence."""
 
+import os
 import socket
 import sys
 from dataclasses import replace
@@ -13,6 +14,7 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 from filelock import Timeout
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from rich.console import Console
 
 import threebrokers
 from tests.commands import run
@@ -147,7 +149,6 @@ def test_status_is_a_row_for_each_broker() -> None:
     assert rows["1"] == "1 ● up process 4711 127.0.0.1:11092 201 MB 2 of 3 partitions"
     assert rows["2"] == "2 ‖ paused process 4712 127.0.0.1:12092 190 MB 0 of 3 partitions"
     assert rows["3"] == "3 ○ down – – – –"
-    assert [line.find("–") for line in lines[:5]] == [-1, -1, -1, -1, lines[0].index("runs as")]
 
 
 def test_status_names_the_leader_of_the_quorum(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,9 +228,12 @@ def test_progress_counts_what_is_solved(labs: Path) -> None:
 def test_progress_shows_the_day_in_local_time_and_counts_predictions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    console = Console(record=True, width=100, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123
     solved = {"1.1": datetime(2026, 1, 2, 12, tzinfo=UTC)}
     guesses = {"1.a": progress.Guess("two", "two"), "1.b": progress.Guess("one", "two")}
-    text = tables.progress({"01": {"1.1": "A"}}, solved, [], guesses)
+    console.print(tables.progress({"01": {"1.1": "A"}}, solved, [], guesses))
+    console.file.close()
+    text = console.export_text()
     assert "✓ solved 02 Jan 2026" in text
     assert "1 of 2 predictions were right at once." in text
 

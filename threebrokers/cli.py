@@ -78,7 +78,7 @@ def status() -> None:
     """Show each broker: its state, process, address, memory and how many partitions it leads."""
     from threebrokers import tables
 
-    say(tables.status(threebrokers.Cluster()))
+    tables.show(tables.status(threebrokers.Cluster()))
 
 
 def reset() -> None:
@@ -104,7 +104,7 @@ def progress() -> None:
     from threebrokers.progress import guesses, solved, tried
 
     titles = {number: notebooks.exercises(path) for number, path in work.labs().items()}
-    say(tables.progress(titles, solved(), tried(), guesses()))
+    tables.show(tables.progress(titles, solved(), tried(), guesses()))
 
 
 def why_empty(group: str, topic: str) -> None:

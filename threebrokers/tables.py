@@ -1,10 +1,14 @@
 """What the command line shows: small tables."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
 
 from threebrokers.home import home
 
@@ -18,16 +22,21 @@ SIGNS = {"up": "●", "paused": "‖", "down": "○", "unknown": "?"}
 MEGA = 1_000_000
 
 
-def status(cluster: "Cluster") -> str:
+def show(table: RenderableType) -> None:
+    """Print a table."""
+    Console(highlight=False, markup=False, emoji=False, soft_wrap=True).print(table)
+
+
+def status(cluster: "Cluster") -> RenderableType:
     """Return a table of the brokers, one row each, who leads the quorum, and where they live."""
     sight = cluster.sight()
     leads = Counter(p.leader for topic in sight.topics for p in topic.partitions)
-    rows = [["broker", "state", "runs as", "address", "memory", "leads"]]
+    table = _table("broker", "state", "runs as", "address", "memory", "leads")
     processes = cluster.processes()
     for broker in sight.brokers:
-        row = [str(broker.id), f"{SIGNS[broker.state]} {broker.state}"]
+        row = str(broker.id), f"{SIGNS[broker.state]} {broker.state}"
         if broker.state == "down":
-            rows.append([*row, *["–"] * 4])
+            table.add_row(*row, *["–"] * 4)
         else:
             known = (
                 f"{leads[broker.id]} of {leads.total()} partitions"
@@ -35,8 +44,8 @@ def status(cluster: "Cluster") -> str:
                 else "not known: no broker answers"
             )
             name, memory = processes[broker.id].name, f"{broker.rss / MEGA:.0f} MB"
-            rows.append([*row, name, broker.address, memory, known])
-    return f"{_table(rows)}\n\nThe quorum is led by {_leader(sight)}.\nHome: {home()}"
+            table.add_row(*row, name, broker.address, memory, known)
+    return Group(table, f"The quorum is led by {_leader(sight)}.", f"Home: {home()}")
 
 
 def doomed(cluster: "Cluster") -> str:
@@ -59,9 +68,9 @@ def progress(
     solved: Mapping[str, datetime],
     tried: Iterable[str],
     guesses: Mapping[str, "Guess"],
-) -> str:
+) -> RenderableType:
     """Return a table of all exercises of all labs and which of them are solved, and count predictions."""
-    rows, known = [["lab", "exercise", "", ""]], [number for lab in titles.values() for number in lab]
+    table, known = _table("lab", "exercise", "", ""), [number for lab in titles.values() for number in lab]
     for lab, of_lab in titles.items():
         for number, title in of_lab.items():
             when = solved.get(number)
@@ -72,11 +81,11 @@ def progress(
                 if number in tried
                 else "○ open"
             )
-            rows.append([lab, number, title, told])
+            table.add_row(lab, number, title, told)
     right = sum(guess.right for guess in guesses.values())
     told = f"{len(set(known) & set(solved))} of {len(known)} exercises solved."
     guessed = f" {right} of {len(guesses)} predictions were right at once." if guesses else ""
-    return f"{_table(rows)}\n\n{told}{guessed}"
+    return Group(table, told + guessed)
 
 
 def findings(found: Iterable["Finding"]) -> str:
@@ -89,14 +98,11 @@ def findings(found: Iterable["Finding"]) -> str:
     return "\n".join(lines)
 
 
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows as lines of columns, with a rule under the first. (To import rich takes 0.1 s.)"""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
-    return "\n".join([lines[0], "─" * max(map(len, lines)), *lines[1:]])
+def _table(*columns: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        table.add_column(column)
+    return table
 
 
 def _leader(sight: "Sight") -> str:
