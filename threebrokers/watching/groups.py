@@ -9,7 +9,6 @@ from kafka.protocol.consumer.group import OffsetFetchRequest, OffsetFetchRespons
 from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
 
 from threebrokers.sight import GroupSight, MemberSight
-from threebrokers.watching.questions import CLIENT_ID
 from threebrokers.watching.wire import Question
 
 NO_ERROR = 0
@@ -26,13 +25,15 @@ class ConsumerGroupDescribeResponse(ApiMessage, load_json=MESSAGES):  # type: ig
 
 def ask(names: Sequence[str]) -> list[Question]:
     """Ask for members and committed offsets of groups. Only a group's coordinator knows them."""
+    if not names:
+        return []
     classic = DescribeGroupsRequest(groups=list(names), include_authorized_operations=False)
     new = ConsumerGroupDescribeRequest(group_ids=list(names), include_authorized_operations=False)
     return [
-        _question(classic, DescribeGroupsResponse, 5),
-        _question(new, ConsumerGroupDescribeResponse, 1),
+        Question(classic, DescribeGroupsResponse, 5),
+        Question(new, ConsumerGroupDescribeResponse, 1),
         *(
-            _question(
+            Question(
                 OffsetFetchRequest(group_id=name, topics=None, require_stable=False), OffsetFetchResponse, 7
             )
             for name in names
@@ -46,7 +47,7 @@ def read(names: Sequence[str], told: Mapping[int, Sequence[Any]]) -> dict[str, G
     `told` holds each broker's answers to `ask(names)`.
     """
     found: dict[str, GroupSight] = {}
-    for number, (classic, new, *offsets) in sorted(told.items()):
+    for number, (classic, new, *offsets) in sorted(told.items()) if names else ():
         # A broker answers for several groups in an order of its own.
         old, young = ({group.group_id: group for group in answer.groups} for answer in (classic, new))
         for name, committed in zip(names, offsets, strict=True):
@@ -60,15 +61,6 @@ def read(names: Sequence[str], told: Mapping[int, Sequence[Any]]) -> dict[str, G
                 continue
             found[name] = GroupSight(name, state, number, members, _committed(committed))
     return found
-
-
-def _question(request: Any, answer: Any, version: int) -> Question:
-    def encode(number: int) -> bytes:
-        request.API_VERSION = version
-        request.with_header(correlation_id=number, client_id=CLIENT_ID)
-        return bytes(request.encode(version=version, header=True))
-
-    return Question(encode, lambda told: answer.decode(told, version=version, header=True))
 
 
 def _classic_members(group: Any) -> tuple[MemberSight, ...]:

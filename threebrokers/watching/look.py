@@ -8,7 +8,9 @@ from typing import Any, Protocol
 from threebrokers import clock
 from threebrokers.sight import BrokerSight, GroupSight, Sight
 from threebrokers.watching import questions
-from threebrokers.watching.merge import View, chief, merge_topics
+from threebrokers.watching.groups import ask as ask_groups
+from threebrokers.watching.groups import read as read_groups
+from threebrokers.watching.merge import View, chief, merge_topics, read_view
 from threebrokers.watching.wire import Question, Wire
 
 ANSWER_SECONDS = 0.3
@@ -71,7 +73,7 @@ class Looker:
             questions.offsets(places, questions.LATEST, questions.OWN_COPY),
             questions.offsets(places, questions.LATEST, questions.CONSUMER),
             questions.offsets(places, questions.EARLIEST, questions.CONSUMER),
-            *_ask_groups(groups),
+            *ask_groups(groups),
         ]
         to_ask = {listening[n]["CLIENT"]: asked for n in running}
         controllers = {n: listening[n]["CONTROLLER"] for n in running if "CONTROLLER" in listening[n]}
@@ -85,7 +87,7 @@ class Looker:
         leaders = [
             leader
             for address in controllers.values()
-            if address in answers and (leader := answers[address][0])
+            if address in answers and (leader := questions.told_leader(answers[address][0]))
         ]
         epoch, quorum_leader = max(leaders, default=(-1, None))
         self._answered.update(dict.fromkeys(told, monotonic()))
@@ -100,11 +102,13 @@ class Looker:
         quorum: tuple[int, int | None],
         groups: Sequence[str],
     ) -> Sight:
-        views = {n: View(of.registered, of.topics, *offsets[:3]) for n, (of, *offsets) in told.items()}
+        views: dict[int, View] = {
+            n: read_view(answer[0], *map(questions.told_offsets, answer[1:4])) for n, answer in told.items()
+        }
         first = chief(views, quorum[1])
         registered = views[first].registered if first else frozenset()
         before = self._last or Sight(now, ())
-        told_groups = _read_groups(groups, {n: answer[4:] for n, answer in told.items()})
+        told_groups = read_groups(groups, {n: answer[4:] for n, answer in told.items()})
         return Sight(
             at=now,
             brokers=tuple(
@@ -133,19 +137,3 @@ class Looker:
         known = next((g for g in (self._last.groups if self._last else ()) if g.name == name), None)
         nobody = replace(known or GroupSight(name, "", None), state="no coordinator", coordinator=None)
         return told.get(name, nobody)
-
-
-def _ask_groups(names: Sequence[str]) -> list[Question]:
-    if not names:
-        return []
-    from threebrokers.watching import groups  # kafka-python, which takes 0.2 s to import
-
-    return groups.ask(names)
-
-
-def _read_groups(names: Sequence[str], told: Mapping[int, Sequence[Any]]) -> dict[str, GroupSight]:
-    if not names:
-        return {}
-    from threebrokers.watching import groups
-
-    return groups.read(names, told)

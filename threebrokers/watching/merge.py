@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from threebrokers.sight import PartitionSight, TopicSight
 from threebrokers.watching.questions import Offsets
+
+NO_ERROR = 0
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,26 @@ class View:
     ends: Offsets
     readable: Offsets
     start: Offsets
+
+
+def read_view(metadata: Any, ends: Offsets, readable: Offsets, start: Offsets) -> View:
+    """Return the view of one broker from its answers."""
+    topics = {
+        topic.name: tuple(
+            PartitionSight(
+                topic=topic.name,
+                id=p.partition_index,
+                leader=None if p.leader_id < 0 else p.leader_id,
+                epoch=p.leader_epoch,
+                replicas=tuple(p.replica_nodes),
+                isr=tuple(sorted(p.isr_nodes)),
+            )
+            for p in sorted(topic.partitions, key=lambda p: p.partition_index)
+        )
+        for topic in metadata.topics
+        if topic.error_code == NO_ERROR
+    }
+    return View(frozenset(b.node_id for b in metadata.brokers), topics, ends, readable, start)
 
 
 def chief(views: Mapping[int, View], quorum_leader: int | None) -> int | None:

@@ -1,17 +1,18 @@
 """Asking brokers over Kafka's own protocol, all at once, and never for longer than is said.
 
 confluent-kafka asks whichever broker it likes, and waits for one that is paused. Here every address has
-a connection of its own.
+a connection of its own. The messages are kafka-python's, generated from Kafka's own descriptions.
 """
 
 import selectors
 import socket
 import struct
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+CLIENT_ID = "threebrokers-watch"
 CONNECT_SECONDS = 0.1
 # One that was silent is asked again after this time, so that it delays few looks.
 REST_SECONDS = 0.7
@@ -19,10 +20,11 @@ REST_SECONDS = 0.7
 
 @dataclass(frozen=True)
 class Question:
-    """A request, given its number, as bytes with their header, and how such bytes of its answer are read."""
+    """A request, the class of its answer, and the version of both."""
 
-    encode: Callable[[int], bytes]
-    decode: Callable[[bytes], Any]
+    request: Any
+    answer: Any
+    version: int
 
 
 @dataclass
@@ -46,7 +48,7 @@ class _Line:
                 return
             question = self.asked[len(self.answers)]
             whole = bytes(self.bytes[4 : 4 + size])
-            self.answers.append(question.decode(whole))
+            self.answers.append(question.answer.decode(whole, version=question.version, header=True))
             del self.bytes[: 4 + size]
 
 
@@ -72,7 +74,7 @@ class Wire:
                     line = lines[key.data]
                     try:
                         line.take()
-                    except (OSError, ValueError, IndexError, struct.error):
+                    except (OSError, ValueError, IndexError):
                         self._drop(key.data, 0)
                     if len(line.answers) == len(line.asked) or key.data not in self._sockets:
                         selector.unregister(key.fileobj)
@@ -89,7 +91,7 @@ class Wire:
     def _send(self, address: str, asked: Sequence[Question]) -> _Line | None:
         if time.monotonic() < self._rest_until.get(address, 0):
             return None
-        whole = b"".join(_framed(question.encode(number)) for number, question in enumerate(asked))
+        whole = b"".join(_encoded(question, number) for number, question in enumerate(asked))
         # A connection that was kept may have been closed by a broker that was started anew meanwhile.
         for _ in range(2 if address in self._sockets else 1):
             try:
@@ -111,5 +113,7 @@ class Wire:
             kept.close()
 
 
-def _framed(message: bytes) -> bytes:
-    return struct.pack(">i", len(message)) + message
+def _encoded(question: Question, number: int) -> bytes:
+    question.request.API_VERSION = question.version
+    question.request.with_header(correlation_id=number, client_id=CLIENT_ID)
+    return bytes(question.request.encode(version=question.version, header=True, framed=True))
