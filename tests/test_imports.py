@@ -16,14 +16,18 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
 
 
-@pytest.mark.parametrize("words", ["--version", "--help", "status", "down", "progress"])
+@pytest.mark.parametrize("words", ["--version", "--help", "down", "progress"])
 def test_a_command_does_without_what_takes_long(words: str) -> None:
     assert imported(words) & SLOW == set()
 
 
+def test_status_imports_only_what_asks_the_brokers() -> None:
+    assert imported("status") & SLOW == {"kafka"}
+
+
 @pytest.mark.parametrize("words", ["--version", "--help", "status"])
 def test_whoever_only_looks_needs_no_client_and_no_lock(words: str) -> None:
-    assert imported(words) & {"confluent_kafka", "filelock", "asyncio"} == set()
+    assert imported(words) & {"confluent_kafka", "filelock"} == set()
 
 
 def test_a_program_does_without_widgets() -> None:

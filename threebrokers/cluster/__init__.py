@@ -13,12 +13,12 @@ from threebrokers.errors import BenchError
 from threebrokers.sight import Act, Sight
 from threebrokers.state import ClusterState, read_state
 from threebrokers.waiting import poll, wait_until
-from threebrokers.watching import Looker
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
 
     from threebrokers.view import Panel, Panels
+    from threebrokers.watching import Looker
 
 __all__ = ["Cluster"]
 
@@ -117,8 +117,10 @@ class Cluster(Acts):
         """Return brokers and topics as one of the brokers sees them now."""
         return read_state(self.admin(), topics)
 
-    def looker(self) -> Looker:
+    def looker(self) -> "Looker":
         """Return what asks every broker by itself, also while some of them are gone."""
+        from threebrokers.watching import Looker  # kafka-python, which takes 0.2 s to import
+
         return Looker(self.processes, self._engine.listening)
 
     def sight(self, topics: list[str] | None = None, groups: list[str] | None = None) -> Sight:

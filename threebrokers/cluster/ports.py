@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from filelock import FileLock
-
 from threebrokers.cluster.settings import BROKERS, LISTENERS
 from threebrokers.errors import BenchError
 from threebrokers.files import write_whole
@@ -35,6 +33,8 @@ def claim(home: Path) -> Ports:
 
     Raises BenchError if no block of ports is free, or where that is written down belongs to another user.
     """
+    from filelock import FileLock  # not needed once they are claimed
+
     folder = _own_folder()
     with FileLock(folder / "ports.lock", timeout=30):
         book = folder / "ports.json"

@@ -10,7 +10,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-
 from threebrokers import running
 from threebrokers.cluster import programs as register
 from threebrokers.cluster.process import identify
