@@ -67,7 +67,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Root:
 
 def test_the_first_time_says_what_it_needs_and_the_second_does_nothing(root: Root):
     assert root.ensure() == ["venv", "install"]
-    assert "1.4 GB of disk" in root.said[0]
+    assert "1.5 GB of disk" in root.said[0]
     assert "2 GB of memory" in root.said[0]
     root.said.clear()
     assert root.ensure() == []
@@ -311,7 +311,7 @@ def test_nothing_comes_without_its_hash_and_nothing_is_built_apart(programs: Pro
     [
         "exit 1",
         "echo 'error: sending request: invalid peer certificate: UnknownIssuer'; exit 2",
-        "echo 'error: No solution found when resolving dependencies'; exit 1",
+        "echo 'error: No solution found'; echo '  cause: Because a is not there.'; exit 1",
     ],
 )
 def test_where_uv_does_not_work_pip_goes_on(programs: Programs, broken: str):

@@ -100,9 +100,10 @@ class Installer:
         return self._run(
             [
                 *self._pip, "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off",
-                "--use-pep517", *words,
+                *words,
             ],
-            {"PYTHONUNBUFFERED": "1"},
+            # Before 23.1 pip would run setup.py itself; a newer one may not know this as an option.
+            {"PYTHONUNBUFFERED": "1", "PIP_USE_PEP517": "1"},
             lambda told: len(re.findall("^ *Collecting ", told, re.MULTILINE)) / count if count else None,
         )  # fmt: skip
 

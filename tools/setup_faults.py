@@ -58,8 +58,8 @@ def last_line(output: str) -> str:
     """Return the line of what uv, pip or venv printed that says most about why it failed."""
     told = [line for line in output.splitlines() if line.startswith(("ERROR: ", "error: ", "  cause: "))]
     if told:
-        return told[-1].split(": ", 1)[1].strip()
-    return (output.strip().splitlines() or ["no reason was given"])[-1].strip()
+        return told[-1].split(": ", 1)[1].rstrip(". ")
+    return (output.strip().splitlines() or ["no reason was given"])[-1].rstrip(". ")
 
 
 def cannot_write(place: Path, fault: OSError) -> str:
