@@ -70,8 +70,11 @@ lint: authors  ## check style and types
 lock: authors  ## resolve Kafka's and Spark's jars anew (versions: tools/lock.py)
 	@$(RUN) tools.lock
 
+lock-python: authors  ## resolve the Python packages anew, with their hashes (newer ones: tools/requirements.py)
+	@$(RUN) tools.requirements
+
 runtime authors:
 	@command -v $(PYTHON) >/dev/null || { echo '✗ $(PYTHON) was not found: $(GET), then run make again.'; exit 1; }
 	@$(PYTHON) -m tools.setup $(KIND) $@
 
-.PHONY: help lab test test-compose test-all repeat-tests bench bench-engines repeat down clean build run compose topics lint lock runtime authors
+.PHONY: help lab test test-compose test-all repeat-tests bench bench-engines repeat down clean build run compose topics lint lock lock-python runtime authors

@@ -19,7 +19,7 @@ dependencies = ["kafka-lib>=1,<2", "drawing >=3"]
 [project.optional-dependencies]
 test = ["tester"]
 """
-PINS = "kafka-lib==1.2\ndrawing==3.4\n# [test]\ntester==5.6\n"
+PINS = "kafka-lib==1.2\ndrawing==3.4\n# [test] more\ntester==5.6\n"
 
 
 class Environment:
@@ -58,7 +58,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
     root = tmp_path / "my clone"
     root.mkdir()
     (root / "pyproject.toml").write_text(PROJECT)
-    (root / "constraints.txt").write_text(PINS)
+    (root / "requirements.txt").write_text(PINS)
     here = Environment(root)
     monkeypatch.setattr(conda, "version", here.version)
     monkeypatch.setattr(conda, "distribution", here.distribution)

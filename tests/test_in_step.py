@@ -4,7 +4,8 @@ import json
 import re
 import subprocess
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from importlib.metadata import distribution, metadata
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,11 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 
 from threebrokers.cluster.lockfile import locked
 from threebrokers.cluster.settings import TABLE
-from tools import conda_file, lock, packages
-from tools.constraints import closure
+from tools import conda_file, lock, packages, requirements
 
 REPO = Path(__file__).parent.parent
 PROJECT: dict[str, Any] = tomllib.loads((REPO / "pyproject.toml").read_text("utf-8"))["project"]
@@ -26,7 +27,7 @@ PINS = packages.versions(REPO)
 CONDA_TEXT = (REPO / "environment.yml").read_text("utf-8")
 BY_CONDA, BY_PIP = conda_file.listed(CONDA_TEXT)
 CONDA = yaml.safe_load(CONDA_TEXT)
-# Without a version: conda's own, which constraints.txt does not know.
+# Without a version: conda's own, which requirements.txt does not know.
 CONDA_ONLY = ["pip", "make"]
 SOURCES = ("*.md", "*.yml", "*.toml", "lessons/*.py", "docs/*.md", "labs/*.ipynb", "solutions/*.ipynb")
 CODE = ("threebrokers/**/*.py", "tools/**/*.py", "tools/**/*.tsv", "tests/**/*.py")
@@ -50,7 +51,69 @@ def test_the_seconds_in_contributing_are_those_of_the_table_of_settings():
     assert {name: float(seconds) for name, seconds in told} == {name: here[name] for name, _ in told}
 
 
-# Python packages: pyproject.toml, constraints.txt, environment.yml.
+# Python packages: pyproject.toml, requirements.txt, environment.yml.
+
+
+def closure(texts: Iterable[str]) -> dict[str, str]:
+    """Return name and installed version of these packages and of all that they need."""
+    todo = [Requirement(text) for text in texts]
+    seen: set[tuple[str, frozenset[str]]] = set()
+    versions: dict[str, str] = {}
+    while todo:
+        wanted = todo.pop()
+        key = (canonicalize_name(wanted.name), frozenset(wanted.extras))
+        if key in seen:
+            continue
+        seen.add(key)
+        found = distribution(wanted.name)
+        versions[key[0]] = found.version
+        for text in found.requires or []:
+            further = Requirement(text)
+            extras = ("", *wanted.extras)
+            if further.marker is None or any(further.marker.evaluate({"extra": name}) for name in extras):
+                todo.append(further)
+    return versions
+
+
+def installed_by(*sections: str) -> dict[str, str]:
+    """Return what these sections of requirements.txt install on this machine, with its version."""
+    wanted = [
+        Requirement(block.partition(" \\")[0]) for block in packages.blocks(packages.section(REPO, *sections))
+    ]
+    return {
+        one.name: str(one.specifier).removeprefix("==")
+        for one in wanted
+        if one.marker is None or one.marker.evaluate()
+    }
+
+
+@pytest.mark.parametrize(
+    ("sections", "asked"),
+    [
+        (["build"], ["setuptools", "editables", "hatchling"]),
+        (["build", "source", "runtime"], PROJECT["dependencies"]),
+        (["build", "source", "runtime", "test"], [str(requirement) for requirement in NEEDED]),
+    ],
+    ids=["build", "runtime", "test"],
+)
+def test_each_part_of_requirements_txt_has_all_that_it_needs(sections: list[str], asked: list[str]):
+    assert closure(asked).items() <= installed_by(*sections).items()
+
+
+def test_requirements_txt_has_nothing_that_nobody_needs():
+    everything = installed_by("uv", "build", "source", "runtime", "test")
+    build = ["uv", *requirements.BUILD, "hatchling"]
+    assert everything == closure([*map(str, NEEDED), *build])
+
+
+def test_no_package_asks_for_a_newer_python_than_the_oldest():
+    asks = {
+        name: metadata(name).json.get("requires_python", "")
+        for name in installed_by("build", "source", "runtime", "test")
+    }
+    assert {
+        n: asked for n, asked in asks.items() if not SpecifierSet(str(asked)).contains(requirements.OLDEST)
+    } == {}
 
 
 @pytest.mark.parametrize("requirement", NEEDED, ids=lambda requirement: requirement.name)
@@ -60,7 +123,7 @@ def test_every_dependency_is_pinned_within_its_bounds_and_in_environment_yml(req
     assert {**BY_CONDA, **BY_PIP}.get(name) == PINS[name]
 
 
-def test_environment_yml_has_the_versions_of_constraints_txt_and_nothing_that_it_does_not_know():
+def test_environment_yml_has_the_versions_of_requirements_txt_and_nothing_that_it_does_not_know():
     assert {**BY_CONDA, **BY_PIP}.items() <= PINS.items()
 
 
@@ -76,7 +139,7 @@ def test_environment_yml_is_what_conda_reads():
     ]
     assert by_pip == {
         "pip": [
-            f"--only-binary {packages.WHEELS_ONLY}",
+            f"--only-binary {conda_file.WHEELS_ONLY}",
             *(f"{name}=={version}" for name, version in BY_PIP.items()),
             "-e .[test]",
         ]
@@ -98,7 +161,7 @@ def test_the_makefile_knows_the_conda_environment_by_its_name():
 
 
 def proved_python() -> str:
-    found = re.search(r"\(Python (\d+\.\d+), ", (REPO / "constraints.txt").read_text("utf-8"))
+    found = re.search(r"\(Python (\d+\.\d+), ", (REPO / "requirements.txt").read_text("utf-8"))
     assert found
     return found[1]
 

@@ -1,7 +1,6 @@
 """Jars: fetched once, verified, never half there, and every fault in one sentence."""
 
 import errno
-import gc
 import hashlib
 import os
 import sys
@@ -31,6 +30,8 @@ class Mirror:
     asked: Counter[str] = field(default_factory=Counter)
     cut: set[str] = field(default_factory=set)  # files that end too early, until they are taken out
     silent: threading.Event = field(default_factory=threading.Event)
+    busy: int = 0  # so many requests are told to come again later
+    connections: int = 0
 
 
 class Patient(ThreadingHTTPServer):
@@ -48,9 +49,22 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     state.silent.set()
 
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"  # keeps connections
+
+        def setup(self) -> None:
+            state.connections += 1
+            super().setup()
+
         def do_GET(self) -> None:
             state.asked[self.path] += 1
             state.silent.wait()
+            if state.busy > 0:
+                state.busy -= 1
+                self.send_response(429)
+                self.send_header("Retry-After", "0")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
             body = state.files.get(self.path)
             if body is None:
                 self.send_error(404)
@@ -59,6 +73,7 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body[:100] if self.path in state.cut else body)
+            self.close_connection |= self.path in state.cut
 
         def log_message(self, *_: Any) -> None:
             pass
@@ -168,6 +183,19 @@ def test_a_jar_that_the_mirror_lacks_is_named(mirror: Mirror, folder: Path):
     assert names_in(folder) <= ALL
 
 
+def test_a_mirror_that_is_busy_is_asked_again(mirror: Mirror, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(fetching, "THREADS", 1)
+    mirror.busy = 3
+    assert len(jars.kafka_jars()) == 4
+    assert sum(mirror.asked.values()) == 4 + 3
+
+
+def test_a_connection_is_used_again(mirror: Mirror, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(fetching, "THREADS", 1)
+    jars.kafka_jars()
+    assert mirror.connections == 1
+
+
 def test_no_network(mirror: Mirror, folder: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("THREEBROKERS_MAVEN", "http://127.0.0.1:1")
     with pytest.raises(BenchError, match="look at your network or proxy and try again"):
@@ -195,18 +223,19 @@ def test_a_network_that_is_silent(mirror: Mirror, folder: Path, monkeypatch: pyt
     assert names_in(folder) == set()
 
 
-# jgo leaves its connection open when it cannot write; it is collected here, not in another test.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_full_disk(mirror: Mirror, folder: Path, monkeypatch: pytest.MonkeyPatch):
-    def full(path: Path, mode: str) -> Any:
-        Path(path).touch()
-        raise OSError(errno.ENOSPC, "No space left on device")
+    whole = Path.open
 
-    monkeypatch.setattr("jgo.maven._resolver.open", full, raising=False)
+    def full(path: Path, *mode: Any, **more: Any) -> Any:
+        if path.suffix == ".jar":
+            path.touch()
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return whole(path, *mode, **more)
+
+    monkeypatch.setattr(Path, "open", full)
     with pytest.raises(BenchError, match=r"\(the disk is full\): free some space, or set THREEBROKERS_CACHE"):
         jars.kafka_jars()
     assert names_in(folder) == set()
-    gc.collect()
 
 
 def test_a_cache_that_cannot_be_written(mirror: Mirror, folder: Path):

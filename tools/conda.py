@@ -28,7 +28,7 @@ def main(words: list[str]) -> int | str:
 
 
 def check(root: Path, extra: str) -> None:
-    """Compare this Python's packages with constraints.txt, for learners ("") or authors ("test").
+    """Compare this Python's packages with requirements.txt, for learners ("") or authors ("test").
 
     Only those that pyproject.toml names: conda chooses the rest. Raises SetupError.
     """

@@ -12,6 +12,8 @@ NAMES = {
     "python-confluent-kafka": "confluent-kafka",
     "python-graphviz": "graphviz",
 }
+# They have to be compiled where no wheel fits, which needs tools that learners do not have.
+WHEELS_ONLY = "confluent-kafka,matplotlib,numpy,pandas,pyarrow,pygraphviz"
 LINE = re.compile(r"^( *- )([\w.-]+)==([\w.]+)", re.MULTILINE)
 
 

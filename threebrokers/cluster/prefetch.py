@@ -1,0 +1,34 @@
+"""What the first start needs, made while `make` still sets up: `python -m threebrokers.cluster.prefetch`."""
+
+import signal
+import sys
+from types import FrameType
+
+from threebrokers.cluster import archive, engine, jars
+from threebrokers.errors import BenchError
+from threebrokers.home import home
+
+
+def main() -> int | str:
+    """Fetch Kafka's jars and prepare quick starts; return 0, or the sentence that says what went wrong.
+
+    For brokers in containers there is nothing to do: the image has it all.
+    """
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        if engine.chosen(home()).name == engine.LOCAL:
+            jars.kafka_jars()
+            archive.prepare(lambda text: print(text, flush=True))
+    except BenchError as fault:
+        return f"✗ {fault}"
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())
