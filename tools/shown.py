@@ -18,6 +18,7 @@ PLACES = (
     "predict",
     "program",
     "recorder",
+    "running.py",
     "shapes.py",
     "spark_picture.py",
     "tables.py",
