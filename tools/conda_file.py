@@ -8,6 +8,7 @@ FILE = Path(__file__).resolve().parent.parent / "environment.yml"
 # conda-forge's name and PyPI's, where they differ. PyPI's name is another package there, or more than needed.
 NAMES = {
     "docker-py": "docker",
+    "jupyter_client": "jupyter-client",
     "matplotlib-base": "matplotlib",
     "python-confluent-kafka": "confluent-kafka",
     "python-graphviz": "graphviz",
