@@ -31,7 +31,8 @@ def clone(tmp_path: Path) -> Path:
 
 def make(clone: Path, active: str, *words: str) -> tuple[int, str]:
     """Return make's exit code and all that it printed, with a conda environment of this name active."""
-    ours = ("CONDA", "MAKE", "PYTHON")
+    # What `make test DOCKER=yes` was told, it tells every make below it.
+    ours = ("CONDA", "MAKE", "MFLAGS", "PYTHON", "BUSY", "DOCKER", "LAB", "PART", "TEST")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     conda_says = {"CONDA_DEFAULT_ENV": active, "CONDA_PREFIX": str(clone.parent / "conda")} if active else {}
     done = subprocess.run(
