@@ -105,11 +105,14 @@ def test_ctrl_c_ends_the_jobs_in_good_order(pool, tmp_path):
 
 def test_the_table_tells_parts_files_and_labs_and_the_closing_line_counts_all(tmp_path):
     (tmp_path / "0.xml").write_text(XML)
-    (tmp_path / "1.xml").write_text('<testsuite tests="7" failures="0" errors="0" skipped="0"/>')
+    (tmp_path / "1.xml").write_text('<testsuite tests="4" failures="0" errors="0" skipped="0"/>')
+    case = '<testcase classname="tests.cluster.test_exercises" time="41"/>'
+    (tmp_path / "1.exercises.xml").write_text(f'<testsuite tests="3">{case}</testsuite>')
+    (tmp_path / "broken-off.xml").write_text("<testsuite")
     ended = [
         Ended(job("all", ""), 1, 44.0, "", tmp_path / "0.xml"),
-        Ended(Job("exercises", "04", (), lab="04"), 0, 60.0, "", tmp_path / "1.xml"),
-        Ended(Job("solution", "04", (), lab="04"), 0, 30.0, "", tmp_path / "broken-off.xml"),
+        Ended(Job("lab", "04", (), lab="04"), 0, 60.0, "", tmp_path / "1.xml"),
+        Ended(Job("containers", "04", (), lab="04"), 0, 30.0, "", tmp_path / "broken-off.xml"),
     ]
     console = Console(file=io.StringIO(), width=110)
     test_report.show(ended, 67.0, 2, console)
@@ -117,7 +120,7 @@ def test_the_table_tells_parts_files_and_labs_and_the_closing_line_counts_all(tm
     assert told[-1] == "1 failed, 9 passed, 1 skipped, 1 error in 67.00s (0:01:07)"
     row = "✗ part all 1 failed, 2 passed, 1 skipped, 1 error 44 test_contract 32, test_brokers 12"
     assert row.split() in [line.split() for line in told]
-    assert any(line.split() == ["04", "60", "30", "90", "45"] for line in told)
+    assert any(line.split() == ["04", "60", "30", "41", "90", "45"] for line in told)
     assert "Failed: part: all" in told
 
 
@@ -126,9 +129,9 @@ def test_what_is_chosen():
         return {(job.part, job.name) for job in test.plan(*chosen)}
 
     everything = names([], False, "no")
-    assert {("quick tests", "without brokers"), ("brokers", "brokers"), ("exercises", "12")} <= everything
+    assert {("quick tests", "without brokers"), ("brokers", "1 of 3"), ("lab", "12")} <= everything
     assert not any(part == "containers" for part, _ in everything)
-    assert names(["04"], False, "no") == {("exercises", "04"), ("solution", "04")}
+    assert names(["04"], False, "no") == {("lab", "04")}
     assert ("checks", "03") in names(["03"], False, "no")
     only = names([], False, "only")
     assert {part for part, _ in only} == {"containers"}

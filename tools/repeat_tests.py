@@ -22,7 +22,7 @@ from rich.table import Table
 from tools import jobs, test, test_report
 from tools.jobs import Ended, Job
 
-TOUCHING = (test.BROKERS, test.BROWSER, test.SOLUTION, test.EXERCISES, test.CONTAINERS)
+TOUCHING = (test.BROKERS, test.BROWSER, test.LAB, test.CONTAINERS)
 # It ends with whoever started it, however that ends.
 BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: pass"
 

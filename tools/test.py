@@ -27,14 +27,15 @@ from tools.lesson import Lesson
 from tools.steps import steps
 
 QUICK, TOOLS, BROKERS, BROWSER = "quick tests", "kernels and tools", "brokers", "browser"
-SOLUTION, EXERCISES, CONTAINERS = "solution", "exercises", "containers"
-EXERCISE_TESTS = "tests/cluster/test_exercises.py"
+LAB, CONTAINERS = "lab", "containers"
 WITHOUT_BROKERS = ("tests", *(f"--ignore=tests/{folder}" for folder in ("cluster", "compose", "browser")))
 # A lab in which brokers are killed, stopped or cut off shows its engine; any other shows only Kafka.
 BREAKS = re.compile(r"\bcluster\.(kill|stop|pause|cut|stall|slow)\(")
-# About what a step of the exercise pass, a solution and a file of tests take: it decides who begins first.
-STEP_SECONDS, SOLUTION_SECONDS, FILE_SECONDS = 1.5, 40.0, 30.0
-LONG = {"test_contract": 150.0}
+# What a step of the exercise pass, a solution and a file of tests take (s): it decides who begins first, and
+# which files share brokers. To start three brokers for each file would cost as much as many a file.
+STEP_SECONDS, SOLUTION_SECONDS, FILE_SECONDS = 1.5, 40.0, 17.0
+LONG = {"test_contract": 100.0, "test_spark": 95.0, "test_network": 45.0, "test_doctor": 42.0}
+BROKER_RUNS = 3
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -74,13 +75,16 @@ def plan(labs: Sequence[str], without_labs: bool, docker: str) -> list[Job]:
     wanted: list[Job] = []
     if not labs:
         wanted += _of_no_lab() if docker != "only" else []
-        wanted += _files("tests/compose", CONTAINERS) if docker != "no" else []
+        wanted += _each_file("tests/compose", CONTAINERS) if docker != "no" else []
     for number in [] if without_labs else labs or read:
         if labs and (own := sorted(map(str, (ROOT / "tests").glob(f"test_lab{number}*.py")))):
             wanted.append(_pytest("checks", number, *own, lab=number))  # else they are among the quick tests
-        wanted += _of_lab(read[number]) if docker != "only" else []
+        if docker != "only":
+            tries = STEP_SECONDS * sum(1 for _ in steps(read[number]))
+            wanted.append(_compare(LAB, number, number, "--exercises", expected=SOLUTION_SECONDS + tries))
         if docker == "all" or (docker != "no" and breaks_brokers(read[number])):
-            wanted.append(_solution(read[number], CONTAINERS, engine.COMPOSE))
+            words = (number, f"--engine={engine.COMPOSE}")
+            wanted.append(_compare(CONTAINERS, number, *words, expected=SOLUTION_SECONDS))
     return wanted
 
 
@@ -93,38 +97,40 @@ def _of_no_lab() -> list[Job]:
     return [
         _pytest(QUICK, "without brokers", *WITHOUT_BROKERS, "-m", "not programs", gate=True),
         _pytest(TOOLS, "without brokers", *WITHOUT_BROKERS, "-m", "programs", expected=FILE_SECONDS),
-        *_files("tests/cluster", BROKERS),
-        *_files("tests/browser", BROWSER),
+        *_broker_runs(),
+        *_each_file("tests/browser", BROWSER),
     ]
 
 
-def _of_lab(lesson: Lesson) -> list[Job]:
-    number = lesson.number
-    tries = STEP_SECONDS * sum(1 for _ in steps(lesson))
+def _compare(part: str, lab: str, *words: str, expected: float) -> Job:
+    return Job(part, lab, (sys.executable, "-m", "tools.compare", *words), lab, expected)
+
+
+def _broker_runs() -> list[Job]:
+    """Return jobs for the tests of brokers, about equally long."""
+    runs: list[list[Path]] = [[] for _ in range(BROKER_RUNS)]
+    paths = [path for path in _tests("tests/cluster") if path.stem != "test_exercises"]
+    for path in sorted(paths, key=_seconds, reverse=True):
+        min(runs, key=lambda run: sum(map(_seconds, run))).append(path)
     return [
-        _solution(lesson, SOLUTION, engine.LOCAL),
-        _pytest(EXERCISES, number, EXERCISE_TESTS, f"--lesson={number}", lab=number, expected=tries),
+        _pytest(BROKERS, f"{n} of {BROKER_RUNS}", *map(str, sorted(run)), expected=sum(map(_seconds, run)))
+        for n, run in enumerate(runs, 1)
     ]
 
 
-def _solution(lesson: Lesson, part: str, engine_name: str) -> Job:
-    command = (sys.executable, "-m", "tools.compare", lesson.number, f"--engine={engine_name}")
-    return Job(part, lesson.number, command, lesson.number, SOLUTION_SECONDS)
-
-
-def _files(folder: str, part: str) -> list[Job]:
-    """Return a job for each file of tests: each starts brokers of its own."""
-    paths = sorted((ROOT / folder).glob("test_*.py"))
-    names = [path for path in paths if path.name != Path(EXERCISE_TESTS).name]
+def _each_file(folder: str, part: str) -> list[Job]:
     return [
-        _pytest(
-            part,
-            path.stem.removeprefix("test_"),
-            f"{folder}/{path.name}",
-            expected=LONG.get(path.stem, FILE_SECONDS),
-        )
-        for path in names
+        _pytest(part, path.stem.removeprefix("test_"), str(path), expected=2 * _seconds(path))
+        for path in _tests(folder)
     ]
+
+
+def _tests(folder: str) -> list[Path]:
+    return [path.relative_to(ROOT) for path in sorted((ROOT / folder).glob("test_*.py"))]
+
+
+def _seconds(path: Path) -> float:
+    return LONG.get(path.stem, FILE_SECONDS)
 
 
 def _pytest(

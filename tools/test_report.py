@@ -39,7 +39,10 @@ class Counts:
 
 
 def counts(xml: Path) -> Counts:
-    """Read pytest's results; a file that is not there, or broken off, tells of no test."""
+    """Read the results of a job, from its file and from those beside it that begin alike.
+
+    A file that is not there, or broken off, tells of no test.
+    """
     found = Counts()
     for suite in _suites(xml):
         bad = {name: int(suite.get(name, 0)) for name in ("failures", "errors", "skipped")}
@@ -100,22 +103,25 @@ def _parts(ended: Iterable[Ended]) -> Table:
 
 
 def _labs(ended: list[Ended], labs: list[str], lanes: int) -> Table:
-    parts = sorted({one.job.part for one in ended if one.job.lab})
+    parts = sorted({one.job.part for one in ended if one.job.lab}, reverse=True)
     table = Table(box=box.SIMPLE_HEAD, title="Seconds for each lab", title_justify="left")
     table.add_column("lab")
-    for title in (*parts, "in all", f"share of the clock ({lanes} lanes)"):
+    for title in (*parts, "of which exercises", "in all", f"share of the clock ({lanes} lanes)"):
         table.add_column(title, justify="right")
     for lab in labs:
-        took = {
-            part: sum(e.seconds for e in ended if (e.job.lab, e.job.part) == (lab, part)) for part in parts
-        }
-        each = [f"{seconds:.0f}" if seconds else "–" for seconds in took.values()]
-        table.add_row(lab, *each, f"{sum(took.values()):.0f}", f"{sum(took.values()) / lanes:.0f}")
+        own = [one for one in ended if one.job.lab == lab]
+        took = [sum(one.seconds for one in own if one.job.part == part) for part in parts]
+        tries = sum(files(one.results).get("test_exercises", 0.0) for one in own)
+        told = [*took, tries, sum(took), sum(took) / lanes]
+        table.add_row(lab, *(f"{seconds:.0f}" if seconds else "–" for seconds in told))
     return table
 
 
 def _suites(xml: Path) -> list[ElementTree.Element]:
-    try:
-        return list(ElementTree.parse(xml).getroot().iter("testsuite"))
-    except (OSError, ElementTree.ParseError):
-        return []
+    found: list[ElementTree.Element] = []
+    for path in sorted(xml.parent.glob(f"{xml.stem}.*")):
+        try:
+            found += ElementTree.parse(path).getroot().iter("testsuite")
+        except ElementTree.ParseError:
+            continue
+    return found

@@ -12,6 +12,8 @@ from tools import temporary
 def pytest_addoption(parser: pytest.Parser) -> None:
     words = "only this lesson's exercises (may be repeated)"
     parser.addoption("--lesson", action="append", metavar="02", help=words)
+    words = "the home of brokers that somebody else has begun, and ends; else a temporary one"
+    parser.addoption("--home", type=Path, help=words)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -24,8 +26,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def home() -> Iterator[Path]:
-    """A temporary home, with no Java on the PATH."""
+def home(request: pytest.FixtureRequest) -> Iterator[Path]:
+    """A temporary home, with no Java on the PATH, or the one that is given."""
+    if given := request.config.getoption("--home", default=None):
+        yield given
+        return
     with temporary.bench() as folder:
         yield folder
 
