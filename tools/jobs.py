@@ -124,5 +124,5 @@ class Pool:
 
 
 def lanes() -> int:
-    """Return how many jobs run side by side: most of their time is waiting for brokers."""
-    return (os.cpu_count() or 1) + 1
+    """Return how many jobs run side by side: with its brokers each keeps about one core busy."""
+    return max(2, os.cpu_count() or 2)
