@@ -362,6 +362,14 @@ class TestCompose:
         compose.containers.stop(one, 8)
         assert compose.daemon.asked == [("unpause", "id1"), ("stop", "id1", 8)]
 
+    def test_a_paused_container_is_thawed_before_it_is_killed(self, compose):
+        """A health probe that is frozen with the broker can hold up Docker, which then cannot kill it."""
+        compose.daemon = Daemon(compose.containers.project, ("paused", "exited", "running"))
+        found = compose.containers.look()
+        compose.containers.kill(found[1])
+        compose.containers.kill(found[3])
+        assert compose.daemon.asked == [("unpause", "id1"), ("kill", "id1"), ("kill", "id3")]
+
 
 def test_the_environment_of_other_programs_is_kept(program, tmp_path, monkeypatch):
     monkeypatch.setenv("KEPT", "yes")
