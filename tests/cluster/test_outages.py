@@ -10,6 +10,7 @@ from threebrokers.lab import Lab
 from threebrokers.opening import open_lab
 from threebrokers.outages import away, spread, together, uneven
 from threebrokers.state import Topic
+from threebrokers.waiting import wait_until
 
 
 @pytest.fixture
@@ -50,7 +51,13 @@ def test_leadership_is_uneven_whatever_was_done(lab: Lab) -> None:
     everyone = [TopicPartition(topic, partition) for partition in range(13)]
     admin = lab.cluster.admin()
     admin.elect_leaders(ElectionType.PREFERRED, everyone).result()
-    assert all(p.leader == p.replicas[0] for p in told(lab, topic).partitions)
+    # The controller has done it; a broker that is asked now may not have heard yet.
+    wait_until(
+        lambda: all(p.leader == p.replicas[0] for p in told(lab, topic).partitions),
+        what="the first replicas to lead",
+        within=20,
+        otherwise="see the logs",
+    )
     uneven(lab, "work", 2)
     again = told(lab, topic)
     assert [p.replicas for p in again.partitions] == [p.replicas for p in first.partitions]
