@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from confluent_kafka.admin import AdminClient, ClusterMetadata, PartitionMetadata
+    from confluent_kafka.admin import AdminClient, PartitionMetadata
 
 METADATA_SECONDS = 2.0
 
@@ -54,11 +54,7 @@ def read_state(admin: "AdminClient", topics: list[str] | None = None) -> Cluster
 
     A topic that does not exist is left out. Raises KafkaException if no broker answers within 2 s.
     """
-    return state_of(admin.list_topics(timeout=METADATA_SECONDS), topics)
-
-
-def state_of(told: "ClusterMetadata", topics: list[str] | None = None) -> ClusterState:
-    """Return the state that a broker's metadata tells: of all topics, or of those named that exist."""
+    told = admin.list_topics(timeout=METADATA_SECONDS)
     names = sorted(told.topics) if topics is None else topics
     return ClusterState(
         brokers=tuple(Broker(b.id, str(b.host), b.port) for _, b in sorted(told.brokers.items())),

@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
         for job in test.plan(asked.lab, asked.without_labs, asked.docker)
         if job.part in (asked.part or TOUCHING)
     ]
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, width=test_report.WIDTH)
     with tempfile.TemporaryDirectory(prefix="threebrokers-tests-") as folder, busy_loops(asked.busy):
         pool = jobs.Pool(asked.lanes, Path(folder), partial(print, flush=True))
         ended = pool.run(repeated(wanted, asked.times))

@@ -49,7 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="threebrokers-tests-") as folder:
         ended = jobs.Pool(asked.lanes, Path(folder), partial(print, flush=True)).run(chosen)
         test_report.show(
-            ended, time.monotonic() - began, asked.lanes, Console(highlight=False, soft_wrap=True)
+            ended, time.monotonic() - began, asked.lanes, Console(highlight=False, width=test_report.WIDTH)
         )
     return max((one.code for one in ended), key=abs, default=1)
 

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from tools.jobs import Ended
 
+WIDTH = 110
 SLOW_SECONDS = 10.0  # a file of tests that takes less is not told by itself
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Cluster"]
 
 START_SECONDS = 60.0
+VIEW_SECONDS = 2.0
 LOOK_SECONDS = 1.5  # a broker that was silent once is asked again after 0.7 s
 
 
@@ -158,9 +159,10 @@ class Cluster(Acts):
 
         A broker that does not answer within 2 s is left out.
         """
+        from threebrokers.watching.views import views  # kafka-python, as for a look
+
         running = [n for n, process in self._engine.processes().items() if process.state == "up"]
-        said = {n: asking.view(self.address(n), topics) for n in running}
-        return {n: view for n, view in said.items() if view is not None}
+        return views({n: self.address(n) for n in running}, topics, VIEW_SECONDS)
 
     def tool(self, name: str, *arguments: str, typed: str = "") -> str:
         """Run one of Kafka's own command-line tools, for example "kafka-topics", and return its output.

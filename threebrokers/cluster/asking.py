@@ -1,31 +1,14 @@
-"""Asking brokers with a client of confluent-kafka: all of them, or one and no other.
+"""Asking brokers with a client of confluent-kafka, which asks whichever of them it likes.
 
 It is imported when a client is made: who only starts, stops or looks at brokers does without.
 """
 
 from typing import TYPE_CHECKING, Any
 
-from threebrokers.state import METADATA_SECONDS, ClusterState, state_of
+from threebrokers.state import METADATA_SECONDS
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
-
-VIEW_TRIES = 20
-
-
-def view(address: str, topics: list[str] | None) -> ClusterState | None:
-    """Ask the broker at this address and no other; None if it does not answer."""
-    from confluent_kafka import KafkaException
-
-    for _ in range(VIEW_TRIES):
-        try:
-            told = admin(address).list_topics(timeout=METADATA_SECONDS)
-        except KafkaException:
-            return None
-        # A client that knows one broker soon learns of the others and may have asked one of those.
-        if str(told.orig_broker_name).partition("/")[0] == address:
-            return state_of(told, topics)
-    return None
 
 
 def registered(admin: "AdminClient") -> set[int]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from threebrokers import clock
-from threebrokers.cluster import asking, bench, compose_networks, docker, ports
+from threebrokers.cluster import bench, compose_networks, docker, ports
 from threebrokers.cluster.bench import Bench
 from threebrokers.cluster.compose_copies import Copies
 from threebrokers.cluster.containers import Container, Containers
@@ -181,6 +181,8 @@ class ComposeEngine:
 
         Docker takes connections for a container before anybody listens in it, so an open port says nothing.
         """
+        from threebrokers.watching.views import views  # kafka-python, as for a look
+
         addresses = self.addresses()
 
         def answering() -> bool:
@@ -190,7 +192,7 @@ class ComposeEngine:
                         f"Broker {n} ended while it started: "
                         f"run `threebrokers doctor`, or read {self.log(n)}."
                     )
-            return all(asking.view(addresses[n]["CLIENT"], []) is not None for n in nodes)
+            return views({n: addresses[n]["CLIENT"] for n in nodes}, [], 0).keys() == set(nodes)
 
         wait_until(
             answering,
