@@ -80,8 +80,7 @@ def plan(labs: Sequence[str], without_labs: bool, docker: str) -> list[Job]:
         if labs and (own := sorted(map(str, (ROOT / "tests").glob(f"test_lab{number}*.py")))):
             wanted.append(_pytest("checks", number, *own, lab=number))  # else they are among the quick tests
         if docker != "only":
-            tries = STEP_SECONDS * sum(1 for _ in steps(read[number]))
-            wanted.append(_compare(LAB, number, number, "--exercises", expected=SOLUTION_SECONDS + tries))
+            wanted += _of_lab(read[number], apart=len(labs) == 1)
         if docker == "all" or (docker != "no" and breaks_brokers(read[number])):
             words = (number, f"--engine={engine.COMPOSE}")
             wanted.append(_compare(CONTAINERS, number, *words, expected=SOLUTION_SECONDS))
@@ -99,6 +98,19 @@ def _of_no_lab() -> list[Job]:
         _pytest(TOOLS, "without brokers", *WITHOUT_BROKERS, "-m", "programs", expected=FILE_SECONDS),
         *_broker_runs(),
         *_each_file("tests/browser", BROWSER),
+    ]
+
+
+def _of_lab(lesson: Lesson, apart: bool) -> list[Job]:
+    """Return the jobs of a lab: `apart` on brokers of their own, which is quicker if nothing else runs."""
+    number = lesson.number
+    tries = STEP_SECONDS * sum(1 for _ in steps(lesson))
+    if not apart:
+        return [_compare(LAB, number, number, "--exercises", expected=SOLUTION_SECONDS + tries)]
+    exercises = ("tests/cluster/test_exercises.py", f"--lesson={number}")
+    return [
+        _compare(LAB, number, number, expected=SOLUTION_SECONDS),
+        _pytest(LAB, f"{number}, exercises", *exercises, lab=number, expected=tries),
     ]
 
 
