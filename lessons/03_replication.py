@@ -909,7 +909,7 @@ pd.DataFrame(rows).T.round(1)
 # Brokers often run in containers. The file `docker-compose.yml` of this course describes three such brokers for Docker, and `threebrokers up --engine compose` runs the labs on them. You need no Docker to read it. Who reaches a broker, and at which address? Here are the lines that say it; each `KAFKA_…` is a setting of the broker, written in capitals.
 
 # %%
-from threebrokers.home import repo
+from threebrokers.paths import repo
 
 text = (repo() / "docker-compose.yml").read_text()
 print("For all three brokers:")

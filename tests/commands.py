@@ -6,7 +6,7 @@ import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 
-from threebrokers import cli
+from threebrokers.app import cli
 
 
 @dataclass(frozen=True)

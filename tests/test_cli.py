@@ -18,7 +18,8 @@ from rich.console import Console
 
 import threebrokers
 from tests.commands import run
-from threebrokers import browser, doctor, jupyter, progress, sitting, tables, work
+from threebrokers import doctor, progress
+from threebrokers.app import browser, jupyterlab, make_lab, tables, workspace
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.doctor import Finding
 from threebrokers.errors import BenchError
@@ -207,7 +208,7 @@ def test_an_unknown_lab_starts_nothing(labs: Path, monkeypatch: pytest.MonkeyPat
 
 def test_the_lab_can_come_from_make(labs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str | None, int | None]] = []
-    monkeypatch.setattr(sitting, "sit", lambda number, port, say: asked.append((number, port)))
+    monkeypatch.setattr(make_lab, "sit", lambda number, port, say: asked.append((number, port)))
     for number, port in (("02", "8899"), ("", "")):
         monkeypatch.setenv("LAB", number)
         monkeypatch.setenv("PORT", port)
@@ -239,7 +240,7 @@ def test_progress_shows_the_day_in_local_time_and_counts_predictions(
 
 
 def test_restore_says_where_the_old_one_is(labs: Path) -> None:
-    work.hand_out()
+    workspace.hand_out()
     mine = labs / "work" / "01_hello_kafka.ipynb"
     mine.write_text(mine.read_text().replace("...", "12"))
     assert "01_hello_kafka.old.ipynb" in run("restore", "1").output
@@ -286,9 +287,9 @@ def test_no_browser_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_jupyterlabs_token_is_not_among_its_options(tmp_path: Path) -> None:
-    assert not [word for word in jupyter._options(8888, "/lab", Path("/home")) if "token" in word.lower()]
-    assert jupyter._environment(tmp_path, "secret")["JUPYTER_TOKEN"] == "secret"
-    assert "--ServerApp.ip=127.0.0.1" in jupyter._options(8888, "/lab", tmp_path)
+    assert not [word for word in jupyterlab._options(8888, "/lab", Path("/home")) if "token" in word.lower()]
+    assert jupyterlab._environment(tmp_path, "secret")["JUPYTER_TOKEN"] == "secret"
+    assert "--ServerApp.ip=127.0.0.1" in jupyterlab._options(8888, "/lab", tmp_path)
 
 
 @pytest.fixture
@@ -304,5 +305,5 @@ def labs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             )
         ]
         nbformat.write(new_notebook(cells=cells), tmp_path / "labs" / f"{name}.ipynb")
-    monkeypatch.setattr(work, "repo", lambda: tmp_path)
+    monkeypatch.setattr(workspace, "repo", lambda: tmp_path)
     return tmp_path

@@ -15,8 +15,8 @@ import psutil
 import pytest
 
 from tests import sights
-from threebrokers import forgotten, open_labs
-from threebrokers.cluster import engine, jars, layout, links
+from threebrokers import forgotten
+from threebrokers.cluster import engine, jars, layout, links, sessions
 from threebrokers.cluster.bench import Bench, save
 from threebrokers.cluster.engine import Engine
 from threebrokers.cluster.network import Fault
@@ -253,11 +253,11 @@ class TestForgotten:
 
 def test_an_open_lab_is_seen_and_leaves_no_trace_behind(bench: Path) -> None:
     ended: list[str] = []
-    with open_labs.entered(last_out=lambda: ended.append("brokers")):
-        assert [lab.command.pid for lab in open_labs.still_open(bench)] == [os.getpid()]
+    with sessions.entered(last_out=lambda: ended.append("brokers")):
+        assert [lab.command.pid for lab in sessions.still_open(bench)] == [os.getpid()]
         assert ended == []
     assert ended == ["brokers"]
-    assert open_labs.still_open(bench) == []
+    assert sessions.still_open(bench) == []
 
 
 def test_the_last_lab_out_stops_the_brokers_and_no_other(bench: Path) -> None:
@@ -272,7 +272,7 @@ def test_the_last_lab_out_stops_the_brokers_and_no_other(bench: Path) -> None:
         assert other.stdout is not None
         assert other.stdout.readline() == "in\n"
         ended: list[str] = []
-        with open_labs.entered(last_out=lambda: ended.append("brokers")):
+        with sessions.entered(last_out=lambda: ended.append("brokers")):
             pass
         assert ended == []
     finally:
@@ -284,9 +284,9 @@ def test_a_lab_that_was_killed_does_not_keep_the_brokers_alive(bench: Path) -> N
     me = asdict(identify(os.getpid()))
     killed = {"command": {"pid": GONE, "start": "1 ticks", "mark": ""}, "jupyter": me}
     (bench / "labs.json").write_text(json.dumps([killed]))
-    assert [orphan.pid for orphan in open_labs.orphans()] == [os.getpid()]
+    assert [orphan.pid for orphan in sessions.orphans()] == [os.getpid()]
     ended: list[str] = []
-    with open_labs.entered(last_out=lambda: ended.append("brokers")):
+    with sessions.entered(last_out=lambda: ended.append("brokers")):
         pass
     assert ended == ["brokers"]
 
@@ -294,9 +294,9 @@ def test_a_lab_that_was_killed_does_not_keep_the_brokers_alive(bench: Path) -> N
 @pytest.mark.parametrize("damage", ["", "{}", "[1]", '[{"command": {}}]'])
 def test_a_damaged_register_of_labs_is_an_empty_one(bench: Path, damage: str) -> None:
     (bench / "labs.json").write_text(damage)
-    assert open_labs.orphans() == []
-    with open_labs.entered(last_out=lambda: None):
-        assert len(open_labs.still_open(bench)) == 1
+    assert sessions.orphans() == []
+    with sessions.entered(last_out=lambda: None):
+        assert len(sessions.still_open(bench)) == 1
 
 
 class TestData:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from threebrokers import kept, progress
+from threebrokers import progress, store
 
 
 @pytest.fixture(autouse=True)
@@ -72,7 +72,7 @@ def test_a_disk_that_cannot_be_written_does_not_hide_the_answer_of_a_check(
     def full(path: Path, content: bytes) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(kept, "write_whole", full)
+    monkeypatch.setattr(store, "write_whole", full)
     progress.record("1.2", solved=True)
     assert set(progress.solved()) == {"1.1"}
 

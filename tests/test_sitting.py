@@ -15,7 +15,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from threebrokers import jupyter, open_labs, sitting, work
+from threebrokers.app import jupyterlab, make_lab, workspace
+from threebrokers.cluster import sessions
 from threebrokers.cluster.process import BrokerProcess, Identity, identify
 from threebrokers.errors import BenchError
 
@@ -29,8 +30,8 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / folder).mkdir()
         cells = [new_code_cell("1", id="one", outputs=outputs)]
         nbformat.write(new_notebook(cells=cells), tmp_path / folder / "01_hello_kafka.ipynb")
-    monkeypatch.setattr(work, "repo", lambda: tmp_path)
-    monkeypatch.setattr(jupyter, "repo", lambda: tmp_path)
+    monkeypatch.setattr(workspace, "repo", lambda: tmp_path)
+    monkeypatch.setattr(jupyterlab, "repo", lambda: tmp_path)
     return tmp_path
 
 
@@ -44,10 +45,10 @@ class Bench:
         self.in_up: Callable[[], None] = lambda: None
         self.in_start: Callable[[], None] = lambda: None
         self.in_stay: Callable[[], None] = lambda: None
-        monkeypatch.setattr(sitting, "Cluster", lambda: self)
-        monkeypatch.setattr(sitting.jupyter, "start", self.start)
-        monkeypatch.setattr(sitting.jupyter, "end", lambda identity: self.done.append("JupyterLab ended"))
-        monkeypatch.setattr(sitting, "_stay", lambda server, say: self.in_stay())
+        monkeypatch.setattr(make_lab, "Cluster", lambda: self)
+        monkeypatch.setattr(make_lab.jupyterlab, "start", self.start)
+        monkeypatch.setattr(make_lab.jupyterlab, "end", lambda identity: self.done.append("JupyterLab ended"))
+        monkeypatch.setattr(make_lab, "_stay", lambda server, say: self.in_stay())
 
     def processes(self) -> dict[int, BrokerProcess]:
         return {}
@@ -59,10 +60,10 @@ class Bench:
     def down(self) -> None:
         self.done.append("brokers down")
 
-    def start(self, notebook: Path, port: int) -> jupyter.Server:
+    def start(self, notebook: Path, port: int) -> jupyterlab.Server:
         self.done.append(f"JupyterLab at {notebook.parent.name}/{notebook.name}")
         self.in_start()
-        return jupyter.Server(identify(os.getpid()), "http://x")
+        return jupyterlab.Server(identify(os.getpid()), "http://x")
 
 
 @pytest.fixture
@@ -73,11 +74,11 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
 ALL = ["brokers up", "JupyterLab at work/01_hello_kafka.ipynb", "JupyterLab ended", "brokers down"]
 
 
-@pytest.mark.parametrize("ending", sitting.ENDINGS)
+@pytest.mark.parametrize("ending", make_lab.ENDINGS)
 def test_one_request_to_end_ends_everything(bench: Bench, ending: signal.Signals) -> None:
     bench.in_stay = lambda: os.kill(os.getpid(), ending)
     before = signal.getsignal(ending)
-    sitting.sit(None, None, lambda text: None)
+    make_lab.sit(None, None, lambda text: None)
     assert bench.done == ALL
     assert signal.getsignal(ending) == before
 
@@ -87,15 +88,15 @@ def test_more_ctrl_c_does_not_break_the_ending_off(bench: Bench, monkeypatch: py
         os.kill(os.getpid(), signal.SIGINT)
         bench.done.append("JupyterLab ended")
 
-    monkeypatch.setattr(sitting.jupyter, "end", end)
+    monkeypatch.setattr(make_lab.jupyterlab, "end", end)
     bench.in_stay = lambda: os.kill(os.getpid(), signal.SIGINT)
-    sitting.sit("1", None, lambda text: None)
+    make_lab.sit("1", None, lambda text: None)
     assert bench.done == ALL
 
 
 def test_ctrl_c_while_the_brokers_start_ends_them(bench: Bench) -> None:
     bench.in_up = lambda: os.kill(os.getpid(), signal.SIGINT)
-    sitting.sit(None, None, lambda text: None)
+    make_lab.sit(None, None, lambda text: None)
     assert bench.done == ["brokers up", "brokers down"]
 
 
@@ -105,7 +106,7 @@ def test_a_jupyterlab_that_does_not_start_takes_the_brokers_along(bench: Bench) 
 
     bench.in_start = fail
     with pytest.raises(BenchError, match="while it started"):
-        sitting.sit(None, None, lambda text: None)
+        make_lab.sit(None, None, lambda text: None)
     assert bench.done[-1] == "brokers down"
 
 
@@ -113,24 +114,24 @@ def test_the_brokers_go_on_while_another_lab_is_open(bench: Bench, monkeypatch: 
     parent = identify(os.getppid())
 
     def another_opens() -> None:
-        with open_labs._register() as labs:
-            labs.append(open_labs.OpenLab(parent))
+        with sessions._register() as labs:
+            labs.append(sessions.OpenLab(parent))
 
     bench.in_stay = another_opens
     said: list[str] = []
-    sitting.sit(None, None, said.append)
+    make_lab.sit(None, None, said.append)
     assert bench.done == ALL[:-1]
     assert "The brokers go on for 1 other `make lab` of this bench." in said
 
 
 def test_the_learner_is_told_of_an_updated_lab(bench: Bench, clone: Path) -> None:
-    sitting.sit(None, None, lambda text: None)
+    make_lab.sit(None, None, lambda text: None)
     for folder, text in (("work", "mine"), ("labs", "newer")):
         nbformat.write(
             new_notebook(cells=[new_code_cell(text, id="one")]), clone / folder / "01_hello_kafka.ipynb"
         )
     said: list[str] = []
-    sitting.sit(None, None, said.append)
+    make_lab.sit(None, None, said.append)
     assert [line for line in said if "01_hello_kafka.new.ipynb" in line]
 
 
@@ -138,10 +139,10 @@ def test_too_little_memory_is_said_before_the_start(bench: Bench, monkeypatch: p
     class Full:
         available = 300_000_000
 
-    monkeypatch.setattr(sitting.psutil, "virtual_memory", Full)
+    monkeypatch.setattr(make_lab.psutil, "virtual_memory", Full)
     said: list[str] = []
     bench.in_up = lambda: said.append("starting")
-    sitting.sit(None, None, said.append)
+    make_lab.sit(None, None, said.append)
     assert said[0].startswith("Little memory: 0.3 GB free")
     assert said[1] == "starting"
 
@@ -150,13 +151,13 @@ def test_too_little_memory_is_said_before_the_start(bench: Bench, monkeypatch: p
 def test_a_real_jupyterlab_asks_for_its_token_and_for_nothing_else(
     clone: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    work.hand_out()
+    workspace.hand_out()
     # The network's proxy, which nobody answers: JupyterLab is on this machine.
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    port = jupyter.choose_port(None)
-    server = jupyter.start(clone / "work" / "01_hello_kafka.ipynb", port)
+    port = jupyterlab.choose_port(None)
+    server = jupyterlab.start(clone / "work" / "01_hello_kafka.ipynb", port)
     try:
         base, token = f"http://127.0.0.1:{port}", server.address.split("token=")[1]
 
@@ -179,16 +180,16 @@ def test_a_real_jupyterlab_asks_for_its_token_and_for_nothing_else(
             address = next((a for a in _own_addresses() if not a.startswith("127.")), None)
             assert address is None or probe.connect_ex((address, port)) != 0
     finally:
-        jupyter.end(server.identity)
+        jupyterlab.end(server.identity)
     assert server.identity.process() is None
 
 
 def test_a_jupyterlab_that_cannot_start_names_its_log(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jupyter.sys, "executable", shutil.which("false"))
+    monkeypatch.setattr(jupyterlab.sys, "executable", shutil.which("false"))
     with pytest.raises(BenchError, match=r"JupyterLab ended while it started: .*jupyterlab\.log"):
-        jupyter.start(clone / "work" / "01_hello_kafka.ipynb", jupyter.choose_port(None))
+        jupyterlab.start(clone / "work" / "01_hello_kafka.ipynb", jupyterlab.choose_port(None))
 
 
 def _own_addresses() -> list[str]:
-    found = jupyter.psutil.net_if_addrs().values()
+    found = jupyterlab.psutil.net_if_addrs().values()
     return [a.address for addresses in found for a in addresses if a.family == socket.AF_INET]

@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from threebrokers import notebooks, work
+from threebrokers.app import restore, workspace
 from threebrokers.errors import BenchError
 
 LOG = "02_the_log.ipynb"
@@ -37,7 +37,7 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "labs").mkdir()
     (tmp_path / "labs" / LOG).write_text(notebook())
     (tmp_path / "labs" / "12_spark_batch.ipynb").write_text(nbformat.writes(new_notebook()))
-    monkeypatch.setattr(work, "repo", lambda: tmp_path)
+    monkeypatch.setattr(workspace, "repo", lambda: tmp_path)
     return tmp_path
 
 
@@ -58,7 +58,7 @@ def names(clone: Path) -> set[str]:
 
 
 def test_every_lab_is_handed_out_once_and_nothing_is_said(clone: Path) -> None:
-    assert work.hand_out() == []
+    assert workspace.hand_out() == []
     assert names(clone) == {LOG, "12_spark_batch.ipynb"}
     assert (clone / "work" / LOG).read_bytes() == (clone / "labs" / LOG).read_bytes()
 
@@ -67,47 +67,47 @@ def test_a_picture_beside_the_labs_comes_along_and_check_points_do_not(clone: Pa
     for name in ("images/log.png", ".ipynb_checkpoints/02_the_log.ipynb"):
         (clone / "labs" / name).parent.mkdir()
         (clone / "labs" / name).write_bytes(b"x")
-    work.hand_out()
+    workspace.hand_out()
     assert (clone / "work" / "images" / "log.png").read_bytes() == b"x"
     assert not (clone / "work" / ".ipynb_checkpoints").exists()
 
 
 def test_an_edited_lab_is_left_alone(clone: Path) -> None:
-    work.hand_out()
+    workspace.hand_out()
     change(clone / "work" / LOG, answer1="keys = 1")
     before = (clone / "work" / LOG).read_bytes()
-    assert work.hand_out() == []
+    assert workspace.hand_out() == []
     assert (clone / "work" / LOG).read_bytes() == before
     assert names(clone) == {LOG, "12_spark_batch.ipynb"}
 
 
 def test_an_updated_lab_lands_beside_an_edited_one_and_is_told_once(clone: Path) -> None:
-    work.hand_out()
+    workspace.hand_out()
     change(clone / "work" / LOG, answer1="keys = 1")
     before = (clone / "work" / LOG).read_bytes()
     (clone / "labs" / LOG).write_text(notebook(title="New"))
-    told = work.hand_out()
+    told = workspace.hand_out()
     assert len(told) == 1
     assert "02_the_log.new.ipynb" in told[0]
-    assert work.hand_out() == []
+    assert workspace.hand_out() == []
     assert (clone / "work" / LOG).read_bytes() == before
     assert (clone / "work" / "02_the_log.new.ipynb").read_text() == notebook(title="New")
 
 
 def test_a_second_update_does_not_overwrite_the_first_that_landed_beside(clone: Path) -> None:
-    work.hand_out()
+    workspace.hand_out()
     change(clone / "work" / LOG, answer1="keys = 1")
     for title in ("New", "Newer"):
         (clone / "labs" / LOG).write_text(notebook(title=title))
-        work.hand_out()
+        workspace.hand_out()
     assert sources(clone / "work" / "02_the_log.new.ipynb")["title"] == "# New"
     assert sources(clone / "work" / "02_the_log.new-2.ipynb")["title"] == "# Newer"
 
 
 def test_a_copy_that_nobody_edited_follows_the_course(clone: Path) -> None:
-    work.hand_out()
+    workspace.hand_out()
     (clone / "labs" / LOG).write_text(notebook(title="New"))
-    told = work.hand_out()
+    told = workspace.hand_out()
     assert told == [f"work/{LOG} is updated; you had not changed it."]
     assert sources(clone / "work" / LOG)["title"] == "# New"
     assert LOG.replace(".ipynb", ".new.ipynb") not in names(clone)
@@ -115,71 +115,71 @@ def test_a_copy_that_nobody_edited_follows_the_course(clone: Path) -> None:
 
 @pytest.mark.parametrize("register", ["", "[1]", '{"02_the_log.ipynb"', "null"])
 def test_without_the_register_a_learners_file_is_still_safe(clone: Path, register: str) -> None:
-    work.hand_out()
+    workspace.hand_out()
     change(clone / "work" / LOG, answer1="keys = 1")
     before = (clone / "work" / LOG).read_bytes()
     (clone / "work" / ".handed_out.json").write_text(register)
-    work.hand_out()
+    workspace.hand_out()
     assert (clone / "work" / LOG).read_bytes() == before
 
 
 def test_a_deleted_copy_is_handed_out_again(clone: Path) -> None:
-    work.hand_out()
+    workspace.hand_out()
     (clone / "work" / LOG).unlink()
-    assert work.hand_out() == []
+    assert workspace.hand_out() == []
     assert LOG in names(clone)
 
 
 def test_restoring_a_lab_keeps_what_was_there(clone: Path) -> None:
-    work.hand_out()
+    workspace.hand_out()
     change(clone / "work" / LOG, answer1="keys = 1")
     before = (clone / "work" / LOG).read_bytes()
-    said = work.restore("2")
+    said = workspace.restore("2")
     assert "02_the_log.old.ipynb" in said
     assert (clone / "work" / "02_the_log.old.ipynb").read_bytes() == before
     assert (clone / "work" / LOG).read_bytes() == (clone / "labs" / LOG).read_bytes()
-    assert work.hand_out() == []
+    assert workspace.hand_out() == []
 
 
 def test_restoring_an_untouched_lab_leaves_nothing_beside(clone: Path) -> None:
-    work.hand_out()
-    work.restore("02")
+    workspace.hand_out()
+    workspace.restore("02")
     assert names(clone) == {LOG, "12_spark_batch.ipynb"}
 
 
 def test_restoring_an_update_over_an_edited_lab_is_then_known(clone: Path) -> None:
-    work.hand_out()
+    workspace.hand_out()
     change(clone / "work" / LOG, answer1="keys = 1")
     (clone / "labs" / LOG).write_text(notebook(title="New"))
-    work.restore("02")
+    workspace.restore("02")
     assert sources(clone / "work" / LOG)["title"] == "# New"
     change(clone / "work" / LOG, answer1="keys = 2")
-    assert work.hand_out() == []
+    assert workspace.hand_out() == []
 
 
 def test_an_unknown_lab_is_one_sentence() -> None:
     with pytest.raises(BenchError, match=r"^There is no lab 7: the labs are 02, 12\.$"):
-        work.restore("7")
+        workspace.restore("7")
 
 
 def test_no_labs_at_all_names_the_command(clone: Path) -> None:
     for path in (clone / "labs").iterdir():
         path.unlink()
     with pytest.raises(BenchError, match="make build"):
-        work.hand_out()
+        workspace.hand_out()
 
 
 def test_the_exercises_of_a_lab_are_read_from_its_headings(clone: Path) -> None:
-    assert notebooks.exercises(clone / "labs" / LOG) == {"2.1": "key the flights", "2.2": "read some"}
+    assert restore.exercises(clone / "labs" / LOG) == {"2.1": "key the flights", "2.2": "read some"}
 
 
 @pytest.mark.parametrize("exercise", ["1", "2.1"])
 def test_one_exercise_comes_back_and_the_rest_stays(clone: Path, exercise: str) -> None:
-    work.hand_out()
+    workspace.hand_out()
     mine = clone / "work" / LOG
     change(mine, setup="my_own = 1", answer1="keys = 1", check1="broken(", answer2="read = 2", end="## Mine")
     before = mine.read_bytes()
-    said = notebooks.restore_exercise("2", exercise)
+    said = restore.restore_exercise("2", exercise)
     assert "02_the_log.old.ipynb" in said
     assert (clone / "work" / "02_the_log.old.ipynb").read_bytes() == before
     now = sources(mine)
@@ -189,36 +189,36 @@ def test_one_exercise_comes_back_and_the_rest_stays(clone: Path, exercise: str) 
 
 
 def test_restoring_an_untouched_exercise_leaves_nothing_beside(clone: Path) -> None:
-    work.hand_out()
-    assert "untouched already" in notebooks.restore_exercise("2", "1")
+    workspace.hand_out()
+    assert "untouched already" in restore.restore_exercise("2", "1")
     assert names(clone) == {LOG, "12_spark_batch.ipynb"}
 
 
 def test_deleted_cells_of_an_exercise_come_back_in_their_place(clone: Path) -> None:
-    work.hand_out()
+    workspace.hand_out()
     mine = clone / "work" / LOG
     own = nbformat.read(mine, as_version=4)
     own.cells = [cell for cell in own.cells if cell.id not in ("answer1", "check1")]
     nbformat.write(own, mine)
-    notebooks.restore_exercise("2", "1")
+    restore.restore_exercise("2", "1")
     assert list(sources(mine))[2:6] == ["task1", "answer1", "check1", "task2"]
 
 
 def test_a_learners_file_that_is_no_notebook_names_the_way_back(clone: Path) -> None:
-    work.hand_out()
+    workspace.hand_out()
     (clone / "work" / LOG).write_text("{")
     with pytest.raises(BenchError, match=r"not a notebook .*`threebrokers restore 02`"):
-        notebooks.restore_exercise("2", "1")
-    work.restore("2")
+        restore.restore_exercise("2", "1")
+    workspace.restore("2")
     assert (clone / "work" / "02_the_log.old.ipynb").read_text() == "{"
 
 
 def test_an_unknown_exercise_lists_the_known_ones() -> None:
-    work.hand_out()
+    workspace.hand_out()
     with pytest.raises(BenchError, match=r"^Lab 02 has no exercise 2\.9: it has 2\.1, 2\.2\.$"):
-        notebooks.restore_exercise("02", "9")
+        restore.restore_exercise("02", "9")
 
 
 def test_the_register_names_what_was_handed_out(clone: Path) -> None:
-    work.hand_out()
+    workspace.hand_out()
     assert set(json.loads((clone / "work" / ".handed_out.json").read_text())) == names(clone)

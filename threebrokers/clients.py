@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import confluent_kafka
 
 from threebrokers.files import set_aside
-from threebrokers.running import running_cell
+from threebrokers.notebook import running_cell
 
 # A lab's brokers come and go within seconds, so its clients look again soon.
 SHARED: dict[str, Any] = {

@@ -15,7 +15,7 @@ from confluent_kafka import KafkaException
 
 from threebrokers import progress
 from threebrokers.errors import BenchError
-from threebrokers.home import home
+from threebrokers.paths import home
 from threebrokers.waiting import poll, shown
 
 P = ParamSpec("P")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import psutil
 
-from threebrokers import open_labs
+from threebrokers.cluster import sessions
 from threebrokers.cluster.process import MARK
 
 
@@ -32,7 +32,7 @@ def benches() -> list[RunningBench]:
             home,
             tuple(process.pid for process in processes),
             sum(process.info["memory_info"].rss for process in processes if process.info["memory_info"]),
-            bool(open_labs.still_open(home)),
+            bool(sessions.still_open(home)),
         )
         for home, processes in sorted(found.items())
     ]

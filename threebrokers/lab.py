@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from confluent_kafka.admin import AdminClient
 
-from threebrokers import home, topics, waiting
+from threebrokers import paths, topics, waiting
 from threebrokers.clients import Clients, LabConsumer, LabProducer
 from threebrokers.cluster import Cluster
 from threebrokers.exercise import Check, Solved
@@ -60,9 +60,9 @@ class Lab:
         self.opened = opened
         self._prefix = os.environ.get("THREEBROKERS_PREFIX", "")
         self._admins: list[AdminClient] = []
-        self._clients = Clients(cluster.bootstrap, home.home())
+        self._clients = Clients(cluster.bootstrap, paths.home())
         self._predictions: dict[str, Prediction] = {}
-        self.programs = Programs(home.home(), number, opened)
+        self.programs = Programs(paths.home(), number, opened)
 
     @property
     def bootstrap(self) -> str:
@@ -131,12 +131,12 @@ class Lab:
 
         Each call begins afresh. A program of another process goes on with it by `join_ledger`.
         """
-        book = Book.fresh(place(home.home(), self.number, self.topic(name)))
+        book = Book.fresh(place(paths.home(), self.number, self.topic(name)))
         return Ledger(book, self._clients, self.cluster)
 
     def join_ledger(self, name: str) -> Ledger:
         """Go on with a ledger that another process has begun. Raises BenchError if there is none."""
-        book = Book.joined(place(home.home(), self.number, self.topic(name)))
+        book = Book.joined(place(paths.home(), self.number, self.topic(name)))
         return Ledger(book, self._clients, self.cluster)
 
     def record(self, *topics: str, groups: Sequence[str] = ()) -> "Recording":

@@ -11,7 +11,7 @@ from confluent_kafka import KafkaException
 from threebrokers.cluster import Cluster
 from threebrokers.errors import BenchError
 from threebrokers.lab import Lab
-from threebrokers.running import shell
+from threebrokers.notebook import shell
 
 __all__ = ["join_lab", "open_lab"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from filelock import Timeout
 
-from threebrokers import kept
+from threebrokers import store
 
 
 @dataclass(frozen=True)
@@ -72,11 +72,11 @@ def _exercises() -> Iterator[dict[str, Any]]:
         for when in known.values():
             _ = when is None or datetime.fromisoformat(when)
 
-    with kept.opened("progress", look) as known:
+    with store.opened("progress", look) as known:
         yield known
 
 
 @contextmanager
 def _guesses() -> Iterator[dict[str, Any]]:
-    with kept.opened("predictions", lambda known: [Guess(**told) for told in known.values()]) as known:
+    with store.opened("predictions", lambda known: [Guess(**told) for told in known.values()]) as known:
         yield known

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from threebrokers import spark_java
 from threebrokers.cluster.jars import spark_jars
 from threebrokers.errors import BenchError
-from threebrokers.home import home
+from threebrokers.paths import home
 
 LOCAL = "local[2]"
 # Java's thorough second compiler costs more in a lab's few minutes than it gives: 12 s against 4 s of

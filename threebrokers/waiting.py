@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from threebrokers.errors import BenchError
-from threebrokers.running import running_cell, shell, show
+from threebrokers.notebook import running_cell, shell, show
 
 T = TypeVar("T")
 POLL_SECONDS = 0.05

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from threebrokers.cluster import Cluster, engine
-from threebrokers.home import cache, home
+from threebrokers.paths import cache, home
 
 KEPT = ("progress", "predictions")  # what `threebrokers progress` tells of
 

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from playwright.sync_api import Page, expect
 
-from threebrokers import jupyter
+from threebrokers.app import jupyterlab
 from threebrokers.cluster import Cluster
 from tools import temporary
 
@@ -30,14 +30,14 @@ def cluster() -> Iterator[Cluster]:
 @pytest.fixture
 def address(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setenv("BROWSER", "none")
-    monkeypatch.setattr(jupyter, "repo", lambda: tmp_path)
+    monkeypatch.setattr(jupyterlab, "repo", lambda: tmp_path)
     (tmp_path / "labs").mkdir()
     notebook = nbformat.read(ROOT / "labs" / NAME, as_version=4)
     notebook.cells.append(nbformat.v4.new_code_cell(BUSY, id="busy"))
     nbformat.write(notebook, tmp_path / "labs" / NAME)
-    server = jupyter.start(tmp_path / "labs" / NAME, jupyter.choose_port(None))
+    server = jupyterlab.start(tmp_path / "labs" / NAME, jupyterlab.choose_port(None))
     yield server.address
-    jupyter.end(server.identity)
+    jupyterlab.end(server.identity)
 
 
 def idle(page: Page) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from threebrokers import home as places
+from threebrokers import paths as places
 from threebrokers.cluster import asking, diary, engine, programs, tools
 from threebrokers.cluster.acts import Acts
 from threebrokers.cluster.process import BrokerProcess, Work

@@ -15,7 +15,7 @@ from threebrokers.cluster import training
 from threebrokers.cluster.java import java
 from threebrokers.cluster.lockfile import LOCK
 from threebrokers.cluster.shared import faults_told, only_one
-from threebrokers.home import cache
+from threebrokers.paths import cache
 
 HERE = Path(__file__).parent
 KEPT = 3

@@ -16,7 +16,7 @@ from threebrokers.cluster.network import Fault
 from threebrokers.cluster.process import BrokerProcess, Work
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import BenchError
-from threebrokers.home import repo
+from threebrokers.paths import repo
 from threebrokers.waiting import wait_until
 
 FILE = repo() / "docker-compose.yml"

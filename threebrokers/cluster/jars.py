@@ -7,7 +7,7 @@ from pathlib import Path
 from threebrokers.cluster.lockfile import Jar, locked
 from threebrokers.cluster.shared import faults_told, only_one
 from threebrokers.files import write_whole
-from threebrokers.home import cache
+from threebrokers.paths import cache
 
 
 def kafka_jars(*, verify: bool = False) -> list[Path]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from threebrokers.cluster.shared import faults_told
 from threebrokers.errors import BenchError
 from threebrokers.files import write_whole
-from threebrokers.home import cache
+from threebrokers.paths import cache
 
 OLDEST = 17  # Kafka 4 and Spark 4 need it
 ANSWER_SECONDS = 20

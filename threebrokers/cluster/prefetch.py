@@ -6,7 +6,7 @@ from types import FrameType
 
 from threebrokers.cluster import archive, engine, jars
 from threebrokers.errors import BenchError
-from threebrokers.home import home
+from threebrokers.paths import home
 
 
 def main() -> int | str:

@@ -11,7 +11,7 @@ from threebrokers.cluster.compose import ComposeEngine
 from threebrokers.doctor import containers, looks
 from threebrokers.doctor.finding import Finding, told
 from threebrokers.errors import BenchError
-from threebrokers.home import home
+from threebrokers.paths import home
 
 
 def examine() -> list[Finding]:

@@ -7,7 +7,7 @@ from functools import cache
 import psutil
 
 from threebrokers import forgotten
-from threebrokers import home as places
+from threebrokers import paths as places
 from threebrokers.cluster import Cluster, bench, jars, layout
 from threebrokers.cluster.compose import ComposeEngine
 from threebrokers.cluster.compose_copies import DATA
@@ -26,7 +26,7 @@ from threebrokers.doctor import (
     versions,
 )
 from threebrokers.doctor.finding import Finding
-from threebrokers.home import home
+from threebrokers.paths import home
 from threebrokers.sight import Sight
 from threebrokers.waiting import poll
 from threebrokers.watching import Looker

@@ -16,7 +16,7 @@ import psutil
 from threebrokers.cluster import engine
 from threebrokers.doctor.finding import Finding
 from threebrokers.errors import BenchError
-from threebrokers.home import home
+from threebrokers.paths import home
 
 
 def report(findings: Iterable[Finding]) -> str:

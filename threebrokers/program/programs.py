@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from threebrokers import running
+from threebrokers import notebook
 from threebrokers.cluster import programs as register
 from threebrokers.cluster.process import identify
 from threebrokers.errors import BenchError
@@ -94,11 +94,11 @@ def _display() -> Callable[[Box], None]:
     handles: list[Any] = []
 
     def show(box: Box) -> None:
-        if running.shell() is None:
+        if notebook.shell() is None:
             return
         if handles:
             handles[0].update(box)
         else:
-            handles.append(running.show(box))
+            handles.append(notebook.show(box))
 
     return show

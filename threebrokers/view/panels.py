@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from threebrokers.running import running_cell
+from threebrokers.notebook import running_cell
 from threebrokers.view.live import Bench, Live
 from threebrokers.view.panel import Panel
 

@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+from threebrokers.app.workspace import keep_beside, lab, mine
 from threebrokers.errors import BenchError
 from threebrokers.files import write_whole
-from threebrokers.work import keep_beside, lab, mine
 
 # Plain JSON: nbformat takes more than a second to import, and the command line should answer at once.
 Notebook = dict[str, Any]

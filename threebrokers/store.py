@@ -10,7 +10,7 @@ from typing import Any
 from filelock import FileLock
 
 from threebrokers.files import free_name, write_whole
-from threebrokers.home import home
+from threebrokers.paths import home
 
 LOCK_SECONDS = 5
 

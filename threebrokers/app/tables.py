@@ -10,7 +10,7 @@ from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 
-from threebrokers.home import home
+from threebrokers.paths import home
 
 if TYPE_CHECKING:
     from threebrokers.cluster import Cluster

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import psutil
 
-from threebrokers.browser import can_open_browser
+from threebrokers.app.browser import can_open_browser
 from threebrokers.cluster import ports
 from threebrokers.cluster.process import Identity, launch, send
 from threebrokers.errors import BenchError
 from threebrokers.files import write_whole
-from threebrokers.home import home, repo
+from threebrokers.paths import home, repo
 from threebrokers.waiting import wait_until
 
 MARK = "threebrokers.jupyterlab="  # of its command line, with the home

@@ -7,14 +7,14 @@ from types import FrameType
 
 import psutil
 
-from threebrokers import jupyter, open_labs, work
-from threebrokers.browser import can_open_browser
-from threebrokers.cluster import Cluster
+from threebrokers.app import jupyterlab, workspace
+from threebrokers.app.browser import can_open_browser
+from threebrokers.cluster import Cluster, sessions
 from threebrokers.cluster.engine import COMPOSE
 from threebrokers.cluster.process import Identity
 from threebrokers.doctor import containers
 from threebrokers.doctor.machine import look_at_memory
-from threebrokers.home import home
+from threebrokers.paths import home
 
 # Ctrl-C, a polite end from outside, a closed terminal.
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -25,17 +25,17 @@ def sit(number: str | None, port: int | None, say: Callable[[str], None]) -> Non
 
     Raises BenchError if a step fails; then what it had started is ended too.
     """
-    notebook = work.mine(work.lab(number) if number else next(iter(work.labs().values())))
-    free_port = jupyter.choose_port(port)
+    notebook = workspace.mine(workspace.lab(number) if number else next(iter(workspace.labs().values())))
+    free_port = jupyterlab.choose_port(port)
     server: Identity | None = None
-    with _one_interrupt(), open_labs.entered(last_out=lambda: _stop_brokers(say)) as opened:
+    with _one_interrupt(), sessions.entered(last_out=lambda: _stop_brokers(say)) as opened:
         try:
-            for told in work.hand_out():
+            for told in workspace.hand_out():
                 say(told)
             _warn_of_little_memory(say)
             Cluster().up(say)
             say("Three brokers are up. Starting JupyterLab …")
-            started = jupyter.start(notebook, free_port)
+            started = jupyterlab.start(notebook, free_port)
             server = started.identity
             opened(server)
             say(_address(started.address))
@@ -45,8 +45,8 @@ def sit(number: str | None, port: int | None, say: Callable[[str], None]) -> Non
         finally:
             if server and server.process():
                 say("Ending JupyterLab …")
-                jupyter.end(server)
-            others = len(open_labs.still_open(home())) - 1
+                jupyterlab.end(server)
+            others = len(sessions.still_open(home())) - 1
             if others:
                 say(f"The brokers go on for {others} other `make lab` of this bench.")
 

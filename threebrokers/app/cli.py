@@ -47,7 +47,7 @@ def say(text: str) -> None:
 
 def lab(number: str, port: str) -> None:
     """Start the brokers and open JupyterLab at a lab; Ctrl-C ends both (BROWSER=none opens no browser)."""
-    from threebrokers.sitting import sit
+    from threebrokers.app.make_lab import sit
 
     if port and not port.isdigit():
         raise BenchError(f"PORT={port} is not a port: choose a number from 1024 to 65535, such as 8890.")
@@ -63,10 +63,10 @@ def up(engine: str) -> None:
 
 def down() -> None:
     """Stop all brokers; their data stays."""
-    from threebrokers import open_labs
+    from threebrokers.cluster import sessions
 
-    for server in open_labs.orphans():
-        from threebrokers.jupyter import end
+    for server in sessions.orphans():
+        from threebrokers.app.jupyterlab import end
 
         end(server)
         say("Ended a JupyterLab whose `make lab` was killed.")
@@ -76,14 +76,14 @@ def down() -> None:
 
 def status() -> None:
     """Show each broker: its state, process, address, memory and how many partitions it leads."""
-    from threebrokers import tables
+    from threebrokers.app import tables
 
     tables.show(tables.status(threebrokers.Cluster()))
 
 
 def reset() -> None:
     """Delete all topics, records and groups and start a fresh cluster; notebooks and progress stay."""
-    from threebrokers import tables
+    from threebrokers.app import tables
 
     cluster = threebrokers.Cluster()
     say(tables.doomed(cluster))
@@ -93,17 +93,19 @@ def reset() -> None:
 
 def restore(number: str, exercise: str) -> None:
     """Bring back an untouched lab, or one exercise of it; what you had is kept beside it."""
-    from threebrokers import notebooks, work
+    from threebrokers.app import restore as notebooks
+    from threebrokers.app import workspace
 
-    say(notebooks.restore_exercise(number, exercise) if exercise else work.restore(number))
+    say(notebooks.restore_exercise(number, exercise) if exercise else workspace.restore(number))
 
 
 def progress() -> None:
     """Show which exercises are solved."""
-    from threebrokers import notebooks, tables, work
+    from threebrokers.app import restore as notebooks
+    from threebrokers.app import tables, workspace
     from threebrokers.progress import guesses, solved, tried
 
-    titles = {number: notebooks.exercises(path) for number, path in work.labs().items()}
+    titles = {number: notebooks.exercises(path) for number, path in workspace.labs().items()}
     tables.show(tables.progress(titles, solved(), tried(), guesses()))
 
 
@@ -116,7 +118,7 @@ def why_empty(group: str, topic: str) -> None:
 
 def doctor(json: bool) -> int:
     """Look for known troubles and name cause and cure of each."""
-    from threebrokers import tables
+    from threebrokers.app import tables
     from threebrokers.doctor import examine, report
 
     findings = examine()

@@ -10,7 +10,7 @@ from filelock import FileLock
 
 from threebrokers.errors import BenchError
 from threebrokers.files import free_name, write_whole
-from threebrokers.home import repo
+from threebrokers.paths import repo
 
 LOCK_SECONDS = 10
 

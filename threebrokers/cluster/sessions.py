@@ -11,7 +11,7 @@ from filelock import FileLock
 
 from threebrokers.cluster.process import Identity, identify
 from threebrokers.files import write_whole
-from threebrokers.home import home
+from threebrokers.paths import home
 
 LOCK_SECONDS = 60
 
