@@ -144,7 +144,7 @@ guess.compare("all 100")
 guess.commit("all 100")
 
 # %%
-from threebrokers.records import read_log
+from threebrokers.kafka.log_reader import read_log
 
 together(lab)
 notes = lab.fresh_topic("notes", partitions=3, replication_factor=3)

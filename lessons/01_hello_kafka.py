@@ -132,7 +132,7 @@ guess.commit("0")
 # END SOLUTION
 
 # %%
-from threebrokers.records import read_log
+from threebrokers.kafka.log_reader import read_log
 
 before = len(read_log(lab.bootstrap, hello))
 producer = lab.producer({"linger.ms": 60_000})

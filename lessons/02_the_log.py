@@ -36,7 +36,7 @@ left = producer.flush()
 # Now read the records. `read_log` is a small helper of this course: it returns all that a topic holds now.
 
 # %%
-from threebrokers.records import read_log
+from threebrokers.kafka.log_reader import read_log
 
 for record in read_log(lab.bootstrap, alerts):
     print(record.offset, record.key, record.value, dict(record.headers))

@@ -616,7 +616,7 @@ guess.commit("0")
 # When the second broker is stopped, the **quorum** is gone too: our brokers are also the controllers, and one of three controllers can decide nothing (lab 04). So the bench wants to hear `anyway=True`. What was decided before stays.
 
 # %%
-from threebrokers.records import read_log
+from threebrokers.kafka.log_reader import read_log
 
 lab.cluster.stop(3)
 found["one is gone"] = accepted()

@@ -897,7 +897,7 @@ for broker in lab.cluster.brokers:
     lab.cluster.kill(broker, anyway=True)
 calm(lab.cluster)
 
-from threebrokers.records import read_log
+from threebrokers.kafka.log_reader import read_log
 
 lab.happened("All 200 readings were there after three kills", len(read_log(lab.bootstrap, readings)) == 200)
 

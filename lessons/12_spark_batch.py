@@ -407,7 +407,7 @@ guess.commit("those of one partition")
 # %%
 from pyspark.sql import Observation
 
-from threebrokers.records import end_offsets
+from threebrokers.kafka.log_reader import end_offsets
 
 fetched = Observation()
 one_aircraft = read(january).observe(fetched, F.count("*").alias("records")).where("key = 'N14228'")

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from threebrokers.sight import BrokerSight, GroupSight, MemberSight, PartitionSight, Sight, TopicSight
+from threebrokers.kafka.state import BrokerSight, GroupSight, MemberSight, PartitionSight, Sight, TopicSight
 
 LEADERS = (1, 3, 2, 3, 1, 2, 1, 2, 3, 1, 2, 3, 2)
 

@@ -2,9 +2,7 @@
 
 from dataclasses import replace
 
-from threebrokers.recorder import Tape
-from threebrokers.recorder.data import Burst, Flow, Mark, TapeData
-from threebrokers.sight import (
+from threebrokers.kafka.state import (
     Act,
     BrokerSight,
     GroupSight,
@@ -13,6 +11,8 @@ from threebrokers.sight import (
     Sight,
     TopicSight,
 )
+from threebrokers.recorder import Tape
+from threebrokers.recorder.data import Burst, Flow, Mark, TapeData
 
 BEGAN = 1_790_000_000.0
 

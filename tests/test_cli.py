@@ -23,7 +23,7 @@ from threebrokers.app import browser, jupyterlab, make_lab, tables, workspace
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.doctor import Finding
 from threebrokers.errors import BenchError
-from threebrokers.sight import BrokerSight, PartitionSight, Sight, TopicSight
+from threebrokers.kafka.state import BrokerSight, PartitionSight, Sight, TopicSight
 
 PARTITIONS = tuple(PartitionSight("orders", n, 1 if n < 2 else None, 3, (1, 2), (1,)) for n in range(3))
 SIGHT = Sight(

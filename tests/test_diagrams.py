@@ -8,9 +8,9 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from threebrokers.diagrams import log_picture, message_path, topic_picture
+from threebrokers.kafka.log_reader import Record
+from threebrokers.kafka.state import Partition, Topic
 from threebrokers.picture import Picture
-from threebrokers.records import Record
-from threebrokers.state import Partition, Topic
 
 SVG = "{http://www.w3.org/2000/svg}"
 TOPIC = Topic(

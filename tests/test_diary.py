@@ -3,7 +3,7 @@
 import pytest
 
 from threebrokers.cluster import diary
-from threebrokers.sight import Act
+from threebrokers.kafka.state import Act
 
 KILL, START = Act(10.5, "kill", 2), Act(12.5, "start", 2, "again")
 

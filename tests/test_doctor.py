@@ -33,8 +33,7 @@ from threebrokers.doctor import (
     remembered,
 )
 from threebrokers.forgotten import RunningBench
-from threebrokers.sight import Sight
-from threebrokers.state import Broker
+from threebrokers.kafka.state import Broker, Sight
 from threebrokers.waiting import quiet_wait
 
 GONE = 2**22 + 1  # more than any process id of Linux

@@ -6,7 +6,7 @@ import pytest
 
 from threebrokers.checks import lab02_keys as keys
 from threebrokers.exercise import NotYet
-from threebrokers.records import Record
+from threebrokers.kafka.log_reader import Record
 
 
 def flight(number: int, tail: str, minute: int) -> dict[str, object]:

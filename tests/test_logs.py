@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from threebrokers import clients, files
+from threebrokers import files
 from threebrokers.cluster import bench, local, ports, process
 from threebrokers.cluster.bench import Bench
 from threebrokers.cluster.local import LocalEngine
+from threebrokers.kafka import clients
 
 
 def test_a_large_file_is_set_aside_and_one_older_is_kept(tmp_path):
@@ -64,6 +65,6 @@ def test_clients_begin_a_new_log_when_the_old_one_is_large(tmp_path):
         file.truncate(files.LOG_BYTES + 1)
     clients.Clients("127.0.0.1:1", tmp_path)
     assert not log.exists()
-    logging.getLogger("threebrokers.clients").warning("new")
+    logging.getLogger("threebrokers.kafka.clients").warning("new")
     assert "new" in log.read_text()
     assert (tmp_path / "clients.log.1").exists()

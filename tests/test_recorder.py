@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 
 from tests.tapes import KILL, PAUSE, START, a_kill_and_a_pause, at, beats, every, sight
 from threebrokers.errors import BenchError
-from threebrokers.recorder import Tape
-from threebrokers.recorder.data import Burst, Flow, Mark, Missed, TapeData
-from threebrokers.sight import (
+from threebrokers.kafka.state import (
     Act,
     BrokerSight,
     GroupSight,
@@ -20,6 +18,8 @@ from threebrokers.sight import (
     Sight,
     TopicSight,
 )
+from threebrokers.recorder import Tape
+from threebrokers.recorder.data import Burst, Flow, Mark, Missed, TapeData
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from threebrokers.clients import LabConsumer, LabProducer
+from threebrokers.kafka.clients import LabConsumer, LabProducer
 from threebrokers.recorder.data import Burst
 from threebrokers.recorder.hook import listen
 from threebrokers.recorder.notes import Notes, Tally

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.tapes import KILL, a_kill_and_a_pause, at, beats, every, sight
+from threebrokers.kafka.state import Act, GroupSight, MemberSight
 from threebrokers.recorder import Tape, bars
 from threebrokers.recorder.data import Burst, Flow, Mark, Missed, TapeData
 from threebrokers.recorder.gaps import Gap
@@ -16,7 +17,6 @@ from threebrokers.recorder.lanes import Lane, flow_lanes
 from threebrokers.recorder.lanes_brokers import broker_lanes, quorum_lane, topic_lanes
 from threebrokers.recorder.lanes_groups import group_lanes
 from threebrokers.recorder.scale import Scale
-from threebrokers.sight import Act, GroupSight, MemberSight
 
 SVG = "{http://www.w3.org/2000/svg}"
 

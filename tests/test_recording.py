@@ -5,8 +5,8 @@ import threading
 import pytest
 
 from tests.sights import sight
-from threebrokers.clients import Clients
 from threebrokers.errors import BenchError
+from threebrokers.kafka.clients import Clients
 from threebrokers.recorder import Recording, recording
 from threebrokers.waiting import quiet_wait
 

@@ -7,11 +7,11 @@ import pytest
 
 from threebrokers.errors import BenchError
 from threebrokers.exercise import exercise
+from threebrokers.kafka.state import Broker, Partition, Topic, read_state
 from threebrokers.lab import Checks
 from threebrokers.ledger import Ledger
 from threebrokers.opening import open_lab
 from threebrokers.paths import home, repo
-from threebrokers.state import Broker, Partition, Topic, read_state
 
 
 class Admin:

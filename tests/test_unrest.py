@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 
 from threebrokers.cluster import diary
-from threebrokers.sight import Act
+from threebrokers.kafka.state import Act
 from tools.unrest import Unrest, unasked
 
 FENCED = (

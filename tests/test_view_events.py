@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from tests.sights import LEADERS, after_a_kill, broker, failsafe, group, member, partition, sight, topic
-from threebrokers.sight import Act, Sight
+from threebrokers.kafka.state import Act, Sight
 from threebrokers.view import events
 from threebrokers.view.story import Story
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.sights import after_a_kill, broker, failsafe, group, member, partition, sight, topic
-from threebrokers.sight import Act
+from threebrokers.kafka.state import Act
 from threebrokers.view.event import Event
 from threebrokers.view.frame import Scene, frame
 from threebrokers.view.words import duration, words

@@ -6,7 +6,7 @@ import pytest
 
 from tests.sights import after_a_kill, sight
 from threebrokers.errors import BenchError
-from threebrokers.sight import Act
+from threebrokers.kafka.state import Act
 from threebrokers.view import Panels, live, panels, replay
 from threebrokers.view.still import still
 from threebrokers.waiting import quiet_wait

@@ -12,10 +12,13 @@ import pytest
 from threebrokers import clock
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.errors import BenchError
-from threebrokers.sight import PartitionSight
-from threebrokers.watching import Looker, Observer, groups, questions
-from threebrokers.watching.merge import View, chief, merge_topics
-from threebrokers.watching.wire import Wire
+from threebrokers.kafka import requests
+from threebrokers.kafka.background import Observer
+from threebrokers.kafka.connection import Wire
+from threebrokers.kafka.groups import groups
+from threebrokers.kafka.merge import View, chief, merge_topics
+from threebrokers.kafka.poller import Looker
+from threebrokers.kafka.state import PartitionSight
 
 
 def partition(leader, epoch, isr=(1, 2, 3)):
@@ -118,7 +121,7 @@ def talker():
         with connection:
             while head := connection.recv(4):
                 asked = connection.recv(struct.unpack(">i", head)[0])
-                kind = questions.DescribeQuorumResponse
+                kind = requests.DescribeQuorumResponse
                 told = kind.TopicData.PartitionData(
                     partition_index=0, error_code=0, leader_id=2, leader_epoch=7, high_watermark=1
                 )
@@ -139,20 +142,20 @@ def talker():
 def test_one_that_answers_is_heard_beside_one_that_is_silent_and_one_that_is_gone(talker, silent, closed):
     wire = Wire()
     begun = time.monotonic()
-    answers = wire.ask({a: [questions.quorum()] for a in (silent, talker, closed)}, 0.3)
+    answers = wire.ask({a: [requests.quorum()] for a in (silent, talker, closed)}, 0.3)
     assert time.monotonic() - begun < 0.6
     assert list(answers) == [talker]
-    assert questions.told_leader(answers[talker][0]) == (7, 2)
+    assert requests.told_leader(answers[talker][0]) == (7, 2)
     begun = time.monotonic()
-    assert list(wire.ask({a: [questions.quorum()] for a in (silent, talker)}, 0.3)) == [talker]
+    assert list(wire.ask({a: [requests.quorum()] for a in (silent, talker)}, 0.3)) == [talker]
     assert time.monotonic() - begun < 0.2  # the silent one is left alone for a while
     wire.close()
 
 
 def test_several_questions_are_answered_in_order(talker):
     wire = Wire()
-    answers = wire.ask({talker: [questions.quorum()] * 3}, 2)
-    assert [questions.told_leader(answer) for answer in answers[talker]] == [(7, 2)] * 3
+    answers = wire.ask({talker: [requests.quorum()] * 3}, 2)
+    assert [requests.told_leader(answer) for answer in answers[talker]] == [(7, 2)] * 3
     wire.close()
 
 

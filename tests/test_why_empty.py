@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests import sights
-from threebrokers.sight import GroupSight
+from threebrokers.kafka.state import GroupSight
 from threebrokers.why_empty import Answer, explain, reasons
 from threebrokers.why_empty.explain import gathered
 from threebrokers.why_empty.facts import Client, Facts, Place

@@ -4,7 +4,7 @@ from confluent_kafka import ElectionType, KafkaException
 from confluent_kafka.admin import AdminClient
 
 from threebrokers.cluster import Cluster
-from threebrokers.sight import PartitionSight
+from threebrokers.kafka.state import PartitionSight
 from threebrokers.waiting import wait_until
 
 CALM_SECONDS = 40.0

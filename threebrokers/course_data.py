@@ -6,8 +6,8 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from threebrokers.data import flight_messages
 from threebrokers.errors import BenchError
+from threebrokers.kafka.log_reader import SILENCE, end_offsets, start_offsets
 from threebrokers.lab import Lab
-from threebrokers.records import SILENCE, end_offsets, start_offsets
 from threebrokers.waiting import shown
 
 FLIGHTS = 336_776

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from confluent_kafka.admin import AdminClient
 
 from threebrokers import paths, topics, waiting
-from threebrokers.clients import Clients, LabConsumer, LabProducer
 from threebrokers.cluster import Cluster
 from threebrokers.exercise import Check, Solved
 from threebrokers.happened import happened
+from threebrokers.kafka.clients import Clients, LabConsumer, LabProducer
 from threebrokers.ledger import Ledger, place
 from threebrokers.ledger.notes import Book
 from threebrokers.program import Program, Programs

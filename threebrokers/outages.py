@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Collection
 
+from threebrokers.kafka.state import ClusterState, Partition, Topic
 from threebrokers.lab import Lab
-from threebrokers.state import ClusterState, Partition, Topic
 
 SETTLE_SECONDS = 20.0
 PARTITIONS, COPIES = 13, 3

@@ -10,7 +10,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from threebrokers.cluster import Cluster
 from threebrokers.errors import BenchError
-from threebrokers.state import ClusterState, Topic
+from threebrokers.kafka.state import ClusterState, Topic
 from threebrokers.waiting import wait_until
 
 SETTLE_SECONDS = 20.0

@@ -9,7 +9,7 @@ from confluent_kafka import ElectionType
 
 from threebrokers import topics
 from threebrokers.cluster import Cluster
-from threebrokers.state import Partition
+from threebrokers.kafka.state import Partition
 from threebrokers.waiting import wait_until
 
 WITHIN = 60.0

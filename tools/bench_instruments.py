@@ -7,8 +7,8 @@ from pathlib import Path
 from uuid import uuid4
 
 from threebrokers import topics
-from threebrokers.clients import Clients
 from threebrokers.cluster import Cluster
+from threebrokers.kafka.clients import Clients
 from threebrokers.recorder import Recording
 
 TOPIC, PARTITIONS = "bench-recorded", 13

@@ -8,7 +8,7 @@ from confluent_kafka import Producer
 
 from threebrokers import topics
 from threebrokers.cluster import Cluster
-from threebrokers.sight import PartitionSight
+from threebrokers.kafka.state import PartitionSight
 from threebrokers.waiting import quiet_wait
 
 TOPIC, WITHIN = "links", 60.0

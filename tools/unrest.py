@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from threebrokers.cluster import Cluster, diary
-from threebrokers.sight import Act
+from threebrokers.kafka.state import Act
 
 TIME = r"^(\d\d):(\d\d):(\d\d)\.(\d\d\d) "
 FENCED = re.compile(TIME + r".*Fencing broker (\d+) at epoch \d+ because its session has timed out", re.M)

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.sights import after_a_kill, broker, group, member, partition, sight, topic
-from threebrokers.sight import Act
+from threebrokers.kafka.state import Act
 from threebrokers.view import events
 from threebrokers.view.frame import Scene, frame
 from threebrokers.view.panel import HERE

@@ -18,7 +18,7 @@ from threebrokers import forgotten, topics
 from threebrokers.cluster import Cluster, engine
 from threebrokers.doctor import Finding, examine
 from threebrokers.doctor.groups import look_at_rebalances, look_for_forgotten_members, look_for_frozen
-from threebrokers.sight import Sight
+from threebrokers.kafka.state import Sight
 from threebrokers.waiting import quiet_wait
 
 TOPIC, GROUP = "doctored", "patients"

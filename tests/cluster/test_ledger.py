@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import pytest
 from confluent_kafka import KafkaException, Message, TopicPartition
 
-from threebrokers.clients import LabConsumer
 from threebrokers.cluster import Cluster
+from threebrokers.kafka.clients import LabConsumer
+from threebrokers.kafka.state import Partition
 from threebrokers.lab import Lab
 from threebrokers.ledger import Balance, Ledger
 from threebrokers.opening import open_lab
-from threebrokers.state import Partition
 from threebrokers.waiting import wait_until
 
 PRODUCER = {"linger.ms": 0, "acks": "all"}

@@ -12,7 +12,7 @@ from confluent_kafka import Producer
 from threebrokers import topics
 from threebrokers.cluster import BROKERS, Cluster, bench, links
 from threebrokers.errors import BenchError
-from threebrokers.records import SILENCE, read_log
+from threebrokers.kafka.log_reader import SILENCE, read_log
 from threebrokers.waiting import quiet_wait
 
 TOPIC = "linked"

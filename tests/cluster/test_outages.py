@@ -6,10 +6,10 @@ import pytest
 from confluent_kafka import ElectionType, TopicPartition
 
 from threebrokers.cluster import Cluster
+from threebrokers.kafka.state import Topic
 from threebrokers.lab import Lab
 from threebrokers.opening import open_lab
 from threebrokers.outages import away, spread, together, uneven
-from threebrokers.state import Topic
 from threebrokers.waiting import wait_until
 
 

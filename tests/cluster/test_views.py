@@ -7,7 +7,7 @@ import pytest
 
 from threebrokers import topics
 from threebrokers.cluster import BROKERS, Cluster
-from threebrokers.watching.views import views
+from threebrokers.kafka.poller import views
 
 TOPIC = "seen"
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from threebrokers import topics
-from threebrokers.clients import Clients
+from threebrokers.kafka.clients import Clients
 from threebrokers.waiting import quiet_wait
 
 

@@ -8,11 +8,11 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from tests.commands import run
 from threebrokers import topics
-from threebrokers.clients import Clients, LabConsumer
 from threebrokers.cluster import Cluster
 from threebrokers.errors import BenchError
+from threebrokers.kafka.clients import Clients, LabConsumer
+from threebrokers.kafka.poller import Looker
 from threebrokers.waiting import quiet_wait
-from threebrokers.watching import Looker
 from threebrokers.why_empty import Answer, explain
 
 TOPIC = "why-empty"

@@ -8,8 +8,8 @@ from confluent_kafka import KafkaException, Producer
 
 from threebrokers import topics
 from threebrokers.cluster import BROKERS, Cluster
-from threebrokers.records import SILENCE
-from threebrokers.sight import PartitionSight, Sight
+from threebrokers.kafka.log_reader import SILENCE
+from threebrokers.kafka.state import PartitionSight, Sight
 from threebrokers.waiting import poll, quiet_wait
 
 TOPIC = "promised"

@@ -9,8 +9,8 @@ from tests.contract.basis import EVERYBODY, Basis, partitions, producer, send, s
 from threebrokers.cluster import BROKERS, Cluster
 from threebrokers.cluster.network import Fault
 from threebrokers.errors import BenchError
-from threebrokers.records import read_log
-from threebrokers.sight import PartitionSight, Sight
+from threebrokers.kafka.log_reader import read_log
+from threebrokers.kafka.state import PartitionSight, Sight
 
 
 def led_by(sight: Sight, broker: int) -> int:

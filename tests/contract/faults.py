@@ -17,8 +17,8 @@ from tests.contract.basis import (
 )  # fmt: skip
 from threebrokers.cluster import Cluster
 from threebrokers.errors import BenchError
-from threebrokers.records import end_offsets, read_log, start_offsets
-from threebrokers.sight import Sight
+from threebrokers.kafka.log_reader import end_offsets, read_log, start_offsets
+from threebrokers.kafka.state import Sight
 
 HUNDRED = [str(n) for n in range(100)]
 

@@ -11,8 +11,8 @@ import pytest
 from tests.contract.basis import EVERYBODY, Basis, producer, send, soon, whole
 from threebrokers.cluster import BROKERS, Cluster, engine, ports
 from threebrokers.errors import BenchError
-from threebrokers.records import read_log
-from threebrokers.sight import Sight
+from threebrokers.kafka.log_reader import read_log
+from threebrokers.kafka.state import Sight
 from threebrokers.waiting import quiet_wait
 
 FIFTY = [str(n) for n in range(50)]

@@ -21,8 +21,8 @@ from threebrokers import topics
 from threebrokers.cluster import BROKERS
 from threebrokers.cluster.settings import TABLE
 from threebrokers.errors import BenchError
-from threebrokers.records import read_log
-from threebrokers.sight import Sight
+from threebrokers.kafka.log_reader import read_log
+from threebrokers.kafka.state import Sight
 
 MEGABYTE = 1 << 20
 

@@ -15,8 +15,8 @@ from threebrokers.paths import home
 if TYPE_CHECKING:
     from threebrokers.cluster import Cluster
     from threebrokers.doctor import Finding
+    from threebrokers.kafka.state import Sight
     from threebrokers.progress import Guess
-    from threebrokers.sight import Sight
 
 SIGNS = {"up": "●", "paused": "‖", "down": "○", "unknown": "?"}
 MEGA = 1_000_000

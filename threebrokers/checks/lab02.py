@@ -7,8 +7,8 @@ from threebrokers.checks import lab02_keys as keys
 from threebrokers.checks import lab02_places as places
 from threebrokers.checks.reading import committed, expect_topic, log_of
 from threebrokers.exercise import NotYet, eventually, exercise
+from threebrokers.kafka.log_reader import Record
 from threebrokers.lab import Lab
-from threebrokers.records import Record
 
 TOPICS = (
     "alerts",

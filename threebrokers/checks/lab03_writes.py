@@ -5,8 +5,8 @@ from typing import Any
 from confluent_kafka import KafkaError, Producer
 
 from threebrokers.checks.reading import existing_topic
-from threebrokers.clients import LabProducer
 from threebrokers.exercise import NotYet, eventually
+from threebrokers.kafka.clients import LabProducer
 from threebrokers.lab import Lab
 
 LEAST = {"clicks": 1, "invoices": 2, "payments": 3}  # min.insync.replicas of the exercise's topics

@@ -5,11 +5,11 @@ from typing import Any
 
 from threebrokers.checks.reading import committed
 from threebrokers.exercise import NotYet
+from threebrokers.kafka.log_reader import read_log
+from threebrokers.kafka.state import Act, GroupSight, Sight
 from threebrokers.lab import Lab
 from threebrokers.ledger.clients import LedgerProducer
 from threebrokers.recorder import Tape
-from threebrokers.records import read_log
-from threebrokers.sight import Act, GroupSight, Sight
 
 FAULTS = {"stop": "start", "kill": "start", "pause": "resume", "cut": "heal"}
 NUMBERS = 150

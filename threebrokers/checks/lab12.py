@@ -16,8 +16,8 @@ from threebrokers.checks.spark_reading import WHOLE, expect_columns, expect_read
 from threebrokers.course_data import send
 from threebrokers.data import flight_messages
 from threebrokers.exercise import NotYet, exercise
+from threebrokers.kafka.log_reader import end_offsets
 from threebrokers.lab import Lab
-from threebrokers.records import end_offsets
 from threebrokers.spark import folder
 
 TOPICS = ("spark-january", "spark-new", "spark-delays")

@@ -4,9 +4,9 @@ from confluent_kafka import ConsumerGroupTopicPartitions, Message, TopicPartitio
 from confluent_kafka.admin import ConfigResource, ResourceType
 
 from threebrokers.exercise import NotYet
+from threebrokers.kafka.log_reader import Record, read_log
+from threebrokers.kafka.state import Topic
 from threebrokers.lab import Lab
-from threebrokers.records import Record, read_log
-from threebrokers.state import Topic
 
 CALL_SECONDS = 10.0
 

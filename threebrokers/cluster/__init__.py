@@ -5,20 +5,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from threebrokers import paths as places
-from threebrokers.cluster import asking, diary, engine, programs, tools
+from threebrokers.cluster import diary, engine, programs, tools
 from threebrokers.cluster.acts import Acts
 from threebrokers.cluster.process import BrokerProcess, Work
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import BenchError
-from threebrokers.sight import Act, Sight
-from threebrokers.state import ClusterState, read_state
+from threebrokers.kafka import admin
+from threebrokers.kafka.state import Act, ClusterState, Sight, read_state
 from threebrokers.waiting import poll, wait_until
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
 
+    from threebrokers.kafka.poller import Looker
     from threebrokers.view import Panel, Panels
-    from threebrokers.watching import Looker
 
 __all__ = ["Cluster"]
 
@@ -112,7 +112,7 @@ class Cluster(Acts):
 
         It is given the brokers that are up and not cut off: another takes a question and never answers.
         """
-        return asking.admin(self._addresses(self._answering() or BROKERS))
+        return admin.admin(self._addresses(self._answering() or BROKERS))
 
     def state(self, topics: list[str] | None = None) -> ClusterState:
         """Return brokers and topics as one of the brokers sees them now."""
@@ -120,7 +120,7 @@ class Cluster(Acts):
 
     def looker(self) -> "Looker":
         """Return what asks every broker by itself, also while some of them are gone."""
-        from threebrokers.watching import Looker  # kafka-python, which takes 0.2 s to import
+        from threebrokers.kafka.poller import Looker  # kafka-python, which takes 0.2 s to import
 
         return Looker(self.processes, self._engine.listening)
 
@@ -159,7 +159,7 @@ class Cluster(Acts):
 
         A broker that does not answer within 2 s is left out.
         """
-        from threebrokers.watching.views import views  # kafka-python, as for a look
+        from threebrokers.kafka.poller import views  # kafka-python, as for a look
 
         running = [n for n, process in self._engine.processes().items() if process.state == "up"]
         return views({n: self.address(n) for n in running}, topics, VIEW_SECONDS)
@@ -203,7 +203,7 @@ class Cluster(Acts):
 
     def _wait_registered(self, wanted: set[int]) -> None:
         wait_until(
-            lambda: wanted <= asking.registered(self.admin()),
+            lambda: wanted <= admin.registered(self.admin()),
             what=f"broker {', '.join(map(str, sorted(wanted)))} to register with the cluster",
             within=START_SECONDS,
             otherwise="run `threebrokers doctor`, it names the cause.",

@@ -7,7 +7,7 @@ from threebrokers.cluster.engine import Engine
 from threebrokers.cluster.network import Fault, Peer
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import BenchError
-from threebrokers.sight import Act
+from threebrokers.kafka.state import Act
 
 QUORUM = len(BROKERS) // 2 + 1
 

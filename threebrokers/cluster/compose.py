@@ -181,7 +181,7 @@ class ComposeEngine:
 
         Docker takes connections for a container before anybody listens in it, so an open port says nothing.
         """
-        from threebrokers.watching.views import views  # kafka-python, as for a look
+        from threebrokers.kafka.poller import views  # kafka-python, as for a look
 
         addresses = self.addresses()
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from threebrokers.files import set_aside
-from threebrokers.sight import Act
+from threebrokers.kafka.state import Act
 
 MOST_BYTES = 1_000_000  # some 12,000 acts
 

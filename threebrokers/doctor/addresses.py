@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from threebrokers.cluster import Cluster
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.doctor.finding import Finding
-from threebrokers.state import Broker
+from threebrokers.kafka.state import Broker
 
 
 def look_at_addresses(cluster: Cluster, processes: Mapping[int, BrokerProcess]) -> Finding:

@@ -1,7 +1,7 @@
 """Whether the brokers that run form a whole cluster: registered, led, and with enough copies."""
 
 from threebrokers.doctor.finding import Finding, listed
-from threebrokers.sight import Sight
+from threebrokers.kafka.state import Sight
 
 COPIES = 3
 INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import psutil
 
 from threebrokers.doctor.finding import Finding, listed
-from threebrokers.sight import GroupSight, MemberSight, Sight, lag
+from threebrokers.kafka.state import GroupSight, MemberSight, Sight, lag
 from threebrokers.waiting import poll
 from threebrokers.why_empty.facts import REBALANCING
 

@@ -26,10 +26,10 @@ from threebrokers.doctor import (
     versions,
 )
 from threebrokers.doctor.finding import Finding
+from threebrokers.kafka.poller import Looker
+from threebrokers.kafka.state import Sight
 from threebrokers.paths import home
-from threebrokers.sight import Sight
 from threebrokers.waiting import poll
-from threebrokers.watching import Looker
 from threebrokers.why_empty import asking
 
 SETTLE_SECONDS = 3.0

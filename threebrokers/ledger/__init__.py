@@ -7,16 +7,16 @@ from typing import Any
 
 from confluent_kafka import Message
 
-from threebrokers.clients import Clients
 from threebrokers.cluster import Cluster
 from threebrokers.errors import BenchError
+from threebrokers.kafka.clients import Clients
+from threebrokers.kafka.log_reader import read_log, start_offsets
+from threebrokers.kafka.state import Sight
 from threebrokers.ledger.balance import Balance
 from threebrokers.ledger.clients import LedgerConsumer, LedgerProducer, number_in
 from threebrokers.ledger.entries import Entry, Failure
 from threebrokers.ledger.notes import Book, Number
 from threebrokers.ledger.table import BalanceTable, Comparison, compare
-from threebrokers.records import read_log, start_offsets
-from threebrokers.sight import Sight
 from threebrokers.waiting import poll
 
 __all__ = ["Balance", "Comparison", "Entry", "Failure", "Ledger", "Number", "compare"]

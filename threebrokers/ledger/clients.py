@@ -5,7 +5,7 @@ from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message
 
-from threebrokers.clients import LabConsumer, LabProducer
+from threebrokers.kafka.clients import LabConsumer, LabProducer
 from threebrokers.ledger.notes import Book, Number
 
 HEADER = "ledger-number"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from threebrokers.sight import Act, Sight
+from threebrokers.kafka.state import Act, Sight
 
 # What a client can do with a record, in the order in which it happens.
 KINDS = ("sent", "acknowledged", "failed", "delivered", "processed")

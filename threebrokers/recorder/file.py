@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from threebrokers.kafka.state import Act
 from threebrokers.recorder.data import Burst, Flow, Mark, Missed, TapeData
 from threebrokers.recorder.gaps import Gap
 from threebrokers.recorder.rows import changes, rows, sight_of
-from threebrokers.sight import Act
 
 FORMAT = "threebrokers tape 1"
 ABOUT = {

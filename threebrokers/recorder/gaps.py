@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
+from threebrokers.kafka.state import Act
 from threebrokers.recorder.data import KINDS, Flow, TapeData
-from threebrokers.sight import Act
 
 # A pause counts as a gap if it is this many times as long as the flow's usual one.
 RHYTHMS = 10

@@ -8,7 +8,7 @@ from typing import Any
 from confluent_kafka import KafkaError, Message
 
 from threebrokers import clock
-from threebrokers.clients import LabConsumer, LabProducer
+from threebrokers.kafka.clients import LabConsumer, LabProducer
 from threebrokers.recorder.notes import Notes, Tally
 
 Report = Callable[[KafkaError | None, Message], Any]

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from threebrokers.kafka.state import Sight
 from threebrokers.recorder.data import KINDS, Burst, TapeData
 from threebrokers.recorder.gaps import Gap
-from threebrokers.sight import Sight
 
 V = TypeVar("V")
 Drawn = tuple[tuple[str, ...], str]

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
 
+from threebrokers.kafka.state import PartitionSight, Sight
 from threebrokers.recorder.data import TapeData
 from threebrokers.recorder.lanes import ABSENT, Drawn, Lane, Span, begun, lane, runs
 from threebrokers.recorder.leading import serving
-from threebrokers.sight import PartitionSight, Sight
 
 # So many partitions in all have a lane each; of more, the leaders are counted.
 FEW = 4

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
+from threebrokers.kafka.state import GroupSight, Sight
 from threebrokers.recorder.data import TapeData
 from threebrokers.recorder.lanes import Drawn, Lane, lane
-from threebrokers.sight import GroupSight, Sight
 
 # More members, or more partitions of one member, are counted and not named.
 FEW = 6

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from threebrokers.kafka.state import Sight
 from threebrokers.recorder.data import TapeData
 from threebrokers.recorder.gaps import Gap, with_act
-from threebrokers.sight import Sight
 
 # A process that is so serves nobody. One that only did not answer may be busy, so nothing follows from that.
 GONE = ("down", "paused")

@@ -10,17 +10,17 @@ from typing import Self
 from confluent_kafka import Message
 
 from threebrokers import clock
-from threebrokers.clients import Clients, LabConsumer, LabProducer
 from threebrokers.cluster import Cluster
 from threebrokers.errors import BenchError
+from threebrokers.kafka.background import Observer
+from threebrokers.kafka.clients import Clients, LabConsumer, LabProducer
+from threebrokers.kafka.state import Act, Sight
 from threebrokers.recorder.data import Mark, Missed, TapeData
 from threebrokers.recorder.hook import listen
 from threebrokers.recorder.notes import Notes
 from threebrokers.recorder.tape import Tape
 from threebrokers.recorder.thin import thin
-from threebrokers.sight import Act, Sight
 from threebrokers.waiting import quiet_wait
-from threebrokers.watching import Observer
 
 EVERY_SECONDS = 0.1
 FIRST_LOOK_SECONDS = 3.0

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from threebrokers.sight import BrokerSight, GroupSight, MemberSight, PartitionSight, Sight, TopicSight
+from threebrokers.kafka.state import BrokerSight, GroupSight, MemberSight, PartitionSight, Sight, TopicSight
 
 Rows = Mapping[str, Any]
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from threebrokers.errors import BenchError
 from threebrokers.files import write_whole
+from threebrokers.kafka.state import Act, Sight
 from threebrokers.recorder import file, timeline
 from threebrokers.recorder.data import KINDS, Flow, TapeData
 from threebrokers.recorder.gaps import Gap, silences, unusual
 from threebrokers.recorder.leading import leaderless
 from threebrokers.recorder.timeline import TimeLine
-from threebrokers.sight import Act, Sight
 
 if TYPE_CHECKING:
     from threebrokers.view import Panel

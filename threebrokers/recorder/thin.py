@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from threebrokers.sight import Sight, TopicSight
+from threebrokers.kafka.state import Sight, TopicSight
 
 MEGABYTE = 10**6
 

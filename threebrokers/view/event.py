@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from threebrokers.sight import Act, PartitionSight
+from threebrokers.kafka.state import Act, PartitionSight
 
 # Later than this a change is hardly the act's doing.
 CAUSE_SECONDS = 30.0

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from threebrokers.sight import Act, Sight
+from threebrokers.kafka.state import Act, Sight
 from threebrokers.view.event import Event, act_event
 from threebrokers.view.news_brokers import broker_news, opening, quorum_news
 from threebrokers.view.news_groups import group_news

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from threebrokers.sight import Act, BrokerSight, Sight
+from threebrokers.kafka.state import Act, BrokerSight, Sight
 from threebrokers.view.event import Event
 from threebrokers.view.frame_groups import group_frame
 from threebrokers.view.frame_topics import topic_frame

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from threebrokers.sight import GroupSight, Sight, lag
+from threebrokers.kafka.state import GroupSight, Sight, lag
 from threebrokers.view.naming import member_names, share
 
 # Kafka's words for a group's state, and what they mean.

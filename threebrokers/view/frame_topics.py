@@ -3,7 +3,7 @@
 from math import floor, log10
 from typing import Any
 
-from threebrokers.sight import GroupSight, PartitionSight, Sight, TopicSight, lag
+from threebrokers.kafka.state import GroupSight, PartitionSight, Sight, TopicSight, lag
 from threebrokers.view.event import listed
 from threebrokers.view.naming import member_names
 

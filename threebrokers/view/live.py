@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from threebrokers import clock
-from threebrokers.sight import Act, Sight
+from threebrokers.kafka.background import Observer, in_words
+from threebrokers.kafka.poller import Looker
+from threebrokers.kafka.state import Act, Sight
 from threebrokers.view.event import Event
 from threebrokers.view.frame import Frame, Scene, frame
 from threebrokers.view.panel import Panel
 from threebrokers.view.story import Story
 from threebrokers.waiting import poll
-from threebrokers.watching import Looker, Observer, in_words
 
 EVERY_SECONDS = 0.5
 FIRST_SECONDS = 2.0

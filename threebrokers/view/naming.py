@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 
-from threebrokers.sight import GroupSight, MemberSight
+from threebrokers.kafka.state import GroupSight, MemberSight
 
 MOST = 6
 

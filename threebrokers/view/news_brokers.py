@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from threebrokers.sight import Act, BrokerSight, Sight
+from threebrokers.kafka.state import Act, BrokerSight, Sight
 from threebrokers.view.event import Event, listed, since
 
 # Shorter than this nobody's silence is worth a line: a busy machine is silent for a moment too.

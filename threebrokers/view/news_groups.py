@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from threebrokers.sight import GroupSight, Sight
+from threebrokers.kafka.state import GroupSight, Sight
 from threebrokers.view.event import Event
 from threebrokers.view.naming import member_names, share
 

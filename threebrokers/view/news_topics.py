@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from threebrokers.sight import Act, PartitionSight, Sight, TopicSight
+from threebrokers.kafka.state import Act, PartitionSight, Sight, TopicSight
 from threebrokers.view.event import Event, have, listed, named, since
 from threebrokers.view.news_brokers import BREAKING, MENDING
 

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from threebrokers.errors import BenchError
-from threebrokers.sight import Act, Sight
+from threebrokers.kafka.state import Act, Sight
 from threebrokers.view.event import Event, act_event
 from threebrokers.view.events import events
 from threebrokers.view.frame import Scene, frame

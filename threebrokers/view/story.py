@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from threebrokers import clock
-from threebrokers.sight import Act, Sight
+from threebrokers.kafka.state import Act, Sight
 from threebrokers.view.event import Event, act_event
 from threebrokers.view.events import changes
 

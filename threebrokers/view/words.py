@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from threebrokers.sight import BrokerSight, PartitionSight, Sight, TopicSight, lag
+from threebrokers.kafka.state import BrokerSight, PartitionSight, Sight, TopicSight, lag
 from threebrokers.view.event import listed
 from threebrokers.view.frame_groups import group_summary
 from threebrokers.view.frame_topics import copy_cell, summary

@@ -6,8 +6,8 @@ from typing import Any
 from confluent_kafka import Consumer, IsolationLevel, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
-from threebrokers.clients import LabConsumer
-from threebrokers.records import SILENCE
+from threebrokers.kafka.clients import LabConsumer
+from threebrokers.kafka.log_reader import SILENCE
 from threebrokers.waiting import poll
 from threebrokers.why_empty.facts import Client
 

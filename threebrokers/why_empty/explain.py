@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from confluent_kafka import KafkaException
 
-from threebrokers.clients import LabConsumer
 from threebrokers.cluster import Cluster
 from threebrokers.errors import BenchError
-from threebrokers.sight import GroupSight, PartitionSight, Sight
+from threebrokers.kafka.clients import LabConsumer
+from threebrokers.kafka.state import GroupSight, PartitionSight, Sight
 from threebrokers.waiting import poll, shown
 from threebrokers.why_empty import asking, of_offsets, reasons
 from threebrokers.why_empty.answer import Answer

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from threebrokers.sight import BrokerSight, GroupSight, PartitionSight
+from threebrokers.kafka.state import BrokerSight, GroupSight, PartitionSight
 
 OFFSETS = "__consumer_offsets"
 # Kafka's words for a group that is sharing out its partitions: two of each group protocol.

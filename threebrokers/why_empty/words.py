@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
-from threebrokers.sight import BrokerSight
+from threebrokers.kafka.state import BrokerSight
 from threebrokers.why_empty.facts import Place
 
 Told = tuple[str, str]  # one word for programs, one paragraph for people

@@ -6,12 +6,13 @@ from time import monotonic
 from typing import Any, Protocol
 
 from threebrokers import clock
-from threebrokers.sight import BrokerSight, GroupSight, Sight
-from threebrokers.watching import questions
-from threebrokers.watching.groups import ask as ask_groups
-from threebrokers.watching.groups import read as read_groups
-from threebrokers.watching.merge import View, chief, merge_topics, read_view
-from threebrokers.watching.wire import Question, Wire
+from threebrokers.kafka import requests
+from threebrokers.kafka.connection import Question, Wire
+from threebrokers.kafka.groups import ask as ask_groups
+from threebrokers.kafka.groups import read as read_groups
+from threebrokers.kafka.merge import NO_ERROR, View, chief, merge_topics, read_view
+from threebrokers.kafka.state import Broker, BrokerSight, ClusterState, GroupSight, Partition, Sight, Topic
+from threebrokers.waiting import poll
 
 ANSWER_SECONDS = 0.3
 # A broker that is busy may miss one look; it is called silent after this time.
@@ -69,16 +70,16 @@ class Looker:
         known = self._last.topics if self._last else ()
         places = {t.name: [p.id for p in t.partitions] for t in known if topics is None or t.name in topics}
         asked: list[Question] = [
-            questions.metadata(topics),
-            questions.offsets(places, questions.LATEST, questions.OWN_COPY),
-            questions.offsets(places, questions.LATEST, questions.CONSUMER),
-            questions.offsets(places, questions.EARLIEST, questions.CONSUMER),
+            requests.metadata(topics),
+            requests.offsets(places, requests.LATEST, requests.OWN_COPY),
+            requests.offsets(places, requests.LATEST, requests.CONSUMER),
+            requests.offsets(places, requests.EARLIEST, requests.CONSUMER),
             *ask_groups(groups),
         ]
         to_ask = {listening[n]["CLIENT"]: asked for n in running}
         controllers = {n: listening[n]["CONTROLLER"] for n in running if "CONTROLLER" in listening[n]}
         answers = self._wire.ask(
-            to_ask | {address: [questions.quorum()] for address in controllers.values()}, ANSWER_SECONDS
+            to_ask | {address: [requests.quorum()] for address in controllers.values()}, ANSWER_SECONDS
         )
         now = clock.now()
         asked_at = {n: {listening[n]["CLIENT"], controllers.get(n, listening[n]["CLIENT"])} for n in running}
@@ -87,7 +88,7 @@ class Looker:
         leaders = [
             leader
             for address in controllers.values()
-            if address in answers and (leader := questions.told_leader(answers[address][0]))
+            if address in answers and (leader := requests.told_leader(answers[address][0]))
         ]
         epoch, quorum_leader = max(leaders, default=(-1, None))
         self._answered.update(dict.fromkeys(told, monotonic()))
@@ -103,7 +104,7 @@ class Looker:
         groups: Sequence[str],
     ) -> Sight:
         views: dict[int, View] = {
-            n: read_view(answer[0], *map(questions.told_offsets, answer[1:4])) for n, answer in told.items()
+            n: read_view(answer[0], *map(requests.told_offsets, answer[1:4])) for n, answer in told.items()
         }
         first = chief(views, quorum[1])
         registered = views[first].registered if first else frozenset()
@@ -137,3 +138,48 @@ class Looker:
         known = next((g for g in (self._last.groups if self._last else ()) if g.name == name), None)
         nobody = replace(known or GroupSight(name, "", None), state="no coordinator", coordinator=None)
         return told.get(name, nobody)
+
+
+def views(
+    addresses: Mapping[int, str], topics: Sequence[str] | None, within: float
+) -> dict[int, ClusterState]:
+    """Return what the broker at each address says of the brokers and of these topics (all if None).
+
+    One that does not answer is asked again, for so many seconds, and then left out.
+    """
+    wire, found = Wire(), dict[int, ClusterState]()
+    question = [requests.metadata(topics)]
+    try:
+        for _ in poll(lambda: None, within):
+            silent = {address: n for n, address in addresses.items() if n not in found}
+            for address, [told] in wire.ask(dict.fromkeys(silent, question), ANSWER_SECONDS).items():
+                found[silent[address]] = _state(told)
+            if len(found) == len(addresses):
+                break
+    finally:
+        wire.close()
+    return dict(sorted(found.items()))
+
+
+def _state(told: Any) -> ClusterState:
+    return ClusterState(
+        brokers=tuple(
+            Broker(b.node_id, b.host, b.port) for b in sorted(told.brokers, key=lambda b: b.node_id)
+        ),
+        topics=tuple(
+            Topic(topic.name, tuple(_partition(topic.name, p) for p in _in_order(topic.partitions)))
+            for topic in sorted(told.topics, key=lambda topic: topic.name)
+            if topic.error_code == NO_ERROR
+        ),
+    )
+
+
+def _partition(topic: str, told: Any) -> Partition:
+    leader = None if told.leader_id < 0 else told.leader_id
+    return Partition(
+        topic, told.partition_index, leader, tuple(told.replica_nodes), tuple(sorted(told.isr_nodes))
+    )
+
+
+def _in_order(partitions: Sequence[Any]) -> list[Any]:
+    return sorted(partitions, key=lambda p: p.partition_index)

@@ -141,7 +141,7 @@ def _close(client: LabProducer | LabConsumer) -> None:
 
 def _client_log(folder: Path) -> logging.Logger:
     # librdkafka would write to stderr, which a notebook shows as a red block in some later cell.
-    logger = logging.getLogger("threebrokers.clients")
+    logger = logging.getLogger("threebrokers.kafka.clients")
     logger.propagate = False
     path = folder / "clients.log"
     if not any(getattr(h, "baseFilename", None) == str(path) for h in logger.handlers):

@@ -5,7 +5,7 @@ It is imported when a client is made: who only starts, stops or looks at brokers
 
 from typing import TYPE_CHECKING, Any
 
-from threebrokers.state import METADATA_SECONDS
+from threebrokers.kafka.state import METADATA_SECONDS
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
@@ -25,7 +25,7 @@ def admin(bootstrap: str) -> "AdminClient":
     """Return a fresh AdminClient that looks again soon when a broker does not answer."""
     from confluent_kafka.admin import AdminClient
 
-    from threebrokers.records import SILENCE
+    from threebrokers.kafka.log_reader import SILENCE
 
     settings: dict[str, Any] = {
         "bootstrap.servers": bootstrap,

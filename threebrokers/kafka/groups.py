@@ -8,11 +8,11 @@ from kafka.protocol.api_message import ApiMessage
 from kafka.protocol.consumer.group import OffsetFetchRequest, OffsetFetchResponse
 from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
 
-from threebrokers.sight import GroupSight, MemberSight
-from threebrokers.watching.wire import Question
+from threebrokers.kafka.connection import Question
+from threebrokers.kafka.state import GroupSight, MemberSight
 
 NO_ERROR = 0
-MESSAGES = "threebrokers.watching.messages"
+MESSAGES = "threebrokers.kafka.messages"
 
 
 class ConsumerGroupDescribeRequest(ApiMessage, load_json=MESSAGES):  # type: ignore[misc, call-arg]

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 
 from threebrokers.errors import BenchError
-from threebrokers.sight import Sight
-from threebrokers.watching.look import Looker
+from threebrokers.kafka.poller import Looker
+from threebrokers.kafka.state import Sight
 
 Hearer = Callable[[Sight], None]
 

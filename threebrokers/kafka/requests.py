@@ -7,7 +7,7 @@ from kafka.protocol.admin.cluster import DescribeQuorumRequest, DescribeQuorumRe
 from kafka.protocol.consumer.offsets import ListOffsetsRequest, ListOffsetsResponse
 from kafka.protocol.metadata.metadata import MetadataRequest, MetadataResponse
 
-from threebrokers.watching.wire import Question
+from threebrokers.kafka.connection import Question
 
 Partitions = Mapping[str, Sequence[int]]
 Offsets = dict[tuple[str, int], int]

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from threebrokers.sight import PartitionSight, TopicSight
-from threebrokers.watching.questions import Offsets
+from threebrokers.kafka.requests import Offsets
+from threebrokers.kafka.state import PartitionSight, TopicSight
 
 NO_ERROR = 0
 

@@ -1,0 +1,1 @@
+"""Talking to brokers: values, clients, the poller that asks each broker by itself. No process, no lab."""
