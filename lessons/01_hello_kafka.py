@@ -47,7 +47,7 @@ topic_picture(lab.cluster.state().topic(hello))
 # %%
 from confluent_kafka.admin import NewTopic
 
-from threebrokers import topics
+from threebrokers.cluster import topics
 
 topics.delete(lab.cluster, [lab.topic("helloworld")])  # so that you can run this cell again
 admin = lab.admin

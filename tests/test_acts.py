@@ -5,11 +5,11 @@ from contextlib import contextmanager
 import pytest
 
 from threebrokers import clock
-from threebrokers.cluster import Cluster, bench, links, local, ports, process
-from threebrokers.cluster.bench import Bench
+from threebrokers.cluster import Cluster, links, local, ports, process, state_file
 from threebrokers.cluster.compose import ComposeEngine
 from threebrokers.cluster.containers import Container
 from threebrokers.cluster.local import LocalEngine
+from threebrokers.cluster.state_file import Bench
 from threebrokers.errors import BenchError
 
 ASKED, DONE = 1000.0, 1008.0  # somebody else holds the lock for 8 s meanwhile
@@ -27,7 +27,7 @@ def late(monkeypatch):
         yield
 
     monkeypatch.setattr(clock, "now", lambda: time[0])
-    monkeypatch.setattr(bench, "locked", locked)
+    monkeypatch.setattr(state_file, "locked", locked)
 
     def taking(*_, **__):
         time[0] += 3
@@ -40,8 +40,8 @@ def late(monkeypatch):
 def here(tmp_path, monkeypatch, late):
     """The local engine of a home whose brokers stand only in its state: what is done to them takes 3 s."""
     known = Bench("id", ports._block(0), {n: object() for n in (1, 2, 3)}, links=object())
-    monkeypatch.setattr(bench, "load", lambda home: known)
-    monkeypatch.setattr(bench, "save", lambda home, bench: None)
+    monkeypatch.setattr(state_file, "load", lambda home: known)
+    monkeypatch.setattr(state_file, "save", lambda home, bench: None)
     monkeypatch.setattr(LocalEngine, "_found", lambda self: known)
     monkeypatch.setattr(LocalEngine, "_mend_links", lambda self, here: None)
     monkeypatch.setattr(LocalEngine, "wait_for_ports", lambda self, nodes, within: None)
@@ -100,7 +100,7 @@ def test_containers_are_no_exception(tmp_path, monkeypatch, late, verb):
     monkeypatch.setattr(engine.containers, "look", lambda: {2: Container("id", "name", state)})
     monkeypatch.setattr(engine, "_wait_gone", lambda node: None)
     monkeypatch.setattr(ComposeEngine, "addresses", lambda self: {2: {}})
-    monkeypatch.setattr(bench, "load", lambda home: Bench(ports=ports._block(0)))
+    monkeypatch.setattr(state_file, "load", lambda home: Bench(ports=ports._block(0)))
     monkeypatch.setattr(ports, "wait_free", lambda node, wanted: None)
     monkeypatch.setattr(engine.containers, verb, late)
     assert getattr(engine, verb)(2) == DONE
@@ -112,15 +112,18 @@ def test_containers_are_no_exception(tmp_path, monkeypatch, late, verb):
 def test_nothing_is_done_to_a_broker_while_somebody_else_holds_the_lock(tmp_path, monkeypatch, made, verb):
     kept = tmp_path / "compose" if made is ComposeEngine else tmp_path
     kept.mkdir(exist_ok=True)
-    monkeypatch.setattr(bench, "LOCK_SECONDS", 0.1)
+    monkeypatch.setattr(state_file, "LOCK_SECONDS", 0.1)
     monkeypatch.setattr(process, "send", lambda *_: pytest.fail("a signal was sent"))
-    monkeypatch.setattr(bench, "load", lambda home: Bench(brokers={2: object()}))
+    monkeypatch.setattr(state_file, "load", lambda home: Bench(brokers={2: object()}))
     engine = made(tmp_path)
     if made is ComposeEngine:
         state = "paused" if verb == "resume" else "up"
         monkeypatch.setattr(engine.containers, "look", lambda: {2: Container("id", "name", state)})
         monkeypatch.setattr(engine.containers, verb, lambda *_: pytest.fail("a container was changed"))
-    with bench.locked(kept), pytest.raises(BenchError, match="Another command has been changing this bench"):
+    with (
+        state_file.locked(kept),
+        pytest.raises(BenchError, match="Another command has been changing this bench"),
+    ):
         getattr(engine, verb)(2)
 
 

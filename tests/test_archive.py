@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from threebrokers.cluster import archive, process, storing, training
+from threebrokers.cluster import cds, prepare, process
 from threebrokers.errors import BenchError
 
 # A Java that only knows how to format a folder.
@@ -33,8 +33,8 @@ def java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path.chmod(0o755)
     (tmp_path / "jdk" / "release").write_text('JAVA_VERSION="25.0.2"\n')
     monkeypatch.setenv("THREEBROKERS_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(archive, "java", lambda: path)
-    monkeypatch.setattr(training, "kafka_jars", lambda: [])
+    monkeypatch.setattr(prepare, "java", lambda: path)
+    monkeypatch.setattr(cds, "kafka_jars", lambda: [])
     return path
 
 
@@ -45,11 +45,11 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def make(java: Path, broker: list[str], tool: list[str], work: Path, say: object) -> Path:
         calls.append(str(work))
-        (work / "made" / training.TEMPLATE).mkdir(parents=True)
-        (work / "made" / training.CLASSES).touch()
+        (work / "made" / cds.TEMPLATE).mkdir(parents=True)
+        (work / "made" / cds.CLASSES).touch()
         return work / "made"
 
-    monkeypatch.setattr(training, "make", make)
+    monkeypatch.setattr(cds, "make", make)
     return calls
 
 
@@ -62,18 +62,18 @@ def prepared_in(tmp_path: Path) -> list[str]:
 
 
 def test_it_is_made_once_and_found_again(made: list[str], tmp_path: Path):
-    first, second = archive.prepare(unheard), archive.prepare(unheard)
+    first, second = prepare.prepare(unheard), prepare.prepare(unheard)
     assert first == second
     assert len(made) == 1
     assert first.template.is_dir()
-    use = f"-XX:SharedArchiveFile={first.template.parent / training.CLASSES}"
+    use = f"-XX:SharedArchiveFile={first.template.parent / cds.CLASSES}"
     assert use in first.broker_flags
     assert use in first.tool_flags
     assert prepared_in(tmp_path) == [first.template.parent.name]
 
 
 def test_two_at_once_make_it_once(made: list[str], monkeypatch: pytest.MonkeyPatch):
-    both, make, only_one = threading.Semaphore(0), training.make, archive.only_one
+    both, make, only_one = threading.Semaphore(0), cds.make, prepare.only_one
 
     def make_when_the_other_waits(*arguments: Any) -> Path:
         assert both.acquire(timeout=10)
@@ -84,10 +84,10 @@ def test_two_at_once_make_it_once(made: list[str], monkeypatch: pytest.MonkeyPat
         both.release()
         return only_one(folder)
 
-    monkeypatch.setattr(training, "make", make_when_the_other_waits)
-    monkeypatch.setattr(archive, "only_one", counted)
+    monkeypatch.setattr(cds, "make", make_when_the_other_waits)
+    monkeypatch.setattr(prepare, "only_one", counted)
     with ThreadPoolExecutor() as pool:
-        first, second = [run.result() for run in [pool.submit(archive.prepare, unheard) for _ in range(2)]]
+        first, second = [run.result() for run in [pool.submit(prepare.prepare, unheard) for _ in range(2)]]
     assert first == second
     assert len(made) == 1
 
@@ -95,32 +95,32 @@ def test_two_at_once_make_it_once(made: list[str], monkeypatch: pytest.MonkeyPat
 def test_another_java_gets_its_own_and_the_oldest_is_forgotten(made: list[str], java: Path, tmp_path: Path):
     release = java.parent.parent / "release"
     folders = []
-    for minor in range(archive.KEPT + 1):
+    for minor in range(prepare.KEPT + 1):
         release.write_text(f'JAVA_VERSION="25.0.{minor}"\n')
-        folders.append(archive.prepare(unheard).template.parent)
+        folders.append(prepare.prepare(unheard).template.parent)
         os.utime(folders[-1], (minor, minor))
-    assert len(made) == archive.KEPT + 1
+    assert len(made) == prepare.KEPT + 1
     assert prepared_in(tmp_path) == sorted(folder.name for folder in folders[1:])
 
 
 def test_flags_that_only_new_javas_know_are_theirs_alone(made: list[str], java: Path):
-    new = archive.prepare(unheard)
+    new = prepare.prepare(unheard)
     (java.parent.parent / "release").write_text('JAVA_VERSION="17.0.15"\n')
-    old = archive.prepare(unheard)
-    assert set(archive.SINCE_24) <= set(new.tool_flags)
-    assert not set(archive.SINCE_24) & set(old.tool_flags)
+    old = prepare.prepare(unheard)
+    assert set(prepare.SINCE_24) <= set(new.tool_flags)
+    assert not set(prepare.SINCE_24) & set(old.tool_flags)
 
 
 def test_without_stored_classes_everything_works_and_it_is_said_once(tmp_path: Path):
     said: list[str] = []
-    prepared = archive.prepare(said.append)
+    prepared = prepare.prepare(said.append)
     assert len(said) == 2
     assert said[1] == (
         "The classes of Kafka could not be stored, so starts take longer (Unrecognized VM option)."
     )
     assert not [flag for flag in prepared.broker_flags if "SharedArchiveFile" in flag]
     assert (prepared.template / "meta.properties").read_text() == "version=1\n"
-    assert archive.prepare(unheard) == prepared
+    assert prepare.prepare(unheard) == prepared
 
 
 def test_a_folder_that_cannot_be_formatted_is_told_and_nothing_stays(java: Path, tmp_path: Path):
@@ -128,7 +128,7 @@ def test_a_folder_that_cannot_be_formatted_is_told_and_nothing_stays(java: Path,
     with pytest.raises(
         BenchError, match=r"\(Error occurred during initialization of VM\): run `threebrokers"
     ):
-        archive.prepare(lambda text: None)
+        prepare.prepare(lambda text: None)
     assert prepared_in(tmp_path) == []
 
 
@@ -136,9 +136,9 @@ def test_an_interrupted_training_leaves_nothing(monkeypatch: pytest.MonkeyPatch,
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(training._Training, "work_through", interrupted)
+    monkeypatch.setattr(cds._Training, "work_through", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        archive.prepare(lambda text: None)
+        prepare.prepare(lambda text: None)
     assert prepared_in(tmp_path) == []
 
 
@@ -151,7 +151,7 @@ def test_the_broker_of_a_killed_training_is_ended(monkeypatch: pytest.MonkeyPatc
         dict(os.environ),
         mark[0],
     )
-    archive.prepare(lambda text: None)
+    prepare.prepare(lambda text: None)
     assert left.process() is None
 
 
@@ -159,4 +159,4 @@ def test_lists_of_classes_are_merged_without_the_numbers_of_one_run(tmp_path: Pa
     lists = [tmp_path / "a", tmp_path / "b"]
     lists[0].write_text("# note\njava/lang/Object id: 0\n@lambda-proxy x y\nkafka/A id: 7\n")
     lists[1].write_text("# note\njava/lang/Object id: 0\nkafka/B id: 1\nkafka/A id: 2\n")
-    assert storing.merged(lists) == "java/lang/Object\n@lambda-proxy x y\nkafka/A\nkafka/B\n"
+    assert cds.merged(lists) == "java/lang/Object\n@lambda-proxy x y\nkafka/A\nkafka/B\n"

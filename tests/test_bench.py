@@ -6,9 +6,9 @@ import socket
 
 import pytest
 
-from threebrokers.cluster import bench, layout, ports, settings
-from threebrokers.cluster.bench import Bench
+from threebrokers.cluster import log_dirs, ports, settings, state_file
 from threebrokers.cluster.process import Identity
+from threebrokers.cluster.state_file import Bench
 from threebrokers.errors import BenchError
 
 PORTS = {n: {name: 100 * n + i for i, name in enumerate(settings.LISTENERS)} for n in settings.BROKERS}
@@ -21,8 +21,8 @@ def _own_claims(tmp_path, monkeypatch):
 
 def test_what_is_saved_is_loaded(tmp_path):
     here = Bench("abc", PORTS, {2: Identity(77, "12 ticks", "-Dmark")})
-    bench.save(tmp_path, here)
-    assert bench.load(tmp_path) == here
+    state_file.save(tmp_path, here)
+    assert state_file.load(tmp_path) == here
     assert [p.name for p in tmp_path.iterdir()] == ["bench.json"]
 
 
@@ -30,27 +30,27 @@ def test_what_is_saved_is_loaded(tmp_path):
     "damage", ["", "{", "[]", '{"ports": {}}', '{"cluster_id": "a", "ports": 3, "brokers": {}}']
 )
 def test_a_missing_or_damaged_state_file_is_an_empty_bench(tmp_path, damage):
-    assert bench.load(tmp_path) == Bench()
+    assert state_file.load(tmp_path) == Bench()
     (tmp_path / "bench.json").write_text(damage)
-    assert bench.load(tmp_path) == Bench()
+    assert state_file.load(tmp_path) == Bench()
 
 
 def test_a_state_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
-    bench.save(tmp_path, Bench("old"))
+    state_file.save(tmp_path, Bench("old"))
 
     def full(self, text):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("pathlib.Path.write_text", full)
     with pytest.raises(BenchError, match=r"No space left.*free some disk space"):
-        bench.save(tmp_path, Bench("new"))
-    assert bench.load(tmp_path).cluster_id == "old"
+        state_file.save(tmp_path, Bench("new"))
+    assert state_file.load(tmp_path).cluster_id == "old"
 
 
 def test_a_bench_that_somebody_else_changes_is_waited_for_and_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(bench, "LOCK_SECONDS", 0.1)
-    with bench.locked(tmp_path), pytest.raises(BenchError, match="Another command"):  # noqa: SIM117
-        with bench.locked(tmp_path):
+    monkeypatch.setattr(state_file, "LOCK_SECONDS", 0.1)
+    with state_file.locked(tmp_path), pytest.raises(BenchError, match="Another command"):  # noqa: SIM117
+        with state_file.locked(tmp_path):
             pass
 
 
@@ -169,15 +169,15 @@ def test_folders_are_laid_out_from_the_template(tmp_path):
     template.mkdir()
     (template / "bootstrap.checkpoint").write_bytes(b"levels")
     home = tmp_path / "home"
-    cluster_id = layout.lay_out(home, template)
-    assert layout.is_laid_out(home, Bench(cluster_id))
-    assert not layout.is_laid_out(home, Bench("another"))
+    cluster_id = log_dirs.lay_out(home, template)
+    assert log_dirs.is_laid_out(home, Bench(cluster_id))
+    assert not log_dirs.is_laid_out(home, Bench("another"))
     directories = set()
     for n in settings.BROKERS:
-        assert (layout.folder(home, n) / "bootstrap.checkpoint").read_bytes() == b"levels"
+        assert (log_dirs.folder(home, n) / "bootstrap.checkpoint").read_bytes() == b"levels"
         meta = dict(
             line.split("=", 1)
-            for line in (layout.folder(home, n) / "meta.properties").read_text().splitlines()
+            for line in (log_dirs.folder(home, n) / "meta.properties").read_text().splitlines()
         )
         assert meta["node.id"] == str(n)
         assert meta["cluster.id"] == cluster_id
@@ -187,7 +187,7 @@ def test_folders_are_laid_out_from_the_template(tmp_path):
 
 def test_a_layout_that_fails_leaves_nothing_half_made(tmp_path):
     with pytest.raises(BenchError, match="cannot be made"):
-        layout.lay_out(tmp_path / "home", tmp_path / "no-template")
+        log_dirs.lay_out(tmp_path / "home", tmp_path / "no-template")
     assert not (tmp_path / "home" / "data").exists()
 
 
@@ -211,13 +211,13 @@ def test_every_setting_has_a_reason_and_stands_once():
 
 
 def test_ids_are_as_kafka_writes_them():
-    ids = {layout.kafka_id() for _ in range(200)}
+    ids = {log_dirs.kafka_id() for _ in range(200)}
     assert len(ids) == 200
     assert all(len(text) == 22 and not text.startswith("-") for text in ids)
 
 
 def test_state_file_is_readable_by_people(tmp_path):
-    bench.save(tmp_path, Bench("abc", PORTS, {1: Identity(1, "2 ticks")}))
+    state_file.save(tmp_path, Bench("abc", PORTS, {1: Identity(1, "2 ticks")}))
     assert json.loads((tmp_path / "bench.json").read_text())["engine"] == "local"
 
 

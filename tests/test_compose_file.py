@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from threebrokers.cluster import archive
+from threebrokers.cluster import prepare
 from threebrokers.cluster.settings import BROKERS, TABLE, properties
 from tools import compose_file
 from tools.build import ROOT
@@ -92,7 +92,7 @@ def test_data_are_in_a_named_volume_and_no_other_volume_is_made(node: int) -> No
 def test_java_is_started_as_for_a_local_broker() -> None:
     environment = service(1)["environment"]
     heap, rest = (environment[f"KAFKA_{name}_OPTS"].split() for name in ("HEAP", "JVM_PERFORMANCE"))
-    local = [flag for flag, _ in (*archive.BROKER, *archive.COMMON)]
+    local = [flag for flag, _ in (*prepare.BROKER, *prepare.COMMON)]
     assert heap == [flag for flag in local if flag.startswith("-Xm")]
     # Stored classes and their messages are the image's own affair, so is the log.
     assert Counter(rest) == Counter(flag for flag in local if flag.startswith("-XX:"))

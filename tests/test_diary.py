@@ -2,7 +2,7 @@
 
 import pytest
 
-from threebrokers.cluster import diary
+from threebrokers.cluster import action_log
 from threebrokers.kafka.state import Act
 
 KILL, START = Act(10.5, "kill", 2), Act(12.5, "start", 2, "again")
@@ -22,20 +22,20 @@ KILL, START = Act(10.5, "kill", 2), Act(12.5, "start", 2, "again")
     ],
 )
 def test_a_line_that_is_no_act_is_left_out_and_the_next_one_is_not_lost(tmp_path, damage):
-    diary.write(tmp_path, KILL)
+    action_log.write(tmp_path, KILL)
     with (tmp_path / "acts.jsonl").open("ab") as file:
         file.write(damage)
-    assert diary.read(tmp_path) == [KILL]
-    diary.write(tmp_path, START)
-    assert diary.read(tmp_path) == [KILL, START]
+    assert action_log.read(tmp_path) == [KILL]
+    action_log.write(tmp_path, START)
+    assert action_log.read(tmp_path) == [KILL, START]
 
 
 def test_a_large_diary_is_set_aside_and_still_read_until_the_next_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(diary, "MOST_BYTES", 20)
+    monkeypatch.setattr(action_log, "MOST_BYTES", 20)
     for act in (KILL, START):
-        diary.write(tmp_path, act)
-        diary.trim(tmp_path)
-        assert diary.read(tmp_path)[-1] == act
-    assert diary.read(tmp_path) == [START]
-    diary.trim(tmp_path)
-    assert diary.read(tmp_path) == [START]
+        action_log.write(tmp_path, act)
+        action_log.trim(tmp_path)
+        assert action_log.read(tmp_path)[-1] == act
+    assert action_log.read(tmp_path) == [START]
+    action_log.trim(tmp_path)
+    assert action_log.read(tmp_path) == [START]

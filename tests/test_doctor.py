@@ -16,11 +16,11 @@ import pytest
 
 from tests import sights
 from threebrokers import forgotten
-from threebrokers.cluster import engine, jars, layout, links, sessions
-from threebrokers.cluster.bench import Bench, save
+from threebrokers.cluster import engine, jars, links, log_dirs, sessions
 from threebrokers.cluster.engine import Engine
-from threebrokers.cluster.network import Fault
+from threebrokers.cluster.link_faults import Fault
 from threebrokers.cluster.process import MARK, BrokerProcess, Identity, identify, start_of
+from threebrokers.cluster.state_file import Bench, save
 from threebrokers.doctor import (
     Finding,
     addresses,
@@ -306,7 +306,7 @@ class TestData:
 
     def test_one_broker_has_the_disk_of_another_cluster(self, bench: Path) -> None:
         for n, one in ((1, "new"), (2, "new"), (3, "old")):
-            folder = layout.folder(bench, n)
+            folder = log_dirs.folder(bench, n)
             folder.mkdir(parents=True)
             (folder / "meta.properties").write_text(f"version=1\ncluster.id={one}\nnode.id={n}\n")
         save(bench, Bench(cluster_id="new"))

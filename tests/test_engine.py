@@ -12,11 +12,11 @@ from types import SimpleNamespace
 import pytest
 from docker.errors import APIError, NotFound
 
-from threebrokers.cluster import Cluster, bench, docker, engine
-from threebrokers.cluster.bench import Bench
+from threebrokers.cluster import Cluster, docker, engine, state_file
 from threebrokers.cluster.compose import ComposeEngine
 from threebrokers.cluster.containers import PROJECT, SERVICE, Containers
 from threebrokers.cluster.process import BrokerProcess, Work
+from threebrokers.cluster.state_file import Bench
 from threebrokers.errors import BenchError
 
 PORTS = {n: {"CLIENT": 9000 + n, "REPL": 9010 + n, "CONTROLLER": 9020 + n} for n in (1, 2, 3)}
@@ -155,7 +155,7 @@ def compose(home, monkeypatch):
     made.daemon = Daemon(made.containers.project)
     monkeypatch.setattr(docker, "client", lambda: made.daemon)
     (home / "compose").mkdir()
-    bench.save(home / "compose", Bench(ports=PORTS))
+    state_file.save(home / "compose", Bench(ports=PORTS))
     return made
 
 

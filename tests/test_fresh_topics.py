@@ -7,8 +7,7 @@ from typing import Any, cast
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from threebrokers import topics
-from threebrokers.cluster import Cluster
+from threebrokers.cluster import Cluster, topics
 from threebrokers.errors import BenchError
 
 

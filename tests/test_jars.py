@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import requests
 
-from threebrokers.cluster import fetching, jars, lockfile
+from threebrokers.cluster import download, jars, lockfile
 from threebrokers.errors import BenchError
 
 CONTENT = {f"part-{n}": f"the classes of part {n}".encode() * 1000 for n in range(4)}
@@ -170,7 +170,7 @@ def test_a_cut_download_is_tried_again_and_then_told(mirror: Mirror, folder: Pat
         BenchError, match=r"^part-0-1\.0\.jar could not be fetched .* what has arrived is kept"
     ):
         jars.kafka_jars()
-    assert mirror.asked[FIRST] == fetching.TRIES
+    assert mirror.asked[FIRST] == download.TRIES
     assert "part-0-1.0.jar" not in names_in(folder)
     mirror.cut.clear()
     assert len(jars.kafka_jars()) == 4
@@ -184,14 +184,14 @@ def test_a_jar_that_the_mirror_lacks_is_named(mirror: Mirror, folder: Path):
 
 
 def test_a_mirror_that_is_busy_is_asked_again(mirror: Mirror, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(fetching, "THREADS", 1)
+    monkeypatch.setattr(download, "THREADS", 1)
     mirror.busy = 3
     assert len(jars.kafka_jars()) == 4
     assert sum(mirror.asked.values()) == 4 + 3
 
 
 def test_a_connection_is_used_again(mirror: Mirror, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(fetching, "THREADS", 1)
+    monkeypatch.setattr(download, "THREADS", 1)
     jars.kafka_jars()
     assert mirror.connections == 1
 
@@ -216,7 +216,7 @@ def test_a_network_that_opens_encrypted_connections(
 
 
 def test_a_network_that_is_silent(mirror: Mirror, folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(fetching, "TIMEOUT", 0.1)
+    monkeypatch.setattr(download, "TIMEOUT", 0.1)
     mirror.silent.clear()
     with pytest.raises(BenchError, match="look at your network or proxy"):
         jars.kafka_jars()

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from threebrokers.cluster import links, links_proxy, ports
-from threebrokers.cluster.network import Fault
+from threebrokers.cluster.link_faults import Fault
 from threebrokers.waiting import quiet_wait
 
 

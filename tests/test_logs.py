@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from threebrokers import files
-from threebrokers.cluster import bench, local, ports, process
-from threebrokers.cluster.bench import Bench
+from threebrokers.cluster import local, ports, process, state_file
 from threebrokers.cluster.local import LocalEngine
+from threebrokers.cluster.state_file import Bench
 from threebrokers.kafka import clients
 
 
@@ -28,7 +28,7 @@ def test_a_large_file_is_set_aside_and_one_older_is_kept(tmp_path):
 @pytest.fixture
 def engine(tmp_path, monkeypatch):
     monkeypatch.setattr(ports, "wait_free", lambda node, wanted: None)
-    monkeypatch.setattr(bench, "save", lambda home, bench: None)
+    monkeypatch.setattr(state_file, "save", lambda home, bench: None)
     monkeypatch.setattr(local, "java", lambda: "java")
     monkeypatch.setattr(local.jars, "kafka_jars", list)
     monkeypatch.setattr(process, "launch", lambda *_: None)

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from threebrokers.cluster import network
-from threebrokers.cluster.network import Fault
+from threebrokers.cluster import link_faults
+from threebrokers.cluster.link_faults import Fault
 from threebrokers.errors import BenchError
 
 
 def broken(*faults):
-    return {f"{s}>{t} {name}" for s, t, name in network.effects(faults)}
+    return {f"{s}>{t} {name}" for s, t, name in link_faults.effects(faults)}
 
 
 def test_a_broker_cut_off_loses_the_others_and_the_quorum_both_ways_and_keeps_its_clients():
@@ -41,52 +41,52 @@ def test_the_stronger_fault_holds_and_the_later_delay():
     cut, stall = Fault("cut", 2, ("clients",)), Fault("stall", 2, ("clients",))
     slow, slower = Fault("slow", 2, ("clients",), 20), Fault("slow", 2, ("clients",), 90)
     link = ("client", 2, "CLIENT")
-    assert network.effects([cut, stall, slow])[link] == ("cut", 0)
-    assert network.effects([stall, slow])[link] == ("stall", 0)
-    assert network.effects([slower, slow])[link] == ("slow", 20)
-    assert network.effects([slow, slower])[link] == ("slow", 90)
-    assert network.effects([]) == {}
+    assert link_faults.effects([cut, stall, slow])[link] == ("cut", 0)
+    assert link_faults.effects([stall, slow])[link] == ("stall", 0)
+    assert link_faults.effects([slower, slow])[link] == ("slow", 20)
+    assert link_faults.effects([slow, slower])[link] == ("slow", 90)
+    assert link_faults.effects([]) == {}
 
 
 def test_healing_a_broker_mends_what_touches_it_by_number():
     faults = [Fault("cut", 2), Fault("slow", 3, (2,), 5), Fault("stall", 1, ("clients",))]
-    assert network.healed(faults, 2) == [faults[2]]
-    assert network.healed(faults, 1) == faults[:2]
-    assert network.healed(faults, None) == []
+    assert link_faults.healed(faults, 2) == [faults[2]]
+    assert link_faults.healed(faults, 1) == faults[:2]
+    assert link_faults.healed(faults, None) == []
 
 
 def test_who_reaches_no_other_voter_does_not_count():
-    assert network.alone([Fault("cut", 2)]) == {2}
-    assert network.alone([Fault("stall", 2, ("quorum",))]) == {2}
-    assert network.alone([Fault("cut", 2, (1, 3))]) == {2}
-    assert network.alone([Fault("cut", 2, (1,))]) == set()
-    assert network.alone([Fault("cut", 2, ("brokers", "clients"))]) == set()
-    assert network.alone([Fault("slow", 2, ("quorum",), 50)]) == set()
-    assert network.alone([Fault("cut", 2), Fault("cut", 1)]) == {1, 2, 3}
+    assert link_faults.alone([Fault("cut", 2)]) == {2}
+    assert link_faults.alone([Fault("stall", 2, ("quorum",))]) == {2}
+    assert link_faults.alone([Fault("cut", 2, (1, 3))]) == {2}
+    assert link_faults.alone([Fault("cut", 2, (1,))]) == set()
+    assert link_faults.alone([Fault("cut", 2, ("brokers", "clients"))]) == set()
+    assert link_faults.alone([Fault("slow", 2, ("quorum",), 50)]) == set()
+    assert link_faults.alone([Fault("cut", 2), Fault("cut", 1)]) == {1, 2, 3}
 
 
 @given(st.lists(st.builds(Fault, st.sampled_from(["cut", "stall", "slow"]), st.sampled_from([1, 2, 3]))))
 def test_no_fault_is_between_a_broker_and_itself_and_healing_all_leaves_nothing(faults):
-    assert not [link for link in network.effects(faults) if link[0] == str(link[1])]
-    assert network.effects(network.healed(faults, None)) == {}
+    assert not [link for link in link_faults.effects(faults) if link[0] == str(link[1])]
+    assert link_faults.effects(link_faults.healed(faults, None)) == {}
 
 
 def test_what_was_asked_for_is_understood_or_refused_in_a_sentence():
-    assert network.chosen(2, None) == ("brokers", "quorum")
-    assert network.chosen(2, "clients") == ("clients",)
-    assert network.chosen(2, 3) == (3,)
-    assert network.chosen(2, [1, "clients"]) == (1, "clients")
+    assert link_faults.chosen(2, None) == ("brokers", "quorum")
+    assert link_faults.chosen(2, "clients") == ("clients",)
+    assert link_faults.chosen(2, 3) == (3,)
+    assert link_faults.chosen(2, [1, "clients"]) == (1, "clients")
     for wrong in ("client", 2, 4, True, 1.5, ["quorum", "leader"]):
         with pytest.raises(BenchError, match="Broker 2 has no link from"):
-            network.chosen(2, wrong)
+            link_faults.chosen(2, wrong)
     with pytest.raises(BenchError, match="names nobody"):
-        network.chosen(2, [])
+        link_faults.chosen(2, [])
     for ms in (0, -5, 20_000):
         with pytest.raises(BenchError, match=f"slower by {ms} ms"):
-            network.slowness(2, ("clients",), ms)
+            link_faults.slowness(2, ("clients",), ms)
 
 
 def test_a_fault_is_told_in_words():
     assert Fault("cut", 2).words == "from the other brokers and the quorum"
     assert Fault("cut", 2, (3, "clients")).words == "from broker 3 and the clients"
-    assert network.slowness(2, ("clients",), 50).words == "50 ms each way from the clients"
+    assert link_faults.slowness(2, ("clients",), 50).words == "50 ms each way from the clients"

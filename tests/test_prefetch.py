@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from threebrokers.cluster import archive, jars, prefetch
+from threebrokers.cluster import jars, prefetch
+from threebrokers.cluster import prepare as archive
 from threebrokers.errors import BenchError
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from confluent_kafka.admin import AdminClient
 
-from threebrokers import paths, topics, waiting
-from threebrokers.cluster import Cluster
+from threebrokers import paths, waiting
+from threebrokers.cluster import Cluster, topics
 from threebrokers.exercise import Check, Solved
 from threebrokers.happened import happened
 from threebrokers.kafka.clients import Clients, LabConsumer, LabProducer

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from confluent_kafka import ElectionType
 
-from threebrokers import topics
-from threebrokers.cluster import Cluster
+from threebrokers.cluster import Cluster, topics
 from threebrokers.kafka.state import Partition
 from threebrokers.waiting import wait_until
 

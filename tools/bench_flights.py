@@ -7,8 +7,8 @@ import sys
 import time
 from pathlib import Path
 
-from threebrokers import course_data, topics
-from threebrokers.cluster import Cluster
+from threebrokers import course_data
+from threebrokers.cluster import Cluster, topics
 from threebrokers.data import flight_messages, flights
 from threebrokers.lab import Lab
 

@@ -6,8 +6,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from uuid import uuid4
 
-from threebrokers import topics
-from threebrokers.cluster import Cluster
+from threebrokers.cluster import Cluster, topics
 from threebrokers.kafka.clients import Clients
 from threebrokers.recorder import Recording
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from confluent_kafka import Producer
 
-from threebrokers import topics
-from threebrokers.cluster import Cluster
+from threebrokers.cluster import Cluster, topics
 from threebrokers.kafka.state import PartitionSight
 from threebrokers.waiting import quiet_wait
 

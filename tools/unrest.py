@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from threebrokers.cluster import Cluster, diary
+from threebrokers.cluster import Cluster, action_log
 from threebrokers.kafka.state import Act
 
 TIME = r"^(\d\d):(\d\d):(\d\d)\.(\d\d\d) "
@@ -35,7 +35,7 @@ class Unrest:
 
 def unasked(home: Path) -> Unrest:
     """Return what the logs tell so far and no act explains: a fencing by one on that broker, all by a cut."""
-    acts, cluster = diary.read(home), Cluster(home)
+    acts, cluster = action_log.read(home), Cluster(home)
     fencings = elections = 0
     for path in filter(Path.exists, map(cluster.log, cluster.brokers)):
         text = path.read_text("utf-8", errors="replace")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import psutil
 
 from tests.commands import SLOW, imported
-from threebrokers.cluster import bench, layout, process
+from threebrokers.cluster import log_dirs, process, state_file
 from threebrokers.cluster.settings import BROKERS
 
 
@@ -15,21 +15,21 @@ def test_a_reused_process_id_is_not_taken_for_a_broker(cluster, home):
     """Each sign of a broker is one of pytest's own in turn: nothing but all of them together is a broker."""
     mine = process.identify(os.getpid(), psutil.Process().cmdline()[0])
     for changes in ({"pid": mine.pid}, {"pid": mine.pid, "start": mine.start}):
-        here = bench.load(home)
+        here = state_file.load(home)
         broker = here.brokers[1]
         here.brokers[1] = replace(broker, **changes)
-        bench.save(home, here)
+        state_file.save(home, here)
         assert cluster.processes()[1].state == "down"
         assert cluster.up() == [], "the broker itself still runs, and is found by its mark"
-        assert bench.load(home).brokers[1] == broker
+        assert state_file.load(home).brokers[1] == broker
     assert cluster.processes()[1].state == "up"
 
 
 def test_ending_all_reaches_no_process_that_only_shares_numbers_with_a_broker(cluster, home):
-    here = bench.load(home)
+    here = state_file.load(home)
     mine = process.identify(os.getpid(), here.brokers[1].mark)
     process.end([mine], 0)
-    bench.save(home, replace(here, brokers={**here.brokers, 2: mine}))
+    state_file.save(home, replace(here, brokers={**here.brokers, 2: mine}))
     assert cluster.down() == [1, 2, 3], "all three really ran"
     assert process.find(home) == {}
     cluster.up()
@@ -40,11 +40,11 @@ def test_a_look_at_running_brokers_does_without_what_takes_long_to_import(cluste
 
 
 def test_all_end_cleanly_and_nobody_waits_for_a_quorum_that_is_gone(cluster, home):
-    assert not any(layout.is_saved(home, n) for n in BROKERS), "a running broker counts as saved"
+    assert not any(log_dirs.is_saved(home, n) for n in BROKERS), "a running broker counts as saved"
     began = time.monotonic()
     assert cluster.down() == [1, 2, 3]
     took = time.monotonic() - began
-    assert all(layout.is_saved(home, n) for n in BROKERS)
+    assert all(log_dirs.is_saved(home, n) for n in BROKERS)
     cluster.up()
     # The last broker by itself takes 5 s.
     assert took < 4

@@ -14,8 +14,8 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource
 
 from tests.commands import run
-from threebrokers import forgotten, topics
-from threebrokers.cluster import Cluster, engine
+from threebrokers import forgotten
+from threebrokers.cluster import Cluster, engine, topics
 from threebrokers.doctor import Finding, examine
 from threebrokers.doctor.groups import look_at_rebalances, look_for_forgotten_members, look_for_frozen
 from threebrokers.kafka.state import Sight

@@ -9,8 +9,7 @@ import psutil
 import pytest
 from confluent_kafka import Producer
 
-from threebrokers import topics
-from threebrokers.cluster import BROKERS, Cluster, bench, links
+from threebrokers.cluster import BROKERS, Cluster, links, state_file, topics
 from threebrokers.errors import BenchError
 from threebrokers.kafka.log_reader import SILENCE, read_log
 from threebrokers.waiting import quiet_wait
@@ -185,13 +184,13 @@ def test_another_kernel_finds_the_links_and_a_killed_one_leaves_them(healthy, ho
 
 
 def test_links_whose_process_was_killed_are_told_and_mended(healthy, topic, home):
-    before = bench.load(home).links
+    before = state_file.load(home).links
     psutil.Process(before.pid).kill()
     assert quiet_wait(lambda: not before.process(), 5)
     with pytest.raises(BenchError, match=r"process that carries the links .* has ended"):
         healthy.cut(2)
     assert healthy.up() == []
-    assert bench.load(home).links != before
+    assert state_file.load(home).links != before
     assert whole(healthy)
     healthy.cut(2, from_="clients")
     healthy.heal()

@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import pytest
 
-from threebrokers import clock, topics
-from threebrokers.cluster import Cluster
+from threebrokers import clock
+from threebrokers.cluster import Cluster, topics
 from threebrokers.view import Panel
 from threebrokers.waiting import quiet_wait
 

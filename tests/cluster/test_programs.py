@@ -11,8 +11,7 @@ import psutil
 import pytest
 
 from tests.commands import SLOW
-from threebrokers import topics
-from threebrokers.cluster import Cluster
+from threebrokers.cluster import Cluster, topics
 from threebrokers.cluster import programs as register
 from threebrokers.cluster.process import identify
 from threebrokers.errors import BenchError

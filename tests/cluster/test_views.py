@@ -5,8 +5,7 @@ import time
 
 import pytest
 
-from threebrokers import topics
-from threebrokers.cluster import BROKERS, Cluster
+from threebrokers.cluster import BROKERS, Cluster, topics
 from threebrokers.kafka.poller import views
 
 TOPIC = "seen"

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from threebrokers import topics
+from threebrokers.cluster import topics
 from threebrokers.kafka.clients import Clients
 from threebrokers.waiting import quiet_wait
 

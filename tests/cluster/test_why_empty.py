@@ -7,8 +7,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from tests.commands import run
-from threebrokers import topics
-from threebrokers.cluster import Cluster
+from threebrokers.cluster import Cluster, topics
 from threebrokers.errors import BenchError
 from threebrokers.kafka.clients import Clients, LabConsumer
 from threebrokers.kafka.poller import Looker

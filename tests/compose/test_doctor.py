@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from threebrokers import forgotten, topics
-from threebrokers.cluster import Cluster, bench, docker, engine
-from threebrokers.cluster.compose import FILE
-from threebrokers.cluster.compose_copies import DATA
+from threebrokers import forgotten
+from threebrokers.cluster import Cluster, docker, engine, state_file, topics
+from threebrokers.cluster.compose import DATA, FILE
 from threebrokers.cluster.containers import PROJECT, SERVICE, Containers
 from threebrokers.doctor import Finding, containers, examine
 from threebrokers.waiting import quiet_wait
@@ -52,7 +51,7 @@ def troubles() -> dict[str, Finding]:
 
 def launch(project: Containers, home: Path, *files: Path) -> None:
     """Make the container of broker 3 anew with `docker compose`, as a learner would by hand."""
-    ports = bench.load(home / "compose").ports
+    ports = state_file.load(home / "compose").ports
     told = project._docker.inspect_container(project.look()[3].id)["Config"]["Env"]
     values = {
         "KAFKA_CLUSTER_ID": next(one for one in told if one.startswith("CLUSTER_ID=")).partition("=")[2]

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import KafkaException, Producer
 
-from threebrokers import topics
-from threebrokers.cluster import BROKERS, Cluster
+from threebrokers.cluster import BROKERS, Cluster, topics
 from threebrokers.kafka.log_reader import SILENCE
 from threebrokers.kafka.state import PartitionSight, Sight
 from threebrokers.waiting import poll, quiet_wait

@@ -17,8 +17,7 @@ from tests.contract.basis import (
     soon,
     whole,
 )
-from threebrokers import topics
-from threebrokers.cluster import BROKERS
+from threebrokers.cluster import BROKERS, topics
 from threebrokers.cluster.settings import TABLE
 from threebrokers.errors import BenchError
 from threebrokers.kafka.log_reader import read_log

@@ -1,7 +1,7 @@
 """Checks of lab 00: what is on this bench?"""
 
 from threebrokers import paths
-from threebrokers.cluster import diary
+from threebrokers.cluster import action_log
 from threebrokers.exercise import NotAttempted, NotYet, eventually, exercise
 from threebrokers.lab import Lab
 from threebrokers.predict import Prediction
@@ -17,7 +17,7 @@ PANEL = "the buttons in the panel above; run the exercise's cell again to begin 
 @exercise("0.1", "Kill broker 2")
 def broker_killed(lab: Lab, panel: Panel) -> str:
     """Broker 2 was killed since the panel was made, and all three are there again."""
-    acts = [act for act in diary.read(paths.home()) if act.at >= panel.since]
+    acts = [act for act in action_log.read(paths.home()) if act.at >= panel.since]
     done = {act.verb for act in acts if act.broker == BROKER}
     killed = [act.broker for act in acts if act.verb == "kill"]
     if not any(act.verb in ("kill", "stop", "pause") for act in acts):

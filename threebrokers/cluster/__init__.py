@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from threebrokers import paths as places
-from threebrokers.cluster import diary, engine, programs, tools
+from threebrokers.cluster import action_log, engine, programs, tools
 from threebrokers.cluster.acts import Acts
 from threebrokers.cluster.process import BrokerProcess, Work
 from threebrokers.cluster.settings import BROKERS
@@ -65,7 +65,7 @@ class Cluster(Acts):
         engine.refuse_second(self._engine)
         started = self._engine.up(say, links)
         engine.remember(self._engine.home, self.engine)
-        diary.trim(self._engine.home)
+        action_log.trim(self._engine.home)
         self._report(*(Act(at, "start", n) for n, at in started.items()))
         if self.faults():
             self.heal()  # as a paused broker goes on: else who is cut off could not register

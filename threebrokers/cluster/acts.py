@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from threebrokers.cluster import diary, network
+from threebrokers.cluster import action_log, link_faults
 from threebrokers.cluster.engine import Engine
-from threebrokers.cluster.network import Fault, Peer
+from threebrokers.cluster.link_faults import Fault, Peer
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import BenchError
 from threebrokers.kafka.state import Act
@@ -49,22 +49,22 @@ class Acts:
         number of another broker, or a list of these; unless told the broker loses the others and the
         quorum, and clients still reach it. Raises BenchError if the brokers have no links.
         """
-        self._hinder(Fault("cut", broker, network.chosen(broker, from_)), anyway)
+        self._hinder(Fault("cut", broker, link_faults.chosen(broker, from_)), anyway)
 
     def stall(self, broker: int, from_: Peer | list[Peer] | None = None, *, anyway: bool = False) -> None:
         """Let nothing pass on the links of a broker, as `cut` does, but let the connections stand."""
-        self._hinder(Fault("stall", broker, network.chosen(broker, from_)), anyway)
+        self._hinder(Fault("stall", broker, link_faults.chosen(broker, from_)), anyway)
 
     def slow(self, broker: int, ms: float, from_: Peer | list[Peer] | None = None) -> None:
         """Delay what passes on the links of a broker by so many ms, each way; `from_` as `cut` has it."""
-        self._hinder(network.slowness(broker, network.chosen(broker, from_), ms), anyway=True)
+        self._hinder(link_faults.slowness(broker, link_faults.chosen(broker, from_), ms), anyway=True)
 
     def heal(self, broker: int | None = None) -> None:
         """Mend the links of a broker, or of all; what a stalled link held back arrives now."""
         if broker is not None:
             self._known(broker)
         were = self.faults()
-        at = self._engine.change_links(lambda faults: network.healed(faults, broker))
+        at = self._engine.change_links(lambda faults: link_faults.healed(faults, broker))
         mended = sorted({fault.broker for fault in were} - {fault.broker for fault in self.faults()})
         self._report(*(Act(at, "heal", n) for n in mended))
 
@@ -99,7 +99,7 @@ class Acts:
 
     def _report(self, *acts: Act) -> None:
         for act in acts:
-            diary.write(self._engine.home, act)
+            action_log.write(self._engine.home, act)
             for hear in list(self._hearers):
                 hear(act)
 
@@ -115,7 +115,7 @@ class Acts:
     def _answering(self) -> list[int]:
         """Return the brokers that are up and reach another voter: others may take a question for ever."""
         try:
-            apart = network.alone(self.faults())
+            apart = link_faults.alone(self.faults())
         except BenchError:  # who carries the links is gone: no broker reaches another
             apart = set(BROKERS)
         return [n for n, p in self._engine.processes().items() if p.state == "up" and n not in apart]

@@ -2,19 +2,19 @@
 
 import base64
 import hashlib
+import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from threebrokers import clock
-from threebrokers.cluster import bench, compose_networks, docker, ports
-from threebrokers.cluster.bench import Bench
-from threebrokers.cluster.compose_copies import Copies
+from threebrokers.cluster import docker, ports, state_file
 from threebrokers.cluster.containers import Container, Containers
-from threebrokers.cluster.network import Fault
+from threebrokers.cluster.link_faults import Fault
 from threebrokers.cluster.process import BrokerProcess, Work
 from threebrokers.cluster.settings import BROKERS
+from threebrokers.cluster.state_file import Bench
 from threebrokers.errors import BenchError
 from threebrokers.paths import repo
 from threebrokers.waiting import wait_until
@@ -40,7 +40,7 @@ class ComposeEngine:
 
     def addresses(self) -> dict[int, dict[str, str]]:
         """Return each broker's published addresses; empty before the first start."""
-        told = bench.load(self._kept).addresses()
+        told = state_file.load(self._kept).addresses()
         return {n: {name: of[name] for name in ("CLIENT", "CONTROLLER")} for n, of in told.items()}
 
     def listening(self) -> dict[int, dict[str, str]]:
@@ -53,15 +53,15 @@ class ComposeEngine:
 
     def faults(self) -> list[Fault]:
         """Return what the networks are without: containers that were taken out of them."""
-        return compose_networks.faults(self.containers.look())
+        return faults(self.containers.look())
 
     def change_links(self, change: Callable[[list[Fault]], list[Fault]]) -> float:
         """Take containers out of networks and put them back. Raises BenchError for all other faults."""
         with self._locked():
             found = self.containers.look()
-            wanted = change(compose_networks.faults(found))
+            wanted = change(faults(found))
             at = clock.now()
-            compose_networks.put(self.containers, found, wanted)
+            put(self.containers, found, wanted)
         return at
 
     def processes(self) -> dict[int, BrokerProcess]:
@@ -91,7 +91,7 @@ class ComposeEngine:
                 if one.state == "paused":
                     self.containers.resume(one)
             if len(missing) == len(BROKERS):
-                bench.save(self._kept, Bench(ports=ports.claim(self._kept)))
+                state_file.save(self._kept, Bench(ports=ports.claim(self._kept)))
                 say("Starting three containers …")
                 at = clock.now()
                 self._compose("up", "--detach", "--pull", "never")
@@ -162,7 +162,7 @@ class ComposeEngine:
         with self._locked():
             self._compose("down", "--volumes", "--timeout", "0")
             self._copies.remove()
-            bench.save(self._kept, Bench())
+            state_file.save(self._kept, Bench())
 
     def log(self, node: int) -> Path:
         """Return the path of a copy of what one broker has written so far."""
@@ -229,7 +229,7 @@ class ComposeEngine:
         )
 
     def _launch(self, node: int, container: Container | None) -> float:
-        ports.wait_free(node, bench.load(self._kept).ports[node])
+        ports.wait_free(node, state_file.load(self._kept).ports[node])
         at = clock.now()
         if container is None:
             self._compose("up", "--detach", "--no-deps", "--no-recreate", "--pull", "never", f"kafka-{node}")
@@ -248,7 +248,7 @@ class ComposeEngine:
     def _compose(self, *arguments: str) -> None:
         # The id is made of the home: a volume never belongs to another cluster than its containers.
         values = {"KAFKA_CLUSTER_ID": base64.urlsafe_b64encode(self._digest[:16]).decode().rstrip("=")}
-        for n, of in bench.load(self._kept).ports.items():
+        for n, of in state_file.load(self._kept).ports.items():
             values |= {f"KAFKA_PORT_{n}": str(of["CLIENT"])}
             values |= {f"KAFKA_CONTROLLER_PORT_{n}": str(of["CONTROLLER"])}
         docker.compose(FILE, self.containers.project, list(arguments), values)
@@ -256,5 +256,91 @@ class ComposeEngine:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         self._kept.mkdir(parents=True, exist_ok=True)
-        with bench.locked(self._kept):
+        with state_file.locked(self._kept):
             yield
+
+
+DATA, CONFIGURATION = "/var/lib/kafka/data", "/opt/kafka/config/server.properties"
+
+
+class Copies:
+    """Copies in a folder, made anew each time. Every method raises BenchError if Docker does not answer."""
+
+    def __init__(self, folder: Path, containers: Containers) -> None:
+        self._folder, self._containers = folder, containers
+
+    def log(self, node: int) -> Path:
+        """Return the path of a copy of what one broker has written so far; an old one if it is removed."""
+        path = self._folder / "logs" / f"broker-{node}.log"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if container := self._containers.look().get(node):
+            path.write_text(self._containers.log(container))
+        return path
+
+    def configuration(self, node: int) -> Path:
+        """Return the path of a copy of the settings that the image made of the compose file."""
+        folder = self._of(node)
+        if not self._containers.copy(self._container(node, "settings"), CONFIGURATION, folder):
+            raise BenchError(f"Broker {node} has not made its settings yet: look again in a second.")
+        return folder / Path(CONFIGURATION).name
+
+    def segments(self, topic: str, partition: int, node: int) -> list[Path]:
+        """Return copies of the segment files that one broker keeps of one partition, oldest first."""
+        container = self._container(node, "files")
+        folder = self._of(node) / f"{topic}-{partition}"
+        shutil.rmtree(folder, ignore_errors=True)
+        self._containers.copy(container, f"{DATA}/{folder.name}", folder.parent)
+        return sorted(folder.glob("*.log"))
+
+    def remove(self) -> None:
+        """Delete all copies."""
+        for name in ("logs", "copies"):
+            shutil.rmtree(self._folder / name, ignore_errors=True)
+
+    def _container(self, node: int, what: str) -> Container:
+        if container := self._containers.look().get(node):
+            return container
+        raise BenchError(f"Broker {node} has no container, so its {what} cannot be read: start it first.")
+
+    def _of(self, node: int) -> Path:
+        folder = self._folder / "copies" / f"broker-{node}"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+
+# Which of the file's networks carries what, and a broker's name there.
+NETWORKS = {"brokers": "broker", "quorum": "controller"}
+
+
+def faults(found: dict[int, Container]) -> list[Fault]:
+    """Return what the networks are without: containers that were taken out of them."""
+    missing = {n: tuple(name for name in NETWORKS if name not in one.networks) for n, one in found.items()}
+    return [Fault("cut", n, peers) for n, peers in sorted(missing.items()) if peers]
+
+
+def put(containers: Containers, found: dict[int, Container], wanted: Sequence[Fault]) -> None:
+    """Take containers out of networks and put them back, so that these faults are what is wrong.
+
+    Raises BenchError, before anything is changed, for a fault that networks cannot cause.
+    """
+    for fault in wanted:
+        _check_possible(fault)
+        if fault.broker not in found:
+            raise BenchError(f"Broker {fault.broker} has no container: start it first.")
+    for n, container in found.items():
+        away = {peer for fault in wanted if fault.broker == n for peer in fault.peers}
+        for network, name in NETWORKS.items():
+            if network in away and network in container.networks:
+                containers.disconnect(container, network)
+            elif network not in away and network not in container.networks:
+                containers.connect(container, network, f"{name}-{n}")
+
+
+def _check_possible(fault: Fault) -> None:
+    if fault.effect == "cut" and set(fault.peers) <= set(NETWORKS):
+        return
+    raise BenchError(
+        f"Containers cannot {fault.effect} broker {fault.broker} {fault.words}, only cut it off from "
+        "'brokers', 'quorum' or both; the local engine can: `threebrokers down`, then "
+        "THREEBROKERS_CLUSTER=local make lab."
+    )

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from threebrokers.cluster.network import Fault
+from threebrokers.cluster.link_faults import Fault
 from threebrokers.cluster.process import BrokerProcess, Work
 from threebrokers.errors import BenchError
 

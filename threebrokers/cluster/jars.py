@@ -4,8 +4,8 @@ import hashlib
 import json
 from pathlib import Path
 
+from threebrokers.cluster.cache_lock import faults_told, only_one
 from threebrokers.cluster.lockfile import Jar, locked
-from threebrokers.cluster.shared import faults_told, only_one
 from threebrokers.files import write_whole
 from threebrokers.paths import cache
 
@@ -42,7 +42,7 @@ def _present(group: str, verify: bool) -> list[Path]:
             # Another process may have fetched them while this one waited.
             missing = [jar for jar in doubtful if not _is_whole(jar)]
             if missing:
-                from threebrokers.cluster.fetching import fetch  # slow to import, and rarely needed
+                from threebrokers.cluster.download import fetch  # slow to import, and rarely needed
 
                 fetch(missing, _folder())
             _write_stamp(_read_stamp() | {jar.name: _mark(jar) for jar in doubtful})

@@ -5,7 +5,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from threebrokers.cluster.shared import faults_told
+from threebrokers.cluster.cache_lock import faults_told
 from threebrokers.errors import BenchError
 from threebrokers.files import write_whole
 from threebrokers.paths import cache

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from threebrokers.cluster import ports, process
-from threebrokers.cluster.network import Fault, effects
+from threebrokers.cluster.link_faults import Fault, effects
 from threebrokers.cluster.ports import HOST, Ports
 from threebrokers.cluster.process import Identity
 from threebrokers.errors import BenchError

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from threebrokers import clock
-from threebrokers.cluster import archive, bench, jars, layout, links, ports, process
-from threebrokers.cluster.bench import Bench
+from threebrokers.cluster import jars, links, log_dirs, ports, prepare, process, state_file
 from threebrokers.cluster.java import java
-from threebrokers.cluster.network import Fault
+from threebrokers.cluster.link_faults import Fault
 from threebrokers.cluster.process import BrokerProcess, Identity, Work
 from threebrokers.cluster.settings import BROKERS
+from threebrokers.cluster.state_file import Bench
 from threebrokers.errors import BenchError
 from threebrokers.files import set_aside
 from threebrokers.waiting import wait_until
@@ -29,25 +29,25 @@ class LocalEngine:
 
     def addresses(self) -> dict[int, dict[str, str]]:
         """Return each broker's address on each listener; empty before the first start."""
-        return bench.load(self.home).addresses()
+        return state_file.load(self.home).addresses()
 
     def listening(self) -> dict[int, dict[str, str]]:
         """Return where each broker really listens, on each listener."""
-        return bench.load(self.home).listening()
+        return state_file.load(self.home).listening()
 
     def has_links(self) -> bool:
         """Tell whether the brokers reach each other, and clients them, over links that can be cut."""
-        return bench.load(self.home).links is not None
+        return state_file.load(self.home).links is not None
 
     def faults(self) -> list[Fault]:
         """Return what is wrong with the links now. Raises BenchError if nobody can tell."""
-        here = bench.load(self.home)
+        here = state_file.load(self.home)
         return links.faults(here.ports) if here.links else []
 
     def change_links(self, change: Callable[[list[Fault]], list[Fault]]) -> float:
         """Make of the faults of the links what `change` returns. Raises BenchError without links."""
-        with bench.locked(self.home):
-            here = bench.load(self.home)
+        with state_file.locked(self.home):
+            here = state_file.load(self.home)
             if not here.links:
                 raise BenchError(
                     "These brokers have no links that can be cut: `lab.cluster.up(links=True)` starts them "
@@ -60,12 +60,12 @@ class LocalEngine:
 
     def processes(self) -> dict[int, BrokerProcess]:
         """Return how each broker's process is now."""
-        known = bench.load(self.home).brokers
+        known = state_file.load(self.home).brokers
         return {n: process.look(n, known.get(n)) for n in BROKERS}
 
     def work(self) -> dict[int, Work]:
         """Return how much the running brokers have worked since they were started."""
-        known = bench.load(self.home).brokers
+        known = state_file.load(self.home).brokers
         return {n: done for n, identity in known.items() if (done := process.work(identity))}
 
     def up(self, say: Callable[[str], None], with_links: bool | None = None) -> dict[int, float]:
@@ -73,8 +73,8 @@ class LocalEngine:
 
         Brokers that run, but not with or without links as asked for, are stopped and started again.
         """
-        prepared = archive.prepare(say)
-        with bench.locked(self.home):
+        prepared = prepare.prepare(say)
+        with state_file.locked(self.home):
             here = self._found()
             if with_links is None:
                 with_links = here.links is not None
@@ -85,13 +85,13 @@ class LocalEngine:
             if len(missing) == len(BROKERS):
                 self._end_all(here, 0)
                 # A state file that was lost must not cost the data.
-                here.cluster_id = here.cluster_id or layout.laid_out(self.home)
-                if not layout.is_laid_out(self.home, here):
-                    here.cluster_id = layout.lay_out(self.home, prepared.template)
+                here.cluster_id = here.cluster_id or log_dirs.laid_out(self.home)
+                if not log_dirs.is_laid_out(self.home, here):
+                    here.cluster_id = log_dirs.lay_out(self.home, prepared.template)
                 here.ports = ports.claim(self.home)
                 here.links = links.start(self.home, here.ports) if with_links else None
-                layout.configure(self.home, here)
-                bench.save(self.home, here)
+                log_dirs.configure(self.home, here)
+                state_file.save(self.home, here)
             self._mend_links(here)
             for n in here.brokers:
                 self._resume(here, n)
@@ -101,10 +101,10 @@ class LocalEngine:
 
     def start(self, node: int) -> float:
         """Start one broker that is down. Raises BenchError if its port is taken, or nothing is laid out."""
-        prepared = archive.prepare(_unheard)
-        with bench.locked(self.home):
+        prepared = prepare.prepare(_unheard)
+        with state_file.locked(self.home):
             here = self._found()
-            if not layout.is_laid_out(self.home, here) or not here.ports:
+            if not log_dirs.is_laid_out(self.home, here) or not here.ports:
                 raise BenchError("There is no cluster in this home yet: make one with `threebrokers up`.")
             self._mend_links(here)
             if node in here.brokers:
@@ -121,8 +121,8 @@ class LocalEngine:
 
     def pause(self, node: int) -> float:
         """Freeze one broker with SIGSTOP: the process is there and answers nobody."""
-        with bench.locked(self.home):
-            here, at = bench.load(self.home), clock.now()
+        with state_file.locked(self.home):
+            here, at = state_file.load(self.home), clock.now()
             if not (node in here.brokers and process.send(here.brokers[node], "suspend")):
                 raise BenchError(f"Broker {node} is not running, so it cannot be paused: start it first.")
             wait_until(
@@ -135,15 +135,15 @@ class LocalEngine:
 
     def resume(self, node: int) -> float:
         """Let a paused broker go on."""
-        with bench.locked(self.home):
-            here, at = bench.load(self.home), clock.now()
+        with state_file.locked(self.home):
+            here, at = state_file.load(self.home), clock.now()
             if not (node in here.brokers and self._resume(here, node)):
                 raise BenchError(f"Broker {node} is not running, so it cannot be resumed: start it instead.")
         return at
 
     def down(self) -> list[int]:
         """Stop all brokers together and return those that ran."""
-        with bench.locked(self.home):
+        with state_file.locked(self.home):
             here = self._found()
             ended = sorted(here.brokers)
             self._end_all(here, STOP_SECONDS)
@@ -151,11 +151,11 @@ class LocalEngine:
 
     def erase(self) -> None:
         """Kill all brokers and delete their data, logs and configuration."""
-        with bench.locked(self.home):
+        with state_file.locked(self.home):
             here = self._found()
             self._end_all(here, 0)
-            layout.remove(self.home)
-            bench.save(self.home, Bench())
+            log_dirs.remove(self.home)
+            state_file.save(self.home, Bench())
 
     def last_words(self, node: int) -> str:
         """Return the last error line in a broker's log, or an empty text."""
@@ -174,22 +174,22 @@ class LocalEngine:
 
     def configuration(self, node: int) -> Path:
         """Return the path of one broker's configuration file."""
-        return layout.configuration(self.home, node)
+        return log_dirs.configuration(self.home, node)
 
     def segments(self, topic: str, partition: int, node: int) -> list[Path]:
         """Return the segment files that one broker keeps of one partition, oldest first."""
-        return sorted((layout.folder(self.home, node) / f"{topic}-{partition}").glob("*.log"))
+        return sorted((log_dirs.folder(self.home, node) / f"{topic}-{partition}").glob("*.log"))
 
     def _found(self) -> Bench:
         """Load the state, forget processes that are gone, and take in running ones that it does not know."""
-        here = bench.load(self.home)
+        here = state_file.load(self.home)
         known = {n: i for n, i in here.brokers.items() if i.process()}
         here.brokers = {**process.find(self.home), **known}
         if here.brokers and not here.ports:
             # The state file is lost or damaged, its brokers run: their addresses cannot be trusted.
             self._end_all(here, 0)
             here = Bench()
-        bench.save(self.home, here)
+        state_file.save(self.home, here)
         return here
 
     def _launch(self, here: Bench, node: int, flags: list[str]) -> float:
@@ -203,21 +203,21 @@ class LocalEngine:
             "-cp",
             os.pathsep.join(map(str, jars.kafka_jars())),
             "kafka.Kafka",
-            str(layout.configuration(self.home, node)),
+            str(log_dirs.configuration(self.home, node)),
         ]
         # More arenas of the C library's allocator only cost memory here.
         environment = {**os.environ, "MALLOC_ARENA_MAX": "2"}
         set_aside(self.log(node))
         at = clock.now()
         here.brokers[node] = process.launch(command, self.log(node), environment, mark)
-        bench.save(self.home, here)
+        state_file.save(self.home, here)
         return at
 
     def _mend_links(self, here: Bench) -> None:
         """Start the process that carries the links again, if it has died."""
         if here.links and not here.links.process():
             here.links = links.start(self.home, here.ports)
-            bench.save(self.home, here)
+            state_file.save(self.home, here)
 
     def _end_all(self, here: Bench, patience: float) -> None:
         """End the brokers, then the process that carries their links."""
@@ -225,30 +225,30 @@ class LocalEngine:
         process.end(
             list(here.brokers.values()),
             patience,
-            enough=lambda: all(layout.is_saved(self.home, n) for n in here.brokers),
+            enough=lambda: all(log_dirs.is_saved(self.home, n) for n in here.brokers),
         )
         process.end(links.find(self.home), 0)
         here.brokers.clear()
         here.links = None
-        bench.save(self.home, here)
+        state_file.save(self.home, here)
 
     def _resume(self, here: Bench, node: int) -> bool:
         return process.send(here.brokers[node], "resume")
 
     def _end(self, node: int, patience: float) -> float:
-        with bench.locked(self.home):
+        with state_file.locked(self.home):
             here = self._found()
             identity: Identity | None = here.brokers.pop(node, None)
             if identity is None:
                 raise BenchError(f"Broker {node} is already down: start it with `start({node})`.")
             at = clock.now()
             process.end([identity], patience)
-            bench.save(self.home, here)
+            state_file.save(self.home, here)
         return at
 
     def wait_for_ports(self, nodes: list[int], within: float) -> None:
         """Wait until these brokers accept connections. Raises BenchError at once if one of them dies."""
-        addresses = bench.load(self.home).listening_ports()
+        addresses = state_file.load(self.home).listening_ports()
 
         def listening() -> bool:
             for n, told in self.processes().items():

@@ -4,7 +4,7 @@ import signal
 import sys
 from types import FrameType
 
-from threebrokers.cluster import archive, engine, jars
+from threebrokers.cluster import engine, jars, prepare
 from threebrokers.errors import BenchError
 from threebrokers.paths import home
 
@@ -18,7 +18,7 @@ def main() -> int | str:
     try:
         if engine.chosen(home()).name == engine.LOCAL:
             jars.kafka_jars()
-            archive.prepare(lambda text: print(text, flush=True))
+            prepare.prepare(lambda text: print(text, flush=True))
     except BenchError as fault:
         return f"✗ {fault}"
     except KeyboardInterrupt:

@@ -3,7 +3,7 @@
 import os
 import subprocess
 
-from threebrokers.cluster import archive, jars
+from threebrokers.cluster import jars, prepare
 from threebrokers.cluster.java import java
 from threebrokers.errors import BenchError
 
@@ -46,7 +46,7 @@ def run(name: str, arguments: list[str], bootstrap: str, typed: str = "") -> str
         if name in _WITHOUT_ADDRESS or "--bootstrap-server" in arguments
         else ["--bootstrap-server", bootstrap]
     )
-    flags = archive.prepare(_unheard).tool_flags
+    flags = prepare.prepare(_unheard).tool_flags
     path = os.pathsep.join(map(str, jars.kafka_jars()))
     command = [str(java()), *flags, "-cp", path, _CLASSES[name], *address, *map(str, arguments)]
     try:

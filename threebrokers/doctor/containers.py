@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from threebrokers.cluster import diary, docker
+from threebrokers.cluster import action_log, docker
 from threebrokers.cluster.containers import PROJECT, Containers
 from threebrokers.doctor.finding import Finding, listed, told
 from threebrokers.errors import BenchError
@@ -96,7 +96,7 @@ def running() -> list[Mapping[str, Mapping[str, str]]]:
 
 def last_acts(home: Path) -> dict[int, str]:
     """Return what was last done to each broker on purpose."""
-    return {act.broker: act.verb for act in diary.read(home)}
+    return {act.broker: act.verb for act in action_log.read(home)}
 
 
 def _engine() -> Mapping[str, str]:

@@ -8,9 +8,8 @@ import psutil
 
 from threebrokers import forgotten
 from threebrokers import paths as places
-from threebrokers.cluster import Cluster, bench, jars, layout
-from threebrokers.cluster.compose import ComposeEngine
-from threebrokers.cluster.compose_copies import DATA
+from threebrokers.cluster import Cluster, jars, log_dirs, state_file
+from threebrokers.cluster.compose import DATA, ComposeEngine
 from threebrokers.cluster.engine import Engine
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.cluster.settings import BROKERS
@@ -64,7 +63,7 @@ def of_home(chosen: Engine) -> Looks:
         yield from _of_containers(chosen)
     else:
         yield "state", lambda: remembered.look_at_state(home())
-        yield "data", lambda: remembered.look_at_data(_ids(), bench.load(home()).cluster_id)
+        yield "data", lambda: remembered.look_at_data(_ids(), state_file.load(home()).cluster_id)
     yield "forgotten brokers", lambda: left.look_for_forgotten(home(), forgotten.benches())
 
 
@@ -110,7 +109,7 @@ def of_brokers(cluster: Cluster, processes: Mapping[int, BrokerProcess], looker:
 
 
 def _ids() -> dict[int, str]:
-    metas = {n: layout.folder(home(), n) / "meta.properties" for n in BROKERS}
+    metas = {n: log_dirs.folder(home(), n) / "meta.properties" for n in BROKERS}
     return remembered.ids_in({n: path.read_text() for n, path in metas.items() if path.exists()})
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from threebrokers import forgotten
-from threebrokers.cluster import bench, ports
+from threebrokers.cluster import ports, state_file
 from threebrokers.cluster.engine import Engine
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.doctor.finding import Finding
@@ -25,7 +25,7 @@ def look_at_state(folder: Path) -> Finding:
         json.loads(path.read_text())["brokers"]
     except (ValueError, KeyError, TypeError):
         return Finding("state", False, f"{path} is damaged", mend)
-    gone = {n: i.pid for n, i in bench.load(folder).brokers.items() if not i.process()}
+    gone = {n: i.pid for n, i in state_file.load(folder).brokers.items() if not i.process()}
     if gone:
         told = ", ".join(f"broker {n} (process {pid})" for n, pid in gone.items())
         return Finding(

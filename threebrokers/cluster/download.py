@@ -16,8 +16,8 @@ from jgo.maven import MavenContext
 from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
+from threebrokers.cluster.cache_lock import faults_told
 from threebrokers.cluster.lockfile import Jar
-from threebrokers.cluster.shared import faults_told
 from threebrokers.errors import BenchError
 
 THREADS = 8

@@ -4,11 +4,11 @@ import os
 import shutil
 import socket
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from threebrokers.cluster import layout, ports, process, settings, storing
+from threebrokers.cluster import log_dirs, ports, process, settings
 from threebrokers.cluster.jars import kafka_jars
 from threebrokers.errors import BenchError
 from threebrokers.waiting import quiet_wait
@@ -42,7 +42,7 @@ def make(java: Path, broker: list[str], tool: list[str], work: Path, say: Callab
     try:
         training.work_through()
         lists = sorted(work.glob("*.classes"))
-        storing.store(java, tool, training.path, lists, made / CLASSES)
+        store(java, tool, training.path, lists, made / CLASSES)
     except (OSError, subprocess.SubprocessError, BenchError) as fault:
         (made / CLASSES).unlink(missing_ok=True)
         say(f"The classes of Kafka could not be stored, so starts take longer ({_last_words(fault)}).")
@@ -64,9 +64,9 @@ class _Training:
 
     def format(self, template: Path) -> None:
         """Let Kafka's own tool format a folder."""
-        arguments = ["format", "--cluster-id", layout.kafka_id(), "--config", str(self.conf)]
+        arguments = ["format", "--cluster-id", log_dirs.kafka_id(), "--config", str(self.conf)]
         try:
-            storing.run(self.java, self.tool, self.path, ["kafka.tools.StorageTool", *arguments])
+            run(self.java, self.tool, self.path, ["kafka.tools.StorageTool", *arguments])
         except subprocess.SubprocessError as fault:
             raise BenchError(
                 f"Kafka's storage tool could not format a folder ({_last_words(fault)}): "
@@ -81,7 +81,7 @@ class _Training:
         command = [self.java, *self.broker, *mark, self._listing("broker"), "-cp", self.path, "kafka.Kafka"]
         broker = process.launch([*map(str, command), str(self.conf)], log, dict(os.environ), mark[0])
         try:
-            quiet_wait(lambda: ports.answers(self.port) or not broker.process(), storing.STEP_SECONDS)
+            quiet_wait(lambda: ports.answers(self.port) or not broker.process(), STEP_SECONDS)
             if not broker.process():
                 raise BenchError(_last_line(log.read_text("utf-8", "replace")))
             self._tool("TopicCommand", "--create", "--topic", "t")
@@ -106,10 +106,10 @@ class _Training:
     def _tool(self, name: str, *arguments: str, given: str = "") -> None:
         flags = [*self.tool, self._listing(f"{name}-{arguments[0]}")]
         ask = [] if name == "DumpLogSegments" else ["--bootstrap-server", self.address]
-        storing.run(self.java, flags, self.path, [f"{TOOLS}.{name}", *ask, *arguments], given)
+        run(self.java, flags, self.path, [f"{TOOLS}.{name}", *ask, *arguments], given)
 
     def _listing(self, name: str) -> str:
-        return storing.listing(self.work / f"{name}.classes")
+        return listing(self.work / f"{name}.classes")
 
 
 def _free_ports(count: int) -> list[int]:
@@ -127,3 +127,45 @@ def _last_words(fault: Exception) -> str:
 
 def _last_line(text: str) -> str:
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
+
+
+STEP_SECONDS = 120
+# Only G1 can store objects too, and linked classes; Java 17 knows no linking and leaves it out.
+STORING = ("-Xmx512m", "-XX:+UseG1GC", "-XX:+IgnoreUnrecognizedVMOptions", "-XX:+AOTClassLinking")
+OTHERWISE = ("-Xmx", "-XX:+UseSerialGC", "-Xshare")
+
+
+def listing(path: Path) -> str:
+    """Return the flag that makes a JVM write down the classes that it loads."""
+    return f"-XX:DumpLoadedClassList={path}"
+
+
+def merged(lists: Iterable[Path]) -> str:
+    """Return one list for several JVMs: each line once, without the numbers that one run gave to classes."""
+    names: dict[str, None] = {}
+    for path in lists:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        names |= dict.fromkeys(line.partition(" id: ")[0] for line in lines if not line.startswith("#"))
+    return "".join(f"{name}\n" for name in names)
+
+
+def store(java: Path, flags: list[str], path: str, lists: list[Path], archive: Path) -> None:
+    """Write the archive of all classes in `lists`, for this class path, and make sure that a JVM takes it.
+
+    Raises CalledProcessError or TimeoutExpired.
+    """
+    every = archive.with_suffix(".list")
+    every.write_text(merged(lists), encoding="utf-8")
+    archived = f"-XX:SharedArchiveFile={archive}"
+    kept = [flag for flag in flags if not flag.startswith(OTHERWISE)]
+    run(java, [*kept, *STORING, "-Xshare:dump", f"-XX:SharedClassListFile={every}", archived], path, [])
+    every.unlink()
+    with archive.open("rb+") as file:
+        os.fsync(file)  # a JVM crashes on an archive that lost a page in a power cut
+    run(java, [*flags, "-Xshare:on", archived], path, ["org.apache.kafka.tools.TopicCommand", "--version"])
+
+
+def run(java: Path, flags: list[str], path: str, words: list[str], given: str = "") -> None:
+    """Run a main class with its arguments to its end. Raises CalledProcessError or TimeoutExpired."""
+    command = [str(java), *flags, "-cp", path, *words]
+    subprocess.run(command, input=given, capture_output=True, text=True, timeout=STEP_SECONDS, check=True)

@@ -11,10 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from threebrokers.cluster import training
+from threebrokers.cluster import cds
+from threebrokers.cluster.cache_lock import faults_told, only_one
 from threebrokers.cluster.java import java
 from threebrokers.cluster.lockfile import LOCK
-from threebrokers.cluster.shared import faults_told, only_one
 from threebrokers.paths import cache
 
 HERE = Path(__file__).parent
@@ -70,15 +70,15 @@ def prepare(say: Callable[[str], None]) -> Prepared:
         with only_one(place), faults_told(place):
             if not folder.is_dir():  # another process may have made it meanwhile
                 try:
-                    training.make(program, broker, tool, place / ".training", say).rename(folder)
+                    cds.make(program, broker, tool, place / ".training", say).rename(folder)
                 finally:
                     shutil.rmtree(place / ".training", ignore_errors=True)
                 _forget_old(place)
     with suppress(OSError):  # a cache that may only be read is good enough
         os.utime(folder)
-    stored = folder / training.CLASSES
+    stored = folder / cds.CLASSES
     use = [f"-XX:SharedArchiveFile={stored}"] if stored.exists() else []
-    return Prepared(broker + use, tool + use, folder / training.TEMPLATE)
+    return Prepared(broker + use, tool + use, folder / cds.TEMPLATE)
 
 
 def _forget_old(place: Path) -> None:

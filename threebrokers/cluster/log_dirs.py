@@ -6,7 +6,7 @@ import uuid
 from pathlib import Path
 
 from threebrokers.cluster import settings
-from threebrokers.cluster.bench import Bench
+from threebrokers.cluster.state_file import Bench
 from threebrokers.errors import BenchError
 
 
