@@ -1,0 +1,315 @@
+"""Three brokers, whoever runs them."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from threebrokers import paths as places
+from threebrokers.cluster import action_log, engine, link_faults, programs, tools
+from threebrokers.cluster.link_faults import Fault, Peer
+from threebrokers.cluster.process import BrokerProcess, Work
+from threebrokers.cluster.settings import BROKERS
+from threebrokers.errors import BenchError
+from threebrokers.kafka import admin
+from threebrokers.kafka.state import Act, ClusterState, Sight, read_state
+from threebrokers.waiting import poll, wait_until
+
+if TYPE_CHECKING:
+    from confluent_kafka.admin import AdminClient
+
+    from threebrokers.kafka.poller import Looker
+    from threebrokers.view import Panel, Panels
+
+START_SECONDS = 60.0
+VIEW_SECONDS = 2.0
+QUORUM = len(BROKERS) // 2 + 1
+LOOK_SECONDS = 1.5  # a broker that was silent once is asked again after 0.7 s
+
+
+class Cluster:
+    """A real Kafka cluster of three brokers, with buttons to break it.
+
+    The cluster belongs to a home, not to this object: another notebook, or this one after a restart,
+    finds the same brokers.
+    """
+
+    brokers = BROKERS
+
+    def __init__(self, home: Path | None = None, engine_name: str = "") -> None:
+        self._engine = engine.chosen(home or places.home(), engine_name)
+        self._hearers: list[Callable[[Act], None]] = []
+        self._panels: Panels | None = None
+
+    @property
+    def engine(self) -> str:
+        """What runs the brokers: "local" (processes of this machine) or "compose" (containers)."""
+        return self._engine.name
+
+    @property
+    def bootstrap(self) -> str:
+        """All three addresses, as clients want them. Raises BenchError before the first start."""
+        return self._addresses(BROKERS)
+
+    def address(self, broker: int) -> str:
+        """Return the address ("host:port") at which one broker serves clients."""
+        self._known(broker)
+        return self._engine.addresses()[broker]["CLIENT"]
+
+    def up(self, say: Callable[[str], None] = lambda text: None, links: bool | None = None) -> list[int]:
+        """Start the brokers that are missing and wait until all three are registered; return those.
+
+        Brokers that run with links although `links` is False, or without although it is True, are started
+        again, and their data stays; links are healed. Raises BenchError with the next step if a broker
+        cannot start.
+        """
+        engine.refuse_second(self._engine)
+        started = self._engine.up(say, links)
+        engine.remember(self._engine.home, self.engine)
+        action_log.trim(self._engine.home)
+        self._report(*(Act(at, "start", n) for n, at in started.items()))
+        if self.faults():
+            self.heal()  # as a paused broker goes on: else who is cut off could not register
+        self._engine.wait_for_ports(list(BROKERS), START_SECONDS)
+        self._wait_registered(set(BROKERS))
+        return list(started)
+
+    def down(self) -> list[int]:
+        """End the notebooks' programs, stop all brokers and return those that ran. Their data stays."""
+        programs.end_all(self._engine.home)
+        return self._engine.down()
+
+    def reset(self, say: Callable[[str], None] = lambda text: None) -> None:
+        """Kill the brokers, delete all topics, records and groups, and start a fresh cluster."""
+        say("Deleting all topics, records, groups and broker logs …")
+        had_links = self.links
+        self.erase()
+        self.up(say, had_links)
+
+    def erase(self) -> None:
+        """Kill the brokers and delete their data, logs and configuration; nothing is started again."""
+        programs.end_all(self._engine.home)
+        self._engine.erase()
+
+    def start(self, broker: int) -> None:
+        """Start one broker that is down and wait until it is registered."""
+        self._known(broker)
+        self._do("start", broker, self._engine.start)
+        self._engine.wait_for_ports([broker], START_SECONDS)
+        others = [n for n, p in self._engine.processes().items() if n != broker and p.state == "up"]
+        if others:  # alone it has no quorum, so nothing can register it
+            self._wait_registered({broker})
+
+    @property
+    def links(self) -> bool:
+        """Whether the brokers have links that can be cut, stalled and slowed."""
+        return self._engine.has_links()
+
+    def stop(self, broker: int, *, anyway: bool = False) -> None:
+        """Shut one broker down cleanly: it hands its leaderships over first."""
+        self._act("stop", broker, anyway, self._engine.stop)
+
+    def kill(self, broker: int, *, anyway: bool = False) -> None:
+        """Kill one broker (SIGKILL): it has no time to say anything to anybody."""
+        self._act("kill", broker, anyway, self._engine.kill)
+
+    def pause(self, broker: int, *, anyway: bool = False) -> None:
+        """Freeze one broker (SIGSTOP): it is there and answers nobody."""
+        self._act("pause", broker, anyway, self._engine.pause)
+
+    def resume(self, broker: int) -> None:
+        """Let a paused broker go on."""
+        self._known(broker)
+        self._do("resume", broker, self._engine.resume)
+
+    def cut(self, broker: int, from_: Peer | list[Peer] | None = None, *, anyway: bool = False) -> None:
+        """Break the links of a broker, both ways: new connections fail.
+
+        What is connected ends at once (local engine) or falls silent, as when a cable is pulled (compose).
+        `from_` is "clients", "brokers" (the copying of records), "quorum" (metadata and heartbeats), the
+        number of another broker, or a list of these; unless told the broker loses the others and the
+        quorum, and clients still reach it. Raises BenchError if the brokers have no links.
+        """
+        self._hinder(Fault("cut", broker, link_faults.chosen(broker, from_)), anyway)
+
+    def stall(self, broker: int, from_: Peer | list[Peer] | None = None, *, anyway: bool = False) -> None:
+        """Let nothing pass on the links of a broker, as `cut` does, but let the connections stand."""
+        self._hinder(Fault("stall", broker, link_faults.chosen(broker, from_)), anyway)
+
+    def slow(self, broker: int, ms: float, from_: Peer | list[Peer] | None = None) -> None:
+        """Delay what passes on the links of a broker by so many ms, each way; `from_` as `cut` has it."""
+        self._hinder(link_faults.slowness(broker, link_faults.chosen(broker, from_), ms), anyway=True)
+
+    def heal(self, broker: int | None = None) -> None:
+        """Mend the links of a broker, or of all; what a stalled link held back arrives now."""
+        if broker is not None:
+            self._known(broker)
+        were = self.faults()
+        at = self._engine.change_links(lambda faults: link_faults.healed(faults, broker))
+        mended = sorted({fault.broker for fault in were} - {fault.broker for fault in self.faults()})
+        self._report(*(Act(at, "heal", n) for n in mended))
+
+    def faults(self) -> list[Fault]:
+        """Return what is wrong with the links now. Raises BenchError if their process has died."""
+        return self._engine.faults()
+
+    def cost(self, broker: int) -> str:
+        """Say what it would cost to stop, kill or pause this broker now; empty if two others stay up."""
+        up = set(self._answering())
+        rest = sorted(up - {broker})
+        if broker not in up or len(up) < QUORUM or len(rest) >= QUORUM:
+            return ""
+        return (
+            f"This takes the quorum away: only broker {rest[0]} of {len(BROKERS)} voters would be left, "
+            "so nothing can be elected until one returns"
+        )
+
+    def on_act(self, hear: Callable[[Act], None]) -> Callable[[], None]:
+        """Call `hear` for everything that is done to a broker through this object; return how to end that."""
+        self._hearers.append(hear)
+        return lambda: self._hearers.remove(hear) if hear in self._hearers else None
+
+    def processes(self) -> dict[int, BrokerProcess]:
+        """Return how each broker's process is now: its state, process id and memory (bytes)."""
+        return self._engine.processes()
+
+    def work(self) -> dict[int, Work]:
+        """Return for each running broker its processor time (s) and what it read from the disk (bytes)."""
+        return self._engine.work()
+
+    def admin(self) -> "AdminClient":
+        """Return a fresh AdminClient: one that has lived through a broker's death can hold old news.
+
+        It is given the brokers that are up and not cut off: another takes a question and never answers.
+        """
+        return admin.admin(self._addresses(self._answering() or BROKERS))
+
+    def state(self, topics: list[str] | None = None) -> ClusterState:
+        """Return brokers and topics as one of the brokers sees them now."""
+        return read_state(self.admin(), topics)
+
+    def looker(self) -> "Looker":
+        """Return what asks every broker by itself, also while some of them are gone."""
+        from threebrokers.kafka.poller import Looker  # kafka-python, which takes 0.2 s to import
+
+        return Looker(self.processes, self._engine.listening)
+
+    def sight(self, topics: list[str] | None = None, groups: list[str] | None = None) -> Sight:
+        """Return what one look shows now: brokers, quorum, these topics (all if None) and groups.
+
+        It looks again, for 1.5 s at most, while a running broker leaves questions open.
+        """
+        looker = self.looker()
+        try:
+            for seen in poll(lambda: looker.look(topics, groups or []), LOOK_SECONDS):
+                if not looker.silent:
+                    return seen
+            return seen
+        finally:
+            looker.close()
+
+    def watch(self, *topics: str, group: str | Sequence[str] = ()) -> "Panel":
+        """Return a live panel of these topics (all but Kafka's own if none is named) and groups.
+
+        It shows brokers, leaders, copies, logs and groups twice a second, and has buttons to break them.
+        A panel that the same cell made in an earlier run is closed first.
+        """
+        from threebrokers.view import Panels  # widgets only where one is shown
+
+        self._panels = self._panels or Panels()
+        return self._panels.watch(self, topics or None, (group,) if isinstance(group, str) else tuple(group))
+
+    def end_panels(self) -> None:
+        """Stop the panels that this object has made; their last pictures stay."""
+        if self._panels:
+            self._panels.end()
+
+    def views(self, topics: list[str] | None = None) -> dict[int, ClusterState]:
+        """Return what each running broker says by itself: they need not agree at every moment.
+
+        A broker that does not answer within 2 s is left out.
+        """
+        from threebrokers.kafka.poller import views  # kafka-python, as for a look
+
+        running = [n for n, process in self._engine.processes().items() if process.state == "up"]
+        return views({n: self.address(n) for n in running}, topics, VIEW_SECONDS)
+
+    def tool(self, name: str, *arguments: str, typed: str = "") -> str:
+        """Run one of Kafka's own command-line tools, for example "kafka-topics", and return its output.
+
+        `typed` is what you would type into it. It is given the addresses that `admin` is given.
+        """
+        return tools.run(name, list(arguments), self._addresses(self._answering() or BROKERS), typed)
+
+    def segments(self, topic: str, partition: int, broker: int | None = None) -> list[Path]:
+        """Return the files of one partition on one broker, the leader unless told, oldest first."""
+        if broker is None:
+            found = self.state([topic]).topic(topic)
+            if found is None or partition >= len(found.partitions):
+                raise BenchError(
+                    f"There is no partition {partition} of a topic '{topic}': see kafka-topics --list."
+                )
+            broker = found.partitions[partition].leader
+            if broker is None:
+                raise BenchError(f"Partition {partition} of '{topic}' has no leader now: start its brokers.")
+        self._known(broker)
+        return self._engine.segments(topic, partition, broker)
+
+    def log(self, broker: int) -> Path:
+        """Return the path of one broker's own log file, in which it tells what it does."""
+        self._known(broker)
+        return self._engine.log(broker)
+
+    def configuration(self, broker: int) -> Path:
+        """Return the path of the file from which one broker reads its settings."""
+        self._known(broker)
+        return self._engine.configuration(broker)
+
+    def _addresses(self, brokers: Sequence[int]) -> str:
+        addresses = self._engine.addresses()
+        if not addresses:
+            raise BenchError("No cluster has been started in this home yet: run `threebrokers up`.")
+        return ",".join(addresses[n]["CLIENT"] for n in brokers)
+
+    def _wait_registered(self, wanted: set[int]) -> None:
+        wait_until(
+            lambda: wanted <= admin.registered(self.admin()),
+            what=f"broker {', '.join(map(str, sorted(wanted)))} to register with the cluster",
+            within=START_SECONDS,
+            otherwise="run `threebrokers doctor`, it names the cause.",
+        )
+
+    def _act(self, verb: str, broker: int, anyway: bool, act: Callable[[int], float]) -> None:
+        self._known(broker)
+        if not anyway and (cost := self.cost(broker)):
+            raise BenchError(f"{cost}; if you want to see that, say {verb}({broker}, anyway=True).")
+        self._do(verb, broker, act)
+
+    def _do(self, verb: str, broker: int, act: Callable[[int], float]) -> None:
+        self._report(Act(act(broker), verb, broker))
+
+    def _report(self, *acts: Act) -> None:
+        for act in acts:
+            action_log.write(self._engine.home, act)
+            for hear in list(self._hearers):
+                hear(act)
+
+    def _hinder(self, fault: Fault, anyway: bool) -> None:
+        self._known(fault.broker)
+        if not anyway and "quorum" in fault.peers and self.links and (cost := self.cost(fault.broker)):
+            raise BenchError(
+                f"{cost}; if you want to see that, say {fault.effect}({fault.broker}, anyway=True)."
+            )
+        at = self._engine.change_links(lambda faults: [*faults, fault])
+        self._report(Act(at, fault.effect, fault.broker, fault.words))
+
+    def _answering(self) -> list[int]:
+        """Return the brokers that are up and reach another voter: others may take a question for ever."""
+        try:
+            apart = link_faults.alone(self.faults())
+        except BenchError:  # who carries the links is gone: no broker reaches another
+            apart = set(BROKERS)
+        return [n for n, p in self._engine.processes().items() if p.state == "up" and n not in apart]
+
+    def _known(self, broker: int) -> None:
+        if broker not in BROKERS or isinstance(broker, bool):
+            raise BenchError(f"There is no broker {broker!r} here: the brokers are 1, 2 and 3.")
