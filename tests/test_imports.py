@@ -34,7 +34,7 @@ def test_a_program_does_without_widgets() -> None:
     code = "import sys, threebrokers.program.child; print(*sys.modules)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert {name.partition(".")[0] for name in told.stdout.split()} & SLOW == set()
-    assert "threebrokers.view" not in told.stdout.split()
+    assert "threebrokers.panel" not in told.stdout.split()
 
 
 def test_the_public_names_are_there_when_they_are_asked_for() -> None:

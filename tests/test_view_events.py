@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from tests.sights import LEADERS, after_a_kill, broker, failsafe, group, member, partition, sight, topic
 from threebrokers.kafka.state import Act, Sight
-from threebrokers.view import events
-from threebrokers.view.story import Story
+from threebrokers.panel.events import events
+from threebrokers.panel.history import Story
 
 KILL = Act(10.0, "kill", 2)
 

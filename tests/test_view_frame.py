@@ -7,9 +7,10 @@ import pytest
 
 from tests.sights import after_a_kill, broker, failsafe, group, member, partition, sight, topic
 from threebrokers.kafka.state import Act
-from threebrokers.view.event import Event
-from threebrokers.view.frame import Scene, frame
-from threebrokers.view.words import duration, words
+from threebrokers.panel.events import Event
+from threebrokers.panel.frame import Scene, frame
+from threebrokers.panel.text import words
+from threebrokers.text import duration
 
 
 def drawn(look, **more):

@@ -7,8 +7,10 @@ import pytest
 from tests.sights import after_a_kill, sight
 from threebrokers.errors import BenchError
 from threebrokers.kafka.state import Act
-from threebrokers.view import Panels, live, panels, replay
-from threebrokers.view.still import still
+from threebrokers.panel import Panels, live
+from threebrokers.panel import live as panels
+from threebrokers.panel.replay import replay
+from threebrokers.panel.static import still
 from threebrokers.waiting import quiet_wait
 
 

@@ -12,10 +12,9 @@ import pytest
 from threebrokers import clock
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.errors import BenchError
-from threebrokers.kafka import requests
+from threebrokers.kafka import groups, requests
 from threebrokers.kafka.background import Observer
 from threebrokers.kafka.connection import Wire
-from threebrokers.kafka.groups import groups
 from threebrokers.kafka.merge import View, chief, merge_topics
 from threebrokers.kafka.poller import Looker
 from threebrokers.kafka.state import PartitionSight

@@ -9,9 +9,9 @@ from playwright.sync_api import Page, expect
 
 from tests.sights import after_a_kill, broker, group, member, partition, sight, topic
 from threebrokers.kafka.state import Act
-from threebrokers.view import events
-from threebrokers.view.frame import Scene, frame
-from threebrokers.view.panel import HERE
+from threebrokers.panel.events import events
+from threebrokers.panel.frame import Scene, frame
+from threebrokers.panel.widget import HERE
 
 DARK = "--jp-ui-font-color1: rgba(255, 255, 255, 1); --jp-layout-color0: #111; background: #111"
 # Stands in for anywidget's model: it holds the state, tells of changes, and notes what is sent.
@@ -57,9 +57,9 @@ def show(watched) -> Callable[..., Page]:
         page = watched.page
         page.set_viewport_size({"width": width, "height": 900})
         state = {"frame": first, "opened": {}, "times": [], "marks": [], "position": 0, "ended": "", **state}
-        script = (HERE / "panel.js").read_text().replace("export default", "const widget =")
+        script = (HERE / "widget.js").read_text().replace("export default", "const widget =")
         page.set_content(
-            f'<!doctype html><html lang="en"><title>Panel</title><style>{(HERE / "panel.css").read_text()}'
+            f'<!doctype html><html lang="en"><title>Panel</title><style>{(HERE / "widget.css").read_text()}'
             f'</style><body style="margin: 8px; {DARK if dark else ""}"><main></main><script type="module">'
             f"{script}{MODEL.replace('STATE', json.dumps(state))}</script>"
         )

@@ -9,7 +9,8 @@ import psutil
 import pytest
 from confluent_kafka import Producer
 
-from threebrokers.cluster import BROKERS, Cluster, links, state_file, topics
+from threebrokers.cluster import Cluster, links, state_file, topics
+from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import BenchError
 from threebrokers.kafka.log_reader import SILENCE, read_log
 from threebrokers.waiting import quiet_wait

@@ -7,7 +7,7 @@ import pytest
 
 from threebrokers import clock
 from threebrokers.cluster import Cluster, topics
-from threebrokers.view import Panel
+from threebrokers.panel import Panel
 from threebrokers.waiting import quiet_wait
 
 STILL_SECONDS = 1.0

@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from threebrokers.cluster import BROKERS, Cluster, topics
+from threebrokers.cluster import Cluster, topics
+from threebrokers.cluster.settings import BROKERS
 from threebrokers.kafka.poller import views
 
 TOPIC = "seen"

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from confluent_kafka import KafkaException, Producer
 
-from threebrokers.cluster import BROKERS, Cluster, topics
+from threebrokers.cluster import Cluster, topics
+from threebrokers.cluster.settings import BROKERS
 from threebrokers.kafka.log_reader import SILENCE
 from threebrokers.kafka.state import PartitionSight, Sight
 from threebrokers.waiting import poll, quiet_wait

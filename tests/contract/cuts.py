@@ -6,8 +6,9 @@ import pytest
 from confluent_kafka import Producer
 
 from tests.contract.basis import EVERYBODY, Basis, partitions, producer, send, soon, whole
-from threebrokers.cluster import BROKERS, Cluster
+from threebrokers.cluster import Cluster
 from threebrokers.cluster.link_faults import Fault
+from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import BenchError
 from threebrokers.kafka.log_reader import read_log
 from threebrokers.kafka.state import PartitionSight, Sight

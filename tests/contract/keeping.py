@@ -9,7 +9,8 @@ import sys
 import pytest
 
 from tests.contract.basis import EVERYBODY, Basis, producer, send, soon, whole
-from threebrokers.cluster import BROKERS, Cluster, engine, ports
+from threebrokers.cluster import Cluster, engine, ports
+from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import BenchError
 from threebrokers.kafka.log_reader import read_log
 from threebrokers.kafka.state import Sight

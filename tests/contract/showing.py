@@ -17,8 +17,8 @@ from tests.contract.basis import (
     soon,
     whole,
 )
-from threebrokers.cluster import BROKERS, topics
-from threebrokers.cluster.settings import TABLE
+from threebrokers.cluster import topics
+from threebrokers.cluster.settings import BROKERS, TABLE
 from threebrokers.errors import BenchError
 from threebrokers.kafka.log_reader import read_log
 from threebrokers.kafka.state import Sight

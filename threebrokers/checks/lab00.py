@@ -4,9 +4,9 @@ from threebrokers import paths
 from threebrokers.cluster import action_log
 from threebrokers.exercise import NotAttempted, NotYet, eventually, exercise
 from threebrokers.lab import Lab
+from threebrokers.panel import Panel
 from threebrokers.predict import Prediction
 from threebrokers.program import Program
-from threebrokers.view import Panel
 
 TOPICS = ("ticks", "notes")
 GROUPS = ()

@@ -11,6 +11,7 @@ from pathlib import Path
 from threebrokers.cluster import log_dirs, ports, process, settings
 from threebrokers.cluster.jars import kafka_jars
 from threebrokers.errors import BenchError
+from threebrokers.text import last_line
 from threebrokers.waiting import quiet_wait
 
 TEMPLATE, CLASSES = "template", "kafka.jsa"
@@ -83,7 +84,7 @@ class _Training:
         try:
             quiet_wait(lambda: ports.answers(self.port) or not broker.process(), STEP_SECONDS)
             if not broker.process():
-                raise BenchError(_last_line(log.read_text("utf-8", "replace")))
+                raise BenchError(last_line(log.read_text("utf-8", "replace")))
             self._tool("TopicCommand", "--create", "--topic", "t")
             self._tool("ConsoleProducer", "--topic", "t", given="a\nb\n")
             segments = ",".join(map(str, self.data.glob("t-0/*.log")))
@@ -122,11 +123,7 @@ def _free_ports(count: int) -> list[int]:
 
 def _last_words(fault: Exception) -> str:
     said = fault.stderr or fault.stdout if isinstance(fault, subprocess.CalledProcessError) else None
-    return _last_line(said or str(fault)) or type(fault).__name__
-
-
-def _last_line(text: str) -> str:
-    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
+    return last_line(said or str(fault)) or type(fault).__name__
 
 
 STEP_SECONDS = 120

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
 
     from threebrokers.kafka.poller import Looker
-    from threebrokers.view import Panel, Panels
+    from threebrokers.panel import Panel, Panels
 
 START_SECONDS = 60.0
 VIEW_SECONDS = 2.0
@@ -213,7 +213,7 @@ class Cluster:
         It shows brokers, leaders, copies, logs and groups twice a second, and has buttons to break them.
         A panel that the same cell made in an earlier run is closed first.
         """
-        from threebrokers.view import Panels  # widgets only where one is shown
+        from threebrokers.panel import Panels  # widgets only where one is shown
 
         self._panels = self._panels or Panels()
         return self._panels.watch(self, topics or None, (group,) if isinstance(group, str) else tuple(group))

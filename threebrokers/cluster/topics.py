@@ -11,6 +11,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from threebrokers.cluster import Cluster
 from threebrokers.errors import BenchError
 from threebrokers.kafka.state import ClusterState, Topic
+from threebrokers.text import quoted
 from threebrokers.waiting import wait_until
 
 SETTLE_SECONDS = 20.0
@@ -28,12 +29,12 @@ def delete(cluster: Cluster, names: Iterable[str]) -> None:
     # The controller is asked for all: a broker may not have heard yet of a topic made a moment ago.
     gone = _carry_out(
         cluster,
-        f"{_listed(doomed)} to be deleted",
+        f"{quoted(doomed)} to be deleted",
         lambda admin, within: admin.delete_topics(doomed, operation_timeout=within, request_timeout=within),
         KafkaError.UNKNOWN_TOPIC_OR_PART,
     )
     if gone:
-        _settle(cluster, gone, f"every broker to forget {_listed(gone)}", lambda topic: topic is None)
+        _settle(cluster, gone, f"every broker to forget {quoted(gone)}", lambda topic: topic is None)
 
 
 def create(
@@ -151,7 +152,3 @@ def _done(result: Callable[[], object], *expected: int) -> bool:
             raise
         return False
     return True
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(f"'{name}'" for name in names)

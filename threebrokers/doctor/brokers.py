@@ -1,7 +1,8 @@
 """Whether the brokers that run form a whole cluster: registered, led, and with enough copies."""
 
-from threebrokers.doctor.finding import Finding, listed
+from threebrokers.doctor.finding import Finding
 from threebrokers.kafka.state import Sight
+from threebrokers.text import shortened
 
 COPIES = 3
 INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state")
@@ -46,7 +47,7 @@ def look_at_leaders(sight: Sight) -> Finding:
     without = [p for p in every if p.leader is None]
     if not without:
         return Finding("leaders", True, f"each of {len(every)} partitions has one")
-    names = listed(
+    names = shortened(
         [f"{p.topic}-{p.id} (copies on broker {', '.join(map(str, p.replicas))})" for p in without]
     )
     down = {b.id for b in sight.brokers if b.state == "down"} & {n for p in without for n in p.replicas}
@@ -63,7 +64,7 @@ def look_at_internal_topics(sight: Sight) -> Finding:
     own = [topic for name in INTERNAL if (topic := sight.topic(name))]
     poor = {t.name: least for t in own if (least := min(len(p.replicas) for p in t.partitions)) < COPIES}
     if poor:
-        told = listed([f"{name} has {least} of {COPIES} copies" for name, least in poor.items()])
+        told = shortened([f"{name} has {least} of {COPIES} copies" for name, least in poor.items()])
         return Finding(
             "internal topics",
             False,
@@ -72,5 +73,5 @@ def look_at_internal_topics(sight: Sight) -> Finding:
             "transaction.state.log.replication.factor=3",
         )
     return Finding(
-        "internal topics", True, f"{listed([t.name for t in own]) or 'none yet'}: {COPIES} copies each"
+        "internal topics", True, f"{shortened([t.name for t in own]) or 'none yet'}: {COPIES} copies each"
     )

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from threebrokers.cluster import action_log, docker
 from threebrokers.cluster.containers import PROJECT, Containers
-from threebrokers.doctor.finding import Finding, listed, told
+from threebrokers.doctor.finding import Finding, told
 from threebrokers.errors import BenchError
+from threebrokers.text import shortened
 
 GIGA = 1_000_000_000
 # Each broker may use 640 MB, and uses half of it; the virtual machine of Docker Desktop needs some too.
@@ -48,7 +49,7 @@ def look_at_ends(containers: Containers, asked: Mapping[int, str]) -> Finding:
         )
     gone = [(n, one) for n, one in down if asked.get(n) not in ("stop", "kill")]
     if gone:
-        names = listed([f"broker {n} ({one.name})" for n, one in gone])
+        names = shortened([f"broker {n} ({one.name})" for n, one in gone])
         read = f"docker logs {gone[0][1].name}"
         return Finding(
             "containers",
@@ -82,7 +83,7 @@ def look_for_others(running: Iterable[Mapping[str, Mapping[str, str]]], own: str
     return Finding(
         "forgotten containers",
         False,
-        f"brokers of another bench run in containers ({listed(projects)})",
+        f"brokers of another bench run in containers ({shortened(projects)})",
         f"if nobody uses them: `docker compose --project-name {projects[0]} down`; their data stay",
     )
 

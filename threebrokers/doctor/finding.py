@@ -19,8 +19,3 @@ def told(about: str, fault: BenchError) -> Finding:
     """Return a fault of the bench, whose sentence ends with the next step, as a finding."""
     what, _, cure = str(fault).partition(": ")
     return Finding(about, False, what, cure.rstrip(".") or "see the message")
-
-
-def listed(names: list[str], most: int = 3) -> str:
-    """Return the first of these names, and a sign if there are more."""
-    return ", ".join(names[:most]) + (", …" if len(names) > most else "")

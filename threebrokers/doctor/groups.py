@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import psutil
 
-from threebrokers.doctor.finding import Finding, listed
+from threebrokers.doctor.finding import Finding
 from threebrokers.kafka.state import GroupSight, MemberSight, Sight, lag
+from threebrokers.text import shortened
 from threebrokers.waiting import poll
 from threebrokers.why_empty.facts import REBALANCING
 
@@ -36,7 +37,7 @@ def look_at_rebalances(look: Look, within: float = REBALANCE_SECONDS) -> Finding
         stuck = [group for group in sight.groups if group.state in REBALANCING]
         if not stuck:
             return Finding("groups", True, f"none of {len(sight.groups)} waits for a member")
-    names = listed([f"'{g.name}' ({g.state}, {len(g.members)} members)" for g in stuck])
+    names = shortened([f"'{g.name}' ({g.state}, {len(g.members)} members)" for g in stuck])
     return Finding(
         "groups",
         False,
@@ -101,7 +102,7 @@ def look_for_frozen(ports: Collection[int], own: Collection[int]) -> Finding:
     return Finding(
         "frozen clients",
         False,
-        f"{listed(frozen)} is connected to the brokers and stopped, and its group waits for it until "
+        f"{shortened(frozen)} is connected to the brokers and stopped, and its group waits for it until "
         "session.timeout.ms is over",
         f"`kill -CONT {pid}` lets it go on, `kill -KILL {pid}` ends it",
     )

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from threebrokers.cluster.java import java
 from threebrokers.cluster.process import BrokerProcess
-from threebrokers.doctor.finding import Finding, listed
+from threebrokers.doctor.finding import Finding
 from threebrokers.errors import BenchError
+from threebrokers.text import shortened
 
 MEGA, GIGA = 1_000_000, 1_000_000_000
 MEMORY_NEEDED = 2 * GIGA
@@ -50,7 +51,7 @@ def look_at_jars(unsound: Iterable[str], here: Collection[str]) -> Finding:
     names = list(unsound)
     damaged = [name for name in names if name in here]
     if damaged:
-        what = f"{len(damaged)} damaged: {listed(damaged)}"
+        what = f"{len(damaged)} damaged: {shortened(damaged)}"
         return Finding("jars", False, what, "`make lab` fetches them again")
     if names:
         return Finding(

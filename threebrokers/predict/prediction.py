@@ -10,6 +10,7 @@ from IPython.display import display
 from threebrokers import clock, progress
 from threebrokers.errors import BenchError
 from threebrokers.predict.buttons import Buttons
+from threebrokers.text import quoted
 
 GREEN, ORANGE, GREY = "#009e73", "#d55e00", "#8a8f98"
 
@@ -93,7 +94,7 @@ class Prediction:
 
     def _commit(self, answer: str) -> str:
         if answer not in self.answers:
-            raise BenchError(f"'{answer}' is none of the answers: choose one of {_listed(self.answers)}.")
+            raise BenchError(f"'{answer}' is none of the answers: choose one of {quoted(self.answers)}.")
         if self.truth is not None:
             self.late = True
             raise BenchError(
@@ -110,7 +111,3 @@ class Prediction:
             self._commit(answer)
         except BenchError as fault:  # nobody stands above a pressed button to show it
             self._buttons.show(self.chosen, self.truth, str(fault))
-
-
-def _listed(answers: Mapping[str, str]) -> str:
-    return ", ".join(f"'{answer}'" for answer in answers)

@@ -14,7 +14,7 @@ from threebrokers.recorder.leading import leaderless
 from threebrokers.recorder.timeline import TimeLine
 
 if TYPE_CHECKING:
-    from threebrokers.view import Panel
+    from threebrokers.panel import Panel
 
 LONG_SECONDS = 0.5
 
@@ -99,7 +99,7 @@ class Tape:
 
     def replay(self) -> "Panel":
         """Play the recording again in the live panel; it needs no brokers."""
-        from threebrokers.view import replay  # widgets only where one is shown
+        from threebrokers.panel.replay import replay  # widgets only where one is shown
 
         return replay(self.sights, self.acts)
 

@@ -2,8 +2,9 @@
 
 from difflib import get_close_matches
 
+from threebrokers.text import counted
 from threebrokers.why_empty.facts import Facts, Place
-from threebrokers.why_empty.words import Told, counted, partitions, wait
+from threebrokers.why_empty.words import Told, partitions, wait
 
 
 def rebalancing(f: Facts) -> Told | None:

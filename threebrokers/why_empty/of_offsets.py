@@ -1,7 +1,8 @@
 """Reasons that lie in the offsets: where the group stands."""
 
+from threebrokers.text import counted
 from threebrokers.why_empty.facts import Facts
-from threebrokers.why_empty.words import Told, counted, partitions
+from threebrokers.why_empty.words import Told, partitions
 
 
 def out_of_range(f: Facts) -> Told | None:

@@ -2,8 +2,9 @@
 
 from difflib import get_close_matches
 
+from threebrokers.text import listed
 from threebrokers.why_empty.facts import Facts
-from threebrokers.why_empty.words import Told, ill, listed, partitions, told
+from threebrokers.why_empty.words import Told, ill, partitions, told
 
 
 def no_broker(f: Facts) -> Told | None:

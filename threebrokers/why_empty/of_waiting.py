@@ -1,7 +1,8 @@
 """Reasons that lie in what waits to be read: it can be fetched, or is held back, or is no record."""
 
+from threebrokers.text import counted
 from threebrokers.why_empty.facts import Facts
-from threebrokers.why_empty.words import Told, counted, partitions, wait
+from threebrokers.why_empty.words import Told, partitions, wait
 
 
 def waits(f: Facts) -> Told | None:

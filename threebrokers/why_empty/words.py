@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable
 
 from threebrokers.kafka.state import BrokerSight
+from threebrokers.text import counted, listed
 from threebrokers.why_empty.facts import Place
 
 Told = tuple[str, str]  # one word for programs, one paragraph for people
@@ -18,17 +19,6 @@ def partitions(places: Iterable[Place | int]) -> str:
     """Return for example "partition 1" or "partitions 0 and 2"."""
     numbers = [str(place.id if isinstance(place, Place) else place) for place in places]
     return f"partition{'' if len(numbers) == 1 else 's'} {listed(numbers)}"
-
-
-def listed(names: Collection[str]) -> str:
-    """Return for example "a, b and c"."""
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last
-
-
-def counted(count: int, noun: str) -> str:
-    """Return for example "1 record" or "20 records"."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def wait(count: int) -> str:

@@ -3,10 +3,8 @@
 from collections.abc import Iterator
 
 from threebrokers.kafka.state import BrokerSight, PartitionSight, Sight, TopicSight, lag
-from threebrokers.view.event import listed
-from threebrokers.view.frame_groups import group_summary
-from threebrokers.view.frame_topics import copy_cell, summary
-from threebrokers.view.naming import member_names, share
+from threebrokers.panel.cells import copy_cell, group_summary, member_names, share, topic_summary
+from threebrokers.text import duration, listed
 
 # With more partitions than this a topic is told in one line.
 TOLD_PARTITIONS = 40
@@ -15,14 +13,6 @@ TOLD_PARTITIONS = 40
 def words(sight: Sight) -> str:
     """Return what a look shows, in lines of plain text."""
     return "\n".join([*_cluster(sight), *_topics(sight), *_groups(sight)])
-
-
-def duration(seconds: float) -> str:
-    """Return "4.1 s", "42 s", or "3 min 10 s"."""
-    if seconds < 10:
-        return f"{max(0.0, seconds):.1f} s"
-    whole = round(seconds)
-    return f"{whole} s" if whole < 100 else f"{whole // 60} min {whole % 60} s"
 
 
 def _cluster(sight: Sight) -> Iterator[str]:
@@ -52,7 +42,7 @@ def _state(sight: Sight, broker: BrokerSight) -> str:
 def _topics(sight: Sight) -> Iterator[str]:
     whole = sum(len(topic.partitions) for topic in sight.topics) <= TOLD_PARTITIONS
     for topic in sight.topics:
-        yield f"Topic {topic.name}: {summary(topic)}."
+        yield f"Topic {topic.name}: {topic_summary(topic)}."
         if whole:
             yield from (
                 f"{topic.name}, partition {p.id}: {_partition(sight, topic, p)}." for p in topic.partitions

@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from threebrokers.kafka.state import Act, BrokerSight, Sight
-from threebrokers.view.event import Event
-from threebrokers.view.frame_groups import group_frame
-from threebrokers.view.frame_topics import topic_frame
-from threebrokers.view.news_brokers import quorum_left
-from threebrokers.view.words import duration, words
+from threebrokers.panel.cells import group_frame, topic_frame
+from threebrokers.panel.events import Event, quorum_left
+from threebrokers.panel.text import words
+from threebrokers.text import duration
 
 Frame = dict[str, Any]
 

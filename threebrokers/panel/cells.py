@@ -1,11 +1,42 @@
-"""A topic as the panel draws it: a row for each partition, a cell for each broker, a bar for the log."""
+"""Short names for members of a group and for what they read."""
 
+from collections import Counter, defaultdict
 from math import floor, log10
 from typing import Any
 
-from threebrokers.kafka.state import GroupSight, PartitionSight, Sight, TopicSight, lag
-from threebrokers.view.event import listed
-from threebrokers.view.naming import member_names
+from threebrokers.kafka.state import GroupSight, MemberSight, PartitionSight, Sight, TopicSight, lag
+from threebrokers.text import listed
+
+MOST = 6
+
+
+def member_names(group: GroupSight) -> dict[str, str]:
+    """Return a short name for each member's id: its client id, numbered where several have the same."""
+    same = Counter(member.client for member in group.members)
+    order: Counter[str] = Counter()
+    names = {}
+    for member in sorted(group.members, key=lambda m: m.id):
+        order[member.client] += 1
+        number = f" {order[member.client]}" if same[member.client] > 1 else ""
+        names[member.id] = f"{member.client}{number}"
+    return names
+
+
+def share(member: MemberSight) -> str:
+    """Say what a member reads: "failsafe 0, 1, 2"; "nothing" if it is idle."""
+    by_topic: dict[str, list[int]] = defaultdict(list)
+    for topic, partition in member.partitions:
+        by_topic[topic].append(partition)
+    if not by_topic:
+        return "nothing"
+    return ", ".join(f"{topic} {_short(sorted(ids))}" for topic, ids in sorted(by_topic.items()))
+
+
+def _short(ids: list[int]) -> str:
+    if len(ids) > 2 and ids[-1] - ids[0] == len(ids) - 1:
+        return f"{ids[0]}–{ids[-1]}"
+    return ", ".join(map(str, ids[:MOST])) + (f" and {len(ids) - MOST} more" if len(ids) > MOST else "")
+
 
 Cell = dict[str, Any]
 
@@ -26,14 +57,14 @@ def topic_frame(sight: Sight, name: str, opened: bool) -> dict[str, Any]:
     return {
         "name": name,
         "there": True,
-        "summary": summary(topic),
+        "summary": topic_summary(topic),
         "rows": rows,
         "open": opened,
         "scale": [f"{low:,}", f"{high:,}"],
     }
 
 
-def summary(topic: TopicSight) -> str:
+def topic_summary(topic: TopicSight) -> str:
     """Say in one line how a topic is."""
     every = topic.partitions
     count = f"{len(every)} partition{'' if len(every) == 1 else 's'}"
@@ -117,3 +148,49 @@ def _scale(topic: TopicSight) -> tuple[int, int]:
 
 def _percent(at: int | None, low: int, high: int) -> float | None:
     return None if at is None else round(100 * min(1.0, max(0.0, (at - low) / (high - low))), 1)
+
+
+# Kafka's words for a group's state, and what they mean.
+STATES = {
+    "Stable": "stable",
+    "Empty": "nobody is in it",
+    "Dead": "there is no such group yet",
+    "PreparingRebalance": "its members are being counted",
+    "CompletingRebalance": "its partitions are being shared",
+    "Assigning": "its partitions are being shared",
+    "Reconciling": "its members are changing over",
+    "no coordinator": "no coordinator answers",
+    "": "nothing is known of it yet",
+}
+
+
+def group_frame(sight: Sight, group: GroupSight) -> dict[str, Any]:
+    """Return one group: a line about it, and a row for each member."""
+    names = member_names(group)
+    return {
+        "name": group.name,
+        "summary": group_summary(sight, group),
+        "members": [
+            {"name": names[m.id], "share": share(m), "lag": _lag_text(member_lag(sight, group, m.partitions))}
+            for m in sorted(group.members, key=lambda m: names[m.id])
+        ],
+    }
+
+
+def group_summary(sight: Sight, group: GroupSight) -> str:
+    """Say in one line how a group is."""
+    state = STATES.get(group.state, group.state)
+    at = f"; broker {group.coordinator} coordinates it" if group.coordinator is not None else ""
+    everything = [(topic, partition) for topic, partition, _ in group.committed]
+    late = member_lag(sight, group, everything)
+    return f"{state}{at}" + (f"; lag {late:,}" if late is not None else "")
+
+
+def member_lag(sight: Sight, group: GroupSight, places: list[Any] | tuple[Any, ...]) -> int | None:
+    """Return the lag of these (topic, partition) pairs together; None if it is known of none."""
+    known = [late for place in places if (late := lag(sight, group, *place)) is not None]
+    return sum(known) if known else None
+
+
+def _lag_text(late: int | None) -> str:
+    return "–" if late is None else f"{late:,}"

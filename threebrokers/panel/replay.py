@@ -5,11 +5,10 @@ from collections.abc import Sequence
 
 from threebrokers.errors import BenchError
 from threebrokers.kafka.state import Act, Sight
-from threebrokers.view.event import Event, act_event
-from threebrokers.view.events import events
-from threebrokers.view.frame import Scene, frame
-from threebrokers.view.panel import Panel
-from threebrokers.view.story import MOST, remembering
+from threebrokers.panel.events import Event, act_event, events
+from threebrokers.panel.frame import Scene, frame
+from threebrokers.panel.history import MOST, remembering
+from threebrokers.panel.widget import Panel
 
 
 def replay(sights: Sequence[Sight], acts: Sequence[Act] = ()) -> Panel:

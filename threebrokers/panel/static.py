@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from threebrokers.panel.frame import Frame
 from threebrokers.picture import Picture
 from threebrokers.shapes import PAPER, QUIET, cell, colours, lone_table
-from threebrokers.view.frame import Frame
 
 TITLE = "The cluster, as it was when this cell ran"
 

@@ -8,7 +8,7 @@ import anywidget
 import traitlets
 
 from threebrokers import clock
-from threebrokers.view.still import still
+from threebrokers.panel.static import still
 
 HERE = Path(__file__).parent
 VERBS = ("stop", "kill", "pause", "resume", "start")
@@ -22,8 +22,8 @@ class Panel(anywidget.AnyWidget):
     1970) is when the panel was made.
     """
 
-    _esm = HERE / "panel.js"
-    _css = HERE / "panel.css"
+    _esm = HERE / "widget.js"
+    _css = HERE / "widget.css"
     frame = traitlets.Dict().tag(sync=True)
     opened = traitlets.Dict().tag(sync=True)
     times: traitlets.List[float] = traitlets.List().tag(sync=True)

@@ -9,10 +9,11 @@ from threebrokers import clock
 from threebrokers.kafka.background import Observer, in_words
 from threebrokers.kafka.poller import Looker
 from threebrokers.kafka.state import Act, Sight
-from threebrokers.view.event import Event
-from threebrokers.view.frame import Frame, Scene, frame
-from threebrokers.view.panel import Panel
-from threebrokers.view.story import Story
+from threebrokers.notebook import running_cell
+from threebrokers.panel.events import Event
+from threebrokers.panel.frame import Frame, Scene, frame
+from threebrokers.panel.history import Story
+from threebrokers.panel.widget import Panel
 from threebrokers.waiting import poll
 
 EVERY_SECONDS = 0.5
@@ -157,3 +158,29 @@ def _first_look(looker: Looker, topics: Sequence[str] | None, groups: Sequence[s
         if all(broker.state != "unknown" for broker in sight.brokers):
             break
     return sight
+
+
+class Panels:
+    """The panels of one cluster. A cell that runs again has its earlier panel closed first."""
+
+    def __init__(self) -> None:
+        self._made: list[tuple[tuple[str, int], Panel]] = []
+
+    def watch(self, bench: Bench, topics: Sequence[str] | None = None, groups: Sequence[str] = ()) -> Panel:
+        """Return a new panel that watches these topics (all but Kafka's own if None) and groups."""
+        cell, run = running_cell()
+        kept = []
+        for (by, when), panel in self._made:
+            if cell and by == cell and when != run:
+                panel.close()
+            else:
+                kept.append(((by, when), panel))
+        self._made = kept
+        panel = Live(bench, topics, groups).panel
+        self._made.append(((cell, run), panel))
+        return panel
+
+    def end(self) -> None:
+        """Stop all panels; their last pictures stay."""
+        for _, panel in self._made:
+            panel.end()

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from threebrokers import clock
 from threebrokers.kafka.state import Act, Sight
-from threebrokers.view.event import Event, act_event
-from threebrokers.view.events import changes
+from threebrokers.panel.events import Event, act_event, changes
 
 MOST = 60
 
