@@ -3,8 +3,8 @@
 import time
 
 from threebrokers import clock
+from threebrokers.recorder.counters import Notes, Tally
 from threebrokers.recorder.data import Burst
-from threebrokers.recorder.notes import Notes, Tally
 
 
 def test_a_moment_after_a_laptop_slept_is_the_systems(monkeypatch):

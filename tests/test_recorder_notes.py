@@ -3,9 +3,9 @@
 import pytest
 
 from threebrokers.kafka.clients import LabConsumer, LabProducer
+from threebrokers.recorder.counters import Notes, Tally
 from threebrokers.recorder.data import Burst
-from threebrokers.recorder.hook import listen
-from threebrokers.recorder.notes import Notes, Tally
+from threebrokers.recorder.interceptors import listen
 
 NOWHERE = {"bootstrap.servers": "127.0.0.1:1", "log_level": 0}
 

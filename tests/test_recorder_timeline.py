@@ -9,14 +9,11 @@ import pytest
 
 from tests.tapes import KILL, a_kill_and_a_pause, at, beats, every, sight
 from threebrokers.kafka.state import Act, GroupSight, MemberSight
-from threebrokers.recorder import Tape, bars
+from threebrokers.recorder import Tape, svg
 from threebrokers.recorder.data import Burst, Flow, Mark, Missed, TapeData
 from threebrokers.recorder.gaps import Gap
-from threebrokers.recorder.ink import BAD
-from threebrokers.recorder.lanes import Lane, flow_lanes
-from threebrokers.recorder.lanes_brokers import broker_lanes, quorum_lane, topic_lanes
-from threebrokers.recorder.lanes_groups import group_lanes
-from threebrokers.recorder.scale import Scale
+from threebrokers.recorder.lanes import Lane, broker_lanes, flow_lanes, group_lanes, quorum_lane, topic_lanes
+from threebrokers.recorder.svg import BAD, Scale
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -169,7 +166,7 @@ def test_gaps_are_hatched_and_labelled_with_their_length(tape):
 def test_a_short_gap_has_its_length_beside_it_only_where_there_is_room():
     def words(*gaps):
         found = tuple(Gap("delivered", at(start), seconds) for start, seconds in gaps)
-        shapes = "".join(bars.drawn(Lane("delivered", gaps=found, records=9), Scale(at(0), at(20)), 0))
+        shapes = "".join(svg.drawn(Lane("delivered", gaps=found, records=9), Scale(at(0), at(20)), 0))
         return re.findall(r">([\d.]+ s)", shapes)
 
     assert words((3, 0.5)) == ["0.50 s"]

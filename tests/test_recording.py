@@ -7,7 +7,7 @@ import pytest
 from tests.sights import sight
 from threebrokers.errors import BenchError
 from threebrokers.kafka.clients import Clients
-from threebrokers.recorder import Recording, recording
+from threebrokers.recorder import Recording, recorder
 from threebrokers.waiting import quiet_wait
 
 SILENCE = "Docker does not answer: start it."
@@ -59,7 +59,7 @@ def test_ctrl_c_while_it_waits_for_its_first_look_leaves_nothing(bench, clients,
     def interrupt(look, within):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(recording, "quiet_wait", interrupt)
+    monkeypatch.setattr(recorder, "quiet_wait", interrupt)
     with pytest.raises(KeyboardInterrupt), tape:
         pytest.fail("the block was entered")
     assert (bench.hearers, clients._listeners, watchers()) == ([], [], [])
@@ -91,7 +91,7 @@ def test_looks_that_fail_are_on_the_tape_and_it_goes_on(bench, tape):
 
 
 def test_a_recording_that_saw_no_broker_says_why_at_its_end(bench, tape, monkeypatch):
-    monkeypatch.setattr(recording, "FIRST_LOOK_SECONDS", 0.2)
+    monkeypatch.setattr(recorder, "FIRST_LOOK_SECONDS", 0.2)
     bench.fault = BenchError(SILENCE)
     with pytest.raises(BenchError, match="has not seen the brokers: Docker does not answer"), tape:
         assert quiet_wait(lambda: tape.data.missed, 5)
@@ -99,7 +99,7 @@ def test_a_recording_that_saw_no_broker_says_why_at_its_end(bench, tape, monkeyp
 
 
 def test_what_the_block_raises_is_not_hidden_by_that(bench, tape, monkeypatch):
-    monkeypatch.setattr(recording, "FIRST_LOOK_SECONDS", 0)
+    monkeypatch.setattr(recorder, "FIRST_LOOK_SECONDS", 0)
     bench.fault = BenchError(SILENCE)
 
     def block():

@@ -1,127 +1,138 @@
-"""Recording what happens while a block of code runs."""
+"""A recording that can be asked, shown, kept and played again; no cluster is needed for any of it."""
 
-from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from dataclasses import replace
-from types import TracebackType
-from typing import Self
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from confluent_kafka import Message
-
-from threebrokers import clock
-from threebrokers.cluster import Cluster
 from threebrokers.errors import BenchError
-from threebrokers.kafka.background import Observer
-from threebrokers.kafka.clients import Clients, LabConsumer, LabProducer
+from threebrokers.files import write_whole
 from threebrokers.kafka.state import Act, Sight
-from threebrokers.recorder.data import Mark, Missed, TapeData
-from threebrokers.recorder.hook import listen
-from threebrokers.recorder.notes import Notes
-from threebrokers.recorder.tape import Tape
-from threebrokers.recorder.thin import thin
-from threebrokers.waiting import quiet_wait
+from threebrokers.recorder import file, timeline
+from threebrokers.recorder.data import KINDS, Flow, TapeData
+from threebrokers.recorder.gaps import Gap, leaderless, silences, unusual
+from threebrokers.recorder.timeline import TimeLine
 
-EVERY_SECONDS = 0.1
-FIRST_LOOK_SECONDS = 3.0
+if TYPE_CHECKING:
+    from threebrokers.panel import Panel
+
+LONG_SECONDS = 0.5
 
 
-class Recording(Tape):
-    """A tape that is recorded from the beginning of its `with` block to the end, and can be asked meanwhile.
+class Tape:
+    """One recording. Its sights, acts, marks and flows were seen; its gaps are concluded from them."""
 
-    It looks at the brokers ten times a second, hears what is done to them through the lab's cluster, and
-    notes what the lab's clients in this program do. Without names: the topics that these clients use, and
-    the groups of its consumers.
-    """
-
-    def __init__(
-        self, cluster: Cluster, clients: Clients, topics: Sequence[str] = (), groups: Sequence[str] = ()
-    ) -> None:
-        self._cluster, self._clients, self._topics, self._groups = cluster, clients, topics, groups
-        self._notes, self._names, self._ends = Notes(), Counter[str](), ExitStack()
-        self._sights, self._acts, self._marks = list[Sight](), list[Act](), list[Mark]()
-        self._missed = list[Missed]()
-        self._began: float | None = None
-        self._whole: TapeData | None = None
+    def __init__(self, data: TapeData) -> None:
+        self._data = data
 
     @property
     def data(self) -> TapeData:
-        """What was recorded so far, as one plain value. Raises BenchError before the beginning."""
-        if self._began is None:
-            raise BenchError("This recording has not begun: write `with lab.record() as tape:`.")
-        return self._whole or TapeData(
-            began=self._began,
-            ended=round(clock.now(), 3),
-            sights=tuple(self._sights),
-            acts=tuple(sorted(self._acts, key=lambda act: act.at)),
-            marks=tuple(self._marks),
-            flows=self._notes.flows(),
-            missed=tuple(self._missed),
+        """Everything that was recorded, as one plain value."""
+        return self._data
+
+    @property
+    def acts(self) -> tuple[Act, ...]:
+        """What was done to brokers, oldest first."""
+        return self.data.acts
+
+    @property
+    def sights(self) -> tuple[Sight, ...]:
+        """What every look showed, oldest first."""
+        return self.data.sights
+
+    @property
+    def flows(self) -> tuple[Flow, ...]:
+        """When each client sent, acknowledged, failed, delivered or processed."""
+        return self.data.flows
+
+    def gaps(self, longer_than: float = LONG_SECONDS) -> list[Gap]:
+        """Return what stands out, in order of time: `longer_than` s or more without something.
+
+        A pause between records counts if it is also ten times as long as that client's usual one.
+        """
+        data = self.data
+        pauses = [gap for gap in silences(data) if gap.seconds >= longer_than and unusual(data, gap)]
+        found = [gap for gap in leaderless(data) if gap.seconds >= longer_than]
+        return sorted(found + pauses, key=lambda gap: gap.start)
+
+    def silence(
+        self,
+        kind: str,
+        after: Act | None = None,
+        *,
+        client: str | None = None,
+        topic: str | None = None,
+        partition: int | None = None,
+    ) -> Gap:
+        """Return the longest time without one kind of thing, also if it is short.
+
+        `kind` is "sent", "acknowledged", "failed", "delivered" or "processed": the longest time between
+        two records of one client and partition. Or "leader" or "quorum": 0 s if there always was one.
+        With `after`, one of `acts`: only what came after it and before the next act. Raises BenchError
+        if there is no such kind, or too little was recorded of it.
+        """
+        wanted = {"client": client, "topic": topic, "partition": partition}
+        wanted = {name: value for name, value in wanted.items() if value is not None}
+        if kind not in (*KINDS, "leader", "quorum"):
+            raise BenchError(f"A recording knows no {kind!r}: it knows {', '.join(KINDS)}, leader, quorum.")
+        found = silences(self.data, [kind]) if kind in KINDS else leaderless(self.data)
+        fitting = [
+            gap
+            for gap in found
+            if gap.kind == kind
+            and (after is None or gap.after == after)
+            and all(getattr(gap, name) == value for name, value in wanted.items())
+        ]
+        if not fitting and kind not in KINDS:
+            return Gap(kind, after.at if after else self.data.began, 0.0, after)
+        if not fitting:
+            when = f" between {after.verb}({after.broker}) and the next act" if after else ""
+            raise BenchError(
+                f"Fewer than two records were {kind}{when}, so there is nothing to measure: "
+                "see with tape.show() what the recording holds."
+            )
+        return max(fitting, key=lambda gap: gap.seconds)
+
+    def show(self) -> TimeLine:
+        """Return the whole recording as one picture, and the same in words."""
+        return timeline.draw(self.data, self.gaps())
+
+    def replay(self) -> "Panel":
+        """Play the recording again in the live panel; it needs no brokers."""
+        from threebrokers.panel.replay import replay  # widgets only where one is shown
+
+        return replay(self.sights, self.acts)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the recording to a file of JSON and return its path. Raises BenchError."""
+        target = Path(path)
+        try:
+            write_whole(target, file.dumps(self.data, self.gaps()).encode())
+        except OSError as fault:
+            raise BenchError(
+                f"The recording cannot be written to {target} ({fault.strerror}): choose another file."
+            ) from fault
+        return target
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Tape":
+        """Read a recording that was saved. Raises BenchError if the file is not there, or is no recording."""
+        try:
+            data = file.loads(Path(path).read_text("utf-8"))
+        except OSError as fault:
+            raise BenchError(f"The recording {path} cannot be read ({fault.strerror}).") from fault
+        except (ValueError, KeyError, TypeError, IndexError) as fault:
+            raise BenchError(
+                f"The file {path} is no recording of this course ({fault}): "
+                "choose one that tape.save() wrote."
+            ) from fault
+        return cls(data)
+
+    def __repr__(self) -> str:
+        data = self.data
+        blind = sum(missed.end - missed.start for missed in data.missed)
+        records = sum(flow.records for flow in data.flows)
+        return (
+            f"Recording of {data.ended - data.began:.1f} s: {len(data.sights)} looks, "
+            f"{len(data.acts)} acts, {records} records seen by clients"
+            + (f"; brokers not seen for {blind:.1f} s" if blind else "")
         )
-
-    def mark(self, words: str) -> None:
-        """Write a note of your own on the tape, at this moment."""
-        self._marks.append(Mark(round(clock.now(), 3), words))
-
-    def processed(self, message: Message) -> None:
-        """Note that the work for a message is done."""
-        self._notes.tally("", "processed", str(message.topic()), message.partition()).add(clock.now())
-
-    def __enter__(self) -> Self:
-        if self._began is not None:
-            raise BenchError("This recording has begun before: make a new one with `lab.record()`.")
-        self._began = round(clock.now(), 3)
-        observer = Observer(
-            self._cluster.looker(), self._watched, self._members, every=EVERY_SECONDS, missed=self._miss
-        )
-        observer.hear(self._look)
-        with ExitStack() as ends:  # Ctrl-C while it waits ends all that has begun
-            ends.callback(self._keep)
-            ends.callback(self._clients.listen(self._listen))
-            ends.callback(self._cluster.on_act(self._act))
-            ends.callback(observer.close)
-            observer.start()
-            # What is done first in the block must find the tape running.
-            quiet_wait(lambda: self._sights, FIRST_LOOK_SECONDS)
-            self._ends = ends.pop_all()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._ends.close()
-        if kind is None and self._missed and not self._sights:
-            raise BenchError(f"The recording has not seen the brokers: {self._missed[0].words}")
-
-    def _keep(self) -> None:
-        self._whole = self.data
-
-    def _watched(self) -> Sequence[str]:
-        return self._topics or self._notes.topics()
-
-    def _members(self) -> Sequence[str]:
-        named = [client.config.get("group.id") for client in self._clients.made(LabConsumer)]
-        return self._groups or sorted({str(name) for name in named if name})
-
-    def _look(self, sight: Sight) -> None:
-        self._sights.append(thin(sight, self._sights[-1] if self._sights else None))
-
-    def _miss(self, words: str) -> None:
-        now, since = round(clock.now(), 3), self._sights[-1].at if self._sights else self._began or 0.0
-        if self._missed and self._missed[-1].start == since:
-            self._missed[-1] = replace(self._missed[-1], end=now)
-        else:
-            self._missed.append(Missed(since, now, words))
-
-    def _act(self, act: Act) -> None:
-        self._acts.append(Act(round(act.at, 3), act.verb, act.broker, act.more))
-
-    def _listen(self, client: LabProducer | LabConsumer) -> Callable[[], None]:
-        kind = "producer" if isinstance(client, LabProducer) else "consumer"
-
-        def name() -> str:
-            # Counted when it does something: clients of earlier cells that do nothing have no number.
-            self._names[kind] += 1
-            return str(client.config.get("client.id") or f"{kind} {self._names[kind]}")
-
-        return listen(client, name, self._notes)

@@ -4,12 +4,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from threebrokers import picture
-from threebrokers.recorder import drawing
+from threebrokers.recorder import svg
 from threebrokers.recorder.data import TapeData
 from threebrokers.recorder.gaps import Gap
-from threebrokers.recorder.lanes import Lane, Span, flow_lanes
-from threebrokers.recorder.lanes_brokers import broker_lanes, quorum_lane, topic_lanes
-from threebrokers.recorder.lanes_groups import group_lanes
+from threebrokers.recorder.lanes import (
+    Lane,
+    Span,
+    broker_lanes,
+    flow_lanes,
+    group_lanes,
+    quorum_lane,
+    topic_lanes,
+)
 
 # More changes than this are not read out one by one.
 MANY = 12
@@ -41,7 +47,7 @@ def draw(tape: TapeData, gaps: Sequence[Gap]) -> TimeLine:
         *flow_lanes(tape, gaps),
     ]
     title = f"Time line of {tape.ended - tape.began:.1f} s"
-    return TimeLine(title, "\n".join(_words(tape, lanes)), drawing.draw(tape, [*_blind(tape), *lanes], title))
+    return TimeLine(title, "\n".join(_words(tape, lanes)), svg.draw(tape, [*_blind(tape), *lanes], title))
 
 
 def _blind(tape: TapeData) -> Iterable[Lane]:

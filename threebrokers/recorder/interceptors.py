@@ -9,7 +9,7 @@ from confluent_kafka import KafkaError, Message
 
 from threebrokers import clock
 from threebrokers.kafka.clients import LabConsumer, LabProducer
-from threebrokers.recorder.notes import Notes, Tally
+from threebrokers.recorder.counters import Notes, Tally
 
 Report = Callable[[KafkaError | None, Message], Any]
 # The names of produce()'s arguments after topic, value and key.

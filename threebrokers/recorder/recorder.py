@@ -1,0 +1,127 @@
+"""Recording what happens while a block of code runs."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from types import TracebackType
+from typing import Self
+
+from confluent_kafka import Message
+
+from threebrokers import clock
+from threebrokers.cluster import Cluster
+from threebrokers.errors import BenchError
+from threebrokers.kafka.background import Observer
+from threebrokers.kafka.clients import Clients, LabConsumer, LabProducer
+from threebrokers.kafka.state import Act, Sight
+from threebrokers.recorder.counters import Notes
+from threebrokers.recorder.data import Mark, Missed, TapeData
+from threebrokers.recorder.file import thin
+from threebrokers.recorder.interceptors import listen
+from threebrokers.recorder.recording import Tape
+from threebrokers.waiting import quiet_wait
+
+EVERY_SECONDS = 0.1
+FIRST_LOOK_SECONDS = 3.0
+
+
+class Recording(Tape):
+    """A tape that is recorded from the beginning of its `with` block to the end, and can be asked meanwhile.
+
+    It looks at the brokers ten times a second, hears what is done to them through the lab's cluster, and
+    notes what the lab's clients in this program do. Without names: the topics that these clients use, and
+    the groups of its consumers.
+    """
+
+    def __init__(
+        self, cluster: Cluster, clients: Clients, topics: Sequence[str] = (), groups: Sequence[str] = ()
+    ) -> None:
+        self._cluster, self._clients, self._topics, self._groups = cluster, clients, topics, groups
+        self._notes, self._names, self._ends = Notes(), Counter[str](), ExitStack()
+        self._sights, self._acts, self._marks = list[Sight](), list[Act](), list[Mark]()
+        self._missed = list[Missed]()
+        self._began: float | None = None
+        self._whole: TapeData | None = None
+
+    @property
+    def data(self) -> TapeData:
+        """What was recorded so far, as one plain value. Raises BenchError before the beginning."""
+        if self._began is None:
+            raise BenchError("This recording has not begun: write `with lab.record() as tape:`.")
+        return self._whole or TapeData(
+            began=self._began,
+            ended=round(clock.now(), 3),
+            sights=tuple(self._sights),
+            acts=tuple(sorted(self._acts, key=lambda act: act.at)),
+            marks=tuple(self._marks),
+            flows=self._notes.flows(),
+            missed=tuple(self._missed),
+        )
+
+    def mark(self, words: str) -> None:
+        """Write a note of your own on the tape, at this moment."""
+        self._marks.append(Mark(round(clock.now(), 3), words))
+
+    def processed(self, message: Message) -> None:
+        """Note that the work for a message is done."""
+        self._notes.tally("", "processed", str(message.topic()), message.partition()).add(clock.now())
+
+    def __enter__(self) -> Self:
+        if self._began is not None:
+            raise BenchError("This recording has begun before: make a new one with `lab.record()`.")
+        self._began = round(clock.now(), 3)
+        observer = Observer(
+            self._cluster.looker(), self._watched, self._members, every=EVERY_SECONDS, missed=self._miss
+        )
+        observer.hear(self._look)
+        with ExitStack() as ends:  # Ctrl-C while it waits ends all that has begun
+            ends.callback(self._keep)
+            ends.callback(self._clients.listen(self._listen))
+            ends.callback(self._cluster.on_act(self._act))
+            ends.callback(observer.close)
+            observer.start()
+            # What is done first in the block must find the tape running.
+            quiet_wait(lambda: self._sights, FIRST_LOOK_SECONDS)
+            self._ends = ends.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ends.close()
+        if kind is None and self._missed and not self._sights:
+            raise BenchError(f"The recording has not seen the brokers: {self._missed[0].words}")
+
+    def _keep(self) -> None:
+        self._whole = self.data
+
+    def _watched(self) -> Sequence[str]:
+        return self._topics or self._notes.topics()
+
+    def _members(self) -> Sequence[str]:
+        named = [client.config.get("group.id") for client in self._clients.made(LabConsumer)]
+        return self._groups or sorted({str(name) for name in named if name})
+
+    def _look(self, sight: Sight) -> None:
+        self._sights.append(thin(sight, self._sights[-1] if self._sights else None))
+
+    def _miss(self, words: str) -> None:
+        now, since = round(clock.now(), 3), self._sights[-1].at if self._sights else self._began or 0.0
+        if self._missed and self._missed[-1].start == since:
+            self._missed[-1] = replace(self._missed[-1], end=now)
+        else:
+            self._missed.append(Missed(since, now, words))
+
+    def _act(self, act: Act) -> None:
+        self._acts.append(Act(round(act.at, 3), act.verb, act.broker, act.more))
+
+    def _listen(self, client: LabProducer | LabConsumer) -> Callable[[], None]:
+        kind = "producer" if isinstance(client, LabProducer) else "consumer"
+
+        def name() -> str:
+            # Counted when it does something: clients of earlier cells that do nothing have no number.
+            self._names[kind] += 1
+            return str(client.config.get("client.id") or f"{kind} {self._names[kind]}")
+
+        return listen(client, name, self._notes)
