@@ -47,7 +47,7 @@ lab.cluster.watch(ticks)
 # Run the cell. In the new panel, kill broker 2 and watch for a few seconds what the other two do. Then start it again, and run the check.
 
 # %%
-from threebrokers.outages import away, together
+from threebrokers.lab.scenarios import away, together
 
 together(lab)
 panel = lab.cluster.watch(ticks)

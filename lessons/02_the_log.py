@@ -51,8 +51,8 @@ for record in read_log(lab.bootstrap, alerts):
 # Now real data: every flight from New York in 2013. The key is the tail number, which is the name of the aircraft (2,512 flights have none). The value is a JSON object. One Python producer sends them all, once for the whole course.
 
 # %%
-from threebrokers.course_data import has_all_flights
-from threebrokers.data import flight_messages
+from threebrokers.data.flights import flight_messages
+from threebrokers.data.topics import has_all_flights
 
 name = "flights"
 flights = lab.topic(name)
@@ -78,7 +78,7 @@ else:
 # A **topic** is a name for records of one kind, as a table is in a database. It is made of **partitions**. Each partition is a **log**: new records are added at its end and nowhere else, and no record is ever changed. A partition has **replicas** (copies) on several brokers. One replica is the **leader**; the others copy it.
 
 # %%
-from threebrokers.diagrams import topic_picture
+from threebrokers.diagrams.topics import topic_picture
 
 topic_picture(lab.cluster.state([flights]).topic(flights))
 
@@ -154,7 +154,7 @@ guess.commit("with 1 partition only")
 # END SOLUTION
 
 # %%
-from threebrokers.diagrams import log_picture
+from threebrokers.diagrams.topics import log_picture
 
 
 def send_seven(topic):
@@ -312,7 +312,7 @@ lab.check.aircraft_in_order(by_aircraft)
 # A reader takes nothing away. Two groups, `audit` and `board`, read January one after the other. The cell compares what they got, and the files before and after.
 
 # %%
-from threebrokers.course_data import send
+from threebrokers.data.topics import send
 
 
 def read_as(group):
@@ -660,7 +660,7 @@ from importlib.resources import files as files_of
 
 from confluent_kafka import murmur2
 
-transcript = pd.read_csv(files_of("threebrokers") / "transcript_2017.csv")
+transcript = pd.read_csv(files_of("threebrokers.data") / "transcript_2017.csv")
 transcript["computed"] = [murmur2(struct.pack(">q", key), 13) for key in transcript["key"]]
 right = transcript["partition"] == transcript["computed"]
 guess.compare("all" if right.all() else "most, not all" if right.mean() > 0.5 else "about one in 13")

@@ -52,7 +52,7 @@ for name, count in [("small-a", 3), ("small-b", 5), ("small-c", 5)]:
 # The picture of the last topic:
 
 # %%
-from threebrokers.diagrams import topic_picture
+from threebrokers.diagrams.topics import topic_picture
 
 topic_picture(lab.cluster.state([small]).topic(small))
 
@@ -175,7 +175,7 @@ lab.check.survives_one_broker(orders)
 # `failsafe` is made again, and now asks for two copies in sync, as your `orders` do. The other topics are for the next exercises: they must be there before the broker dies.
 
 # %%
-from threebrokers.outages import away, together
+from threebrokers.lab.scenarios import away, together
 
 
 def fresh(name, partitions, copies, least):
@@ -508,7 +508,7 @@ lab.happened("Broker 2 came back and led nothing", leads[2] == 0)
 # %%
 from confluent_kafka import ElectionType, TopicPartition
 
-from threebrokers.outages import uneven
+from threebrokers.lab.scenarios import uneven
 
 work = uneven(lab, "work", broker=2)
 admin = lab.cluster.admin()

@@ -65,7 +65,7 @@ guess.commit("cut")
 # Three topics with more partitions lie beside the heartbeats. They have one, two and three copies. Nobody writes to them, but you will see what happens to their leaders. `calm` is a helper of this course: it brings every broker back, waits until all copies are equal, and lets the first replica of each partition lead. The active controller is never the victim before its own section, so that only one thing goes wrong at a time.
 
 # %%
-from threebrokers.calm import calm
+from threebrokers.lab.scenarios import calm
 
 heartbeats = lab.fresh_topic(
     "heartbeats", partitions=3, replication_factor=3, config={"min.insync.replicas": "2"}

@@ -7,10 +7,10 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from threebrokers.diagrams import log_picture, message_path, topic_picture
+from threebrokers.diagrams.picture import Picture
+from threebrokers.diagrams.topics import log_picture, message_path, topic_picture
 from threebrokers.kafka.log_reader import Record
 from threebrokers.kafka.state import Partition, Topic
-from threebrokers.picture import Picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 TOPIC = Topic(
@@ -155,7 +155,7 @@ def test_the_svg_is_named_and_described() -> None:
 
 def test_nothing_is_written_to_stderr() -> None:
     # In a process of its own: only a first drawing makes the font library speak, past Python's sys.stderr.
-    script = "from threebrokers.diagrams import message_path; message_path().svg()"
+    script = "from threebrokers.diagrams.topics import message_path; message_path().svg()"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stderr == ""
 

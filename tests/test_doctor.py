@@ -15,24 +15,13 @@ import psutil
 import pytest
 
 from tests import sights
-from threebrokers import forgotten
 from threebrokers.cluster import engine, jars, links, log_dirs, sessions
 from threebrokers.cluster.engine import Engine
 from threebrokers.cluster.link_faults import Fault
 from threebrokers.cluster.process import MARK, BrokerProcess, Identity, identify, start_of
 from threebrokers.cluster.state_file import Bench, save
-from threebrokers.doctor import (
-    Finding,
-    addresses,
-    brokers,
-    examination,
-    groups,
-    left,
-    looks,
-    machine,
-    remembered,
-)
-from threebrokers.forgotten import RunningBench
+from threebrokers.doctor import Finding, addresses, brokers, checks, groups, machine, processes, run, state
+from threebrokers.doctor.processes import RunningBench
 from threebrokers.kafka.state import Broker, Sight
 from threebrokers.waiting import quiet_wait
 
@@ -99,36 +88,36 @@ class TestMachine:
         self, bench: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("THREEBROKERS_CACHE", str(bench / "cache"))
-        found = {finding.about: finding for finding in examination.examine()}["jars"]
+        found = {finding.about: finding for finding in run.examine()}["jars"]
         assert found.ok
         assert "were not needed yet" in found.what
         (bench / "cache" / "jars").mkdir()
         (bench / "cache" / "jars" / jars.locked("kafka")[0].name).write_bytes(b"half")
-        assert "1 damaged" in trouble({f.about: f for f in examination.examine()}["jars"])
+        assert "1 damaged" in trouble({f.about: f for f in run.examine()}["jars"])
 
 
 class TestState:
     def test_nothing_was_started_yet(self, bench: Path) -> None:
-        assert remembered.look_at_state(bench).ok
+        assert state.look_at_state(bench).ok
 
     @pytest.mark.parametrize("damage", ["", "{", "[]", "{}", "null"])
     def test_a_damaged_state_file(self, bench: Path, damage: str) -> None:
         (bench / "bench.json").write_text(damage)
-        assert "damaged" in trouble(remembered.look_at_state(bench))
+        assert "damaged" in trouble(state.look_at_state(bench))
 
     def test_a_broker_that_was_killed_from_outside(self, bench: Path) -> None:
         remember(bench, GONE, "1 ticks", "-Dmark")
-        assert f"broker 2 (process {GONE})" in trouble(remembered.look_at_state(bench))
+        assert f"broker 2 (process {GONE})" in trouble(state.look_at_state(bench))
 
     def test_a_process_number_that_another_program_has_now(self, bench: Path) -> None:
         mark = psutil.Process().cmdline()[0]
         for start, word in (("1 ticks after boot unknown", mark), (start_of(os.getpid()), "-Dmark")):
             remember(bench, os.getpid(), start, word)
-            assert "broker 2" in trouble(remembered.look_at_state(bench))
+            assert "broker 2" in trouble(state.look_at_state(bench))
 
     def test_a_process_that_runs(self, bench: Path) -> None:
         remember(bench, os.getpid(), start_of(os.getpid()), psutil.Process().cmdline()[0])
-        assert remembered.look_at_state(bench).ok
+        assert state.look_at_state(bench).ok
 
 
 class TestPorts:
@@ -141,14 +130,14 @@ class TestPorts:
 
     def test_another_program_where_a_broker_wants_to_listen(self, taken: int) -> None:
         down = {1: BrokerProcess(1, "down")}
-        found = trouble(remembered.look_at_ports({1: {"CLIENT": f"127.0.0.1:{taken}"}}, down))
+        found = trouble(state.look_at_ports({1: {"CLIENT": f"127.0.0.1:{taken}"}}, down))
         assert f"{taken} (CLIENT of broker 1)" in found
         if sys.platform == "linux":
             assert f"process {os.getpid()}" in found
 
     def test_the_broker_itself_is_no_trouble(self, taken: int) -> None:
         up = {1: BrokerProcess(1, "up", os.getpid())}
-        assert remembered.look_at_ports({1: {"CLIENT": f"127.0.0.1:{taken}"}}, up).ok
+        assert state.look_at_ports({1: {"CLIENT": f"127.0.0.1:{taken}"}}, up).ok
 
     def test_who_listens_may_not_be_known(self, taken: int, monkeypatch: pytest.MonkeyPatch) -> None:
         def refuse(kind: str) -> None:
@@ -156,7 +145,7 @@ class TestPorts:
 
         monkeypatch.setattr(psutil, "net_connections", refuse)
         found = trouble(
-            remembered.look_at_ports({1: {"CLIENT": f"127.0.0.1:{taken}"}}, {1: BrokerProcess(1, "down")})
+            state.look_at_ports({1: {"CLIENT": f"127.0.0.1:{taken}"}}, {1: BrokerProcess(1, "down")})
         )
         assert "another program" in found
 
@@ -167,15 +156,15 @@ class TestPorts:
         with socket.create_server(("127.0.0.1", 0)) as other:
             port = other.getsockname()[1]
             if sys.platform == "linux":
-                assert forgotten.listeners({port})
+                assert processes.listeners({port})
             monkeypatch.setattr(psutil, "Process", ended)
             monkeypatch.setattr(psutil, "pid_exists", lambda pid: True)
-            assert forgotten.listeners({port}) == []
+            assert processes.listeners({port}) == []
 
 
 class TestLinks:
     def test_brokers_without_links_need_none(self) -> None:
-        assert remembered.look_at_links(engine.made("local", Path("/nowhere"))).ok
+        assert state.look_at_links(engine.made("local", Path("/nowhere"))).ok
 
     @pytest.fixture
     def linked(self, bench: Path) -> Engine:
@@ -184,15 +173,15 @@ class TestLinks:
         return engine.made("local", bench)
 
     def test_a_process_that_died(self, linked: Engine) -> None:
-        found = trouble(remembered.look_at_links(linked))
+        found = trouble(state.look_at_links(linked))
         assert "carries the links between the brokers has ended" in found
         assert "threebrokers up" in found
 
     def test_what_is_broken_is_named(self, linked: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(links, "faults", lambda ports: [])
-        assert remembered.look_at_links(linked).what == "all are healthy"
+        assert state.look_at_links(linked).what == "all are healthy"
         monkeypatch.setattr(links, "faults", lambda ports: [Fault("cut", 2)])
-        found = remembered.look_at_links(linked)
+        found = state.look_at_links(linked)
         assert found.ok
         assert found.what == "cut at broker 2, from the other brokers and the quorum"
         assert "heal()" in found.cure
@@ -226,23 +215,23 @@ class TestAddresses:
 class TestForgotten:
     def test_brokers_of_another_bench_where_no_lab_is_open(self, bench: Path) -> None:
         other = RunningBench(Path("/old/home"), (11, 12, 13), 600_000_000, lab_open=False)
-        found = trouble(left.look_for_forgotten(bench, [other]))
+        found = trouble(processes.look_for_forgotten(bench, [other]))
         assert "3 of /old/home (600 MB, process 11, 12, 13)" in found
         assert "THREEBROKERS_HOME=/old/home threebrokers down" in found
 
     def test_a_bench_where_a_lab_is_open_is_in_use(self, bench: Path) -> None:
         other = RunningBench(Path("/old/home"), (11,), 1, lab_open=True)
-        assert left.look_for_forgotten(bench, [other]).ok
+        assert processes.look_for_forgotten(bench, [other]).ok
 
     def test_ones_own_brokers_are_mentioned_and_no_trouble(self, bench: Path) -> None:
-        finding = left.look_for_forgotten(bench, [RunningBench(bench, (1,), 1, lab_open=False)])
+        finding = processes.look_for_forgotten(bench, [RunningBench(bench, (1,), 1, lab_open=False)])
         assert finding.ok
         assert "threebrokers down" in finding.cure
 
     def test_they_are_found_by_the_mark_on_their_command_line(self, bench: Path) -> None:
         broker = subprocess.Popen([sys.executable, "-c", "input()", f"{MARK}{bench}"], stdin=subprocess.PIPE)
         try:
-            mine = [found for found in forgotten.benches() if found.home == bench]
+            mine = [found for found in processes.benches() if found.home == bench]
             assert [found.pids for found in mine] == [(broker.pid,)]
             assert mine[0].rss > 0
             assert not mine[0].lab_open
@@ -300,9 +289,9 @@ def test_a_damaged_register_of_labs_is_an_empty_one(bench: Path, damage: str) ->
 
 class TestData:
     def test_all_of_one_cluster(self) -> None:
-        assert remembered.look_at_data({1: "a", 2: "a"}, "a").ok
-        assert remembered.look_at_data({1: "a", 2: "a"}).ok
-        assert remembered.look_at_data({}, "a").ok
+        assert state.look_at_data({1: "a", 2: "a"}, "a").ok
+        assert state.look_at_data({1: "a", 2: "a"}).ok
+        assert state.look_at_data({}, "a").ok
 
     def test_one_broker_has_the_disk_of_another_cluster(self, bench: Path) -> None:
         for n, one in ((1, "new"), (2, "new"), (3, "old")):
@@ -310,12 +299,12 @@ class TestData:
             folder.mkdir(parents=True)
             (folder / "meta.properties").write_text(f"version=1\ncluster.id={one}\nnode.id={n}\n")
         save(bench, Bench(cluster_id="new"))
-        found = {finding.about: finding for finding in examination.examine()}["data"]
+        found = {finding.about: finding for finding in run.examine()}["data"]
         assert "different clusters (broker 1 new, broker 2 new, broker 3 old)" in trouble(found)
         assert "threebrokers reset" in found.cure
 
     def test_all_are_of_an_earlier_cluster(self) -> None:
-        found = trouble(remembered.look_at_data({1: "old", 2: "old", 3: "old"}, "new"))
+        found = trouble(state.look_at_data({1: "old", 2: "old", 3: "old"}, "new"))
         assert "earlier cluster" in found
         assert "this one is new" in found
 
@@ -415,8 +404,8 @@ def test_a_look_that_fails_does_not_stop_the_others(monkeypatch: pytest.MonkeyPa
     def fail(group: str) -> list[str]:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(looks.jars, "unsound", fail)
-    findings = {finding.about: finding for finding in examination.examine()}
+    monkeypatch.setattr(checks.jars, "unsound", fail)
+    findings = {finding.about: finding for finding in run.examine()}
     assert set(findings) >= {
         "Java",
         "memory",
@@ -432,6 +421,6 @@ def test_a_look_that_fails_does_not_stop_the_others(monkeypatch: pytest.MonkeyPa
 
 def test_an_engine_that_there_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THREEBROKERS_CLUSTER", "podman")
-    findings = {finding.about: finding for finding in examination.examine()}
+    findings = {finding.about: finding for finding in run.examine()}
     assert "There is no engine 'podman'" in trouble(findings["engine"])
     assert "disk" in findings

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 from docker.transport import unixconn
 
-from threebrokers import forgotten
 from threebrokers.cluster import ports
 from threebrokers.cluster.containers import PROJECT
-from threebrokers.doctor import Finding, containers, examination
+from threebrokers.doctor import Finding, containers, processes, run
 
 Fake = Callable[..., None]
 
@@ -22,7 +21,7 @@ Fake = Callable[..., None]
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("THREEBROKERS_CLUSTER", "compose")
-    monkeypatch.setattr(forgotten, "benches", list)
+    monkeypatch.setattr(processes, "benches", list)
     return tmp_path
 
 
@@ -77,7 +76,7 @@ def daemon() -> Iterator[Callable[..., str]]:
 
 
 def found() -> dict[str, Finding]:
-    return {finding.about: finding for finding in examination.examine()}
+    return {finding.about: finding for finding in run.examine()}
 
 
 def trouble() -> Finding:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.commands import run
 from threebrokers import doctor
-from threebrokers.doctor import Finding, looks, report
+from threebrokers.doctor import Finding, checks, report
 from threebrokers.doctor.report import nameless
 
 
@@ -45,8 +45,8 @@ def test_it_is_whole_also_when_a_look_fails(monkeypatch: pytest.MonkeyPatch, fau
     def fail(*words: Any) -> Any:
         raise fault
 
-    monkeypatch.setattr(looks.jars, "unsound", fail)
-    monkeypatch.setattr(looks.machine, "look_for_java", fail)
+    monkeypatch.setattr(checks.jars, "unsound", fail)
+    monkeypatch.setattr(checks.machine, "look_for_java", fail)
     result = run("doctor", "--json")
     assert result.exit_code == 1
     findings = {finding["about"]: finding for finding in told(result.output)["findings"]}

@@ -8,7 +8,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from threebrokers import progress
 from threebrokers.errors import BenchError
-from threebrokers.exercise import NotAttempted, NotYet, Solved, eventually, exercise
+from threebrokers.lab.exercise import NotAttempted, NotYet, Solved, eventually, exercise
 
 
 @pytest.fixture(autouse=True)

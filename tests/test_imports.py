@@ -8,7 +8,8 @@ import pytest
 
 import threebrokers
 from tests.commands import SLOW, imported
-from threebrokers import cluster, errors, lab, opening
+from threebrokers import cluster, errors
+from threebrokers.lab import lab, opening
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +32,7 @@ def test_whoever_only_looks_needs_no_client_and_no_lock(words: str) -> None:
 
 
 def test_a_program_does_without_widgets() -> None:
-    code = "import sys, threebrokers.program.child; print(*sys.modules)"
+    code = "import sys, threebrokers.lab.program_child; print(*sys.modules)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert {name.partition(".")[0] for name in told.stdout.split()} & SLOW == set()
     assert "threebrokers.panel" not in told.stdout.split()

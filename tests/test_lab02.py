@@ -5,8 +5,8 @@ import json
 import pytest
 
 from threebrokers.checks import lab02_keys as keys
-from threebrokers.exercise import NotYet
 from threebrokers.kafka.log_reader import Record
+from threebrokers.lab.exercise import NotYet
 
 
 def flight(number: int, tail: str, minute: int) -> dict[str, object]:

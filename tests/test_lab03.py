@@ -5,9 +5,9 @@ from confluent_kafka import KafkaError
 
 from threebrokers.checks import lab03_damage as damage
 from threebrokers.checks import lab03_writes as writes
-from threebrokers.exercise import NotYet
 from threebrokers.kafka.state import Partition, Topic
-from threebrokers.outages import spread
+from threebrokers.lab.exercise import NotYet
+from threebrokers.lab.scenarios import spread
 
 
 def partition(topic: str, number: int, leader: int | None, replicas: str, isr: str) -> Partition:

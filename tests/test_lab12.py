@@ -11,8 +11,8 @@ from threebrokers.checks.lab12_flights import compare_flights
 from threebrokers.checks.lab12_offsets import call, expect_offsets
 from threebrokers.checks.lab12_summary import _summary as summary
 from threebrokers.checks.lab12_summary import compare_summary
-from threebrokers.data import NEW_YORK, flights
-from threebrokers.exercise import NotYet
+from threebrokers.data.flights import NEW_YORK, load_flights
+from threebrokers.lab.exercise import NotYet
 
 ENDS = {0: 5, 1: 7}
 
@@ -20,7 +20,7 @@ ENDS = {0: 5, 1: 7}
 @pytest.fixture
 def found() -> pd.DataFrame:
     """January as Spark returns it: times in microseconds, delays as floats with NaN."""
-    table = flights(1)
+    table = load_flights(1)
     table["scheduled"] = table["scheduled"].astype("int64") // 1000
     return table.astype({"dep_delay": "float64", "arr_delay": "float64"})
 

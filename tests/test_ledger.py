@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from threebrokers.ledger import Entry, Number
 from threebrokers.ledger.balance import Balance
-from threebrokers.ledger.notes import Note
+from threebrokers.ledger.journal import Note
 
 TOPIC = "orders"
 

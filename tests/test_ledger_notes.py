@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from threebrokers.errors import BenchError
 from threebrokers.ledger import place
 from threebrokers.ledger.clients import HEADER, number_in, stamp
-from threebrokers.ledger.notes import Book, Number
+from threebrokers.ledger.journal import Book, Number
 
 WORKER = """
 import os, signal, sys

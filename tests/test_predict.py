@@ -6,8 +6,8 @@ import pytest
 
 from threebrokers import progress
 from threebrokers.errors import BenchError
-from threebrokers.happened import happened
-from threebrokers.predict import Prediction, Verdict
+from threebrokers.lab.lab import Lab
+from threebrokers.predictions import Prediction, Verdict
 
 ANSWERS = {"none": "You think that a topic forgets.", "two": "Both groups read.", 13: "You count partitions."}
 
@@ -109,10 +109,10 @@ def test_a_damaged_file_of_predictions_is_kept_and_they_start_afresh(bench):
 
 
 def test_what_happened_is_told(capsys):
-    happened("Broker 2 was away.", 1)
+    Lab.happened(None, "Broker 2 was away.", 1)
     assert capsys.readouterr().out == "✓ Broker 2 was away.\n"
 
 
 def test_what_did_not_happen_is_told_in_one_sentence():
     with pytest.raises(BenchError, match=r"^This time it did not happen: Broker 2 was away; run the cell"):
-        happened("Broker 2 was away.", [])
+        Lab.happened(None, "Broker 2 was away.", [])

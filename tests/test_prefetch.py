@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from threebrokers.cluster import jars, prefetch
-from threebrokers.cluster import prepare as archive
+from threebrokers.cluster import jars, prefetch, prepare
 from threebrokers.errors import BenchError
 
 
@@ -19,7 +18,7 @@ def done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]
     monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
     monkeypatch.delenv("THREEBROKERS_CLUSTER", raising=False)
     monkeypatch.setattr(jars, "kafka_jars", lambda: done.append("jars"))
-    monkeypatch.setattr(archive, "prepare", lambda say: done.append("quick starts"))
+    monkeypatch.setattr(prepare, "prepare", lambda say: done.append("quick starts"))
     before = signal.getsignal(signal.SIGTERM)
     yield done
     signal.signal(signal.SIGTERM, before)

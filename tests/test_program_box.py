@@ -2,7 +2,7 @@
 
 import pytest
 
-from threebrokers.program.box import LINES, Box, ending
+from threebrokers.program.display import LINES, Box, ending
 
 
 @pytest.mark.parametrize(

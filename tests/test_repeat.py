@@ -57,7 +57,7 @@ def test_the_truth_of_a_prediction_is_read_from_its_verdict(verdict, truth):
 
 
 def test_the_verdicts_that_are_read_are_those_that_predictions_give():
-    from threebrokers.predict import Verdict
+    from threebrokers.predictions import Verdict
 
     for chosen in (None, "a", "b"):
         assert promises.truths(Reply(shown=repr(Verdict(chosen, "a", "Because.")))) == ["a"]

@@ -11,19 +11,19 @@ import pytest
 from pyspark.core.context import SparkContext
 from pyspark.errors import PySparkRuntimeError
 
-from threebrokers import spark, spark_java
 from threebrokers.errors import BenchError
+from threebrokers.spark import gateway, session
 
 
 @pytest.fixture(autouse=True)
 def _own_home(monkeypatch, tmp_path):
     monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
-    monkeypatch.setattr(spark, "spark_jars", lambda: [Path("/jars/one.jar"), Path("/jars/two.jar")])
-    monkeypatch.setattr(spark_java, "spark_java_home", lambda: Path("/java"))
+    monkeypatch.setattr(session, "spark_jars", lambda: [Path("/jars/one.jar"), Path("/jars/two.jar")])
+    monkeypatch.setattr(gateway, "spark_java_home", lambda: Path("/java"))
 
 
 def test_settings_stay_on_this_machine_and_in_this_home(tmp_path):
-    settings = spark._settings(spark.LOCAL)
+    settings = session._settings(session.LOCAL)
     assert settings["spark.driver.host"] == settings["spark.driver.bindAddress"] == "127.0.0.1"
     assert settings["spark.ui.enabled"] == "false"
     assert settings["spark.jars"] == "file:///jars/one.jar,file:///jars/two.jar"
@@ -35,20 +35,20 @@ def test_settings_stay_on_this_machine_and_in_this_home(tmp_path):
 @pytest.mark.parametrize("master", ["", "x", "local[x]", "spark://nowhere", "yarn", 5, ["local"], True])
 def test_what_is_no_master_is_one_sentence(master):
     with pytest.raises(BenchError, match=r"is no Spark master: give 'spark://host:port'"):
-        spark.session(master)
+        session.session(master)
 
 
 @pytest.mark.parametrize("master", ["local", "local[4]", "local[*]"])
 def test_local_masters_need_no_answer(master):
-    assert spark._checked(master) == master
+    assert session._checked(master) == master
 
 
 def test_a_master_must_answer():
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
-        assert spark._checked(f"spark://{address}") == f"spark://{address}"
+        assert session._checked(f"spark://{address}") == f"spark://{address}"
     with pytest.raises(BenchError, match=rf"^No Spark master answers at {address} .*session\(\)"):
-        spark.session(f"spark://{address}")
+        session.session(f"spark://{address}")
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,9 @@ def test_java_that_does_not_start_is_one_sentence(monkeypatch, fault, told):
     def fails(settings, log):
         raise fault
 
-    monkeypatch.setattr(spark_java, "start", fails)
+    monkeypatch.setattr(gateway, "start", fails)
     with pytest.raises(BenchError, match=rf"^Spark did not start .*{told}.*spark\.log\.$"):
-        spark.session()
+        session.session()
 
 
 def test_start_scripts_get_their_environment_and_it_is_put_back(monkeypatch, tmp_path):
@@ -73,7 +73,7 @@ def test_start_scripts_get_their_environment_and_it_is_put_back(monkeypatch, tmp
     monkeypatch.setenv("SPARK_REMOTE", "sc://elsewhere")
     monkeypatch.delenv("SPARK_CONF_DIR", raising=False)
     before = dict(os.environ)
-    with spark_java._environment(tmp_path):
+    with gateway._environment(tmp_path):
         assert os.environ["JAVA_HOME"] == "/java"
         assert os.environ["PYSPARK_PYTHON"] == sys.executable
         assert os.environ["SPARK_CONF_DIR"] == str(tmp_path)
@@ -98,9 +98,9 @@ def test_a_session_counts_only_if_java_lives_and_the_settings_are_ours(monkeypat
         context, gateway = _context(process, **settings)
         monkeypatch.setattr(SparkContext, "_active_spark_context", context)
         monkeypatch.setattr(SparkContext, "_gateway", gateway)
-        assert spark_java.runs(wanted) is expected
+        assert gateway.runs(wanted) is expected
     monkeypatch.setattr(SparkContext, "_active_spark_context", None)
-    assert not spark_java.runs(wanted)
+    assert not gateway.runs(wanted)
 
 
 def test_end_forgets_a_dead_java_and_does_not_talk_to_it(monkeypatch):
@@ -114,7 +114,7 @@ def test_end_forgets_a_dead_java_and_does_not_talk_to_it(monkeypatch):
     process.wait()
     monkeypatch.setattr(SparkContext, "_active_spark_context", Context())
     monkeypatch.setattr(SparkContext, "_gateway", SimpleNamespace(proc=process))
-    spark_java.end()
+    gateway.end()
     assert SparkContext._gateway is None
     assert SparkContext._jvm is None
 
@@ -123,7 +123,7 @@ def test_end_ends_java_by_closing_its_input(monkeypatch):
     process = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
     monkeypatch.setattr(SparkContext, "_active_spark_context", None)
     monkeypatch.setattr(SparkContext, "_gateway", SimpleNamespace(proc=process))
-    spark_java.end()
+    gateway.end()
     assert process.poll() == 0
 
 
@@ -133,14 +133,14 @@ def test_scratch_of_kernels_that_are_gone_is_dropped(tmp_path):
     gone.wait()
     for name in (str(os.getpid()), str(gone.pid), "odd"):
         (scratch / name).mkdir(parents=True)
-    spark._drop_old_scratch()
+    session._drop_old_scratch()
     assert [path.name for path in scratch.iterdir()] == [str(os.getpid())]
 
 
 def test_a_fresh_folder_is_empty_and_found_again(tmp_path):
-    first = Path(spark.fresh_folder("checkpoint"))
+    first = Path(session.fresh_folder("checkpoint"))
     (first / "metadata").write_text("old")
-    again = Path(spark.fresh_folder("checkpoint"))
-    assert again == first == spark.folder("checkpoint")
+    again = Path(session.fresh_folder("checkpoint"))
+    assert again == first == session.folder("checkpoint")
     assert again.is_relative_to(tmp_path)
     assert list(again.iterdir()) == []

@@ -6,11 +6,11 @@ from types import SimpleNamespace as Told
 import pytest
 
 from threebrokers.errors import BenchError
-from threebrokers.exercise import exercise
 from threebrokers.kafka.state import Broker, Partition, Topic, read_state
-from threebrokers.lab import Checks
+from threebrokers.lab.exercise import exercise
+from threebrokers.lab.lab import Checks
+from threebrokers.lab.opening import open_lab
 from threebrokers.ledger import Ledger
-from threebrokers.opening import open_lab
 from threebrokers.paths import home, repo
 
 

@@ -8,7 +8,6 @@ from tests.sights import after_a_kill, sight
 from threebrokers.errors import BenchError
 from threebrokers.kafka.state import Act
 from threebrokers.panel import Panels, live
-from threebrokers.panel import live as panels
 from threebrokers.panel.replay import replay
 from threebrokers.panel.static import still
 from threebrokers.waiting import quiet_wait
@@ -193,7 +192,7 @@ def test_a_panel_that_has_ended_keeps_its_last_picture(bench, shown):
 def test_a_cell_that_runs_again_closes_its_panel_and_no_other(bench, monkeypatch):
     made = Panels()
     running = iter([("a", 1), ("b", 2), ("a", 3), ("", 0), ("", 0)])
-    monkeypatch.setattr(panels, "running_cell", lambda: next(running))
+    monkeypatch.setattr(live, "running_cell", lambda: next(running))
     a, b, again, *outside = [made.watch(bench) for _ in range(5)]
     assert a.comm is None
     assert all(panel.comm is not None for panel in (b, again, *outside))

@@ -7,10 +7,10 @@ import sys
 import time
 from pathlib import Path
 
-from threebrokers import course_data
 from threebrokers.cluster import Cluster, topics
-from threebrokers.data import flight_messages, flights
-from threebrokers.lab import Lab
+from threebrokers.data.flights import flight_messages, load_flights
+from threebrokers.data.topics import send as send_messages
+from threebrokers.lab.lab import Lab
 
 ROOT = Path(__file__).resolve().parent.parent
 TOPIC = "bench-flights"
@@ -36,7 +36,7 @@ def send(cluster: Cluster) -> float:
     topics.create(cluster, TOPIC, 6, 3, {"retention.ms": "-1"})
     lab = Lab("02", cluster, lambda: sys.modules[__name__], "bench")
     began = time.monotonic()
-    course_data.send(lab, TOPIC, flight_messages())
+    send_messages(lab, TOPIC, flight_messages())
     return time.monotonic() - began
 
 
@@ -44,9 +44,9 @@ def read(cluster: Cluster) -> float:
     """Return how long Spark takes to read and aggregate them, in a session that has done nothing yet."""
     from pyspark.sql import functions as f
 
-    from threebrokers import spark
+    from threebrokers.spark.session import session as spark_session
 
-    session = spark.session()
+    session = spark_session()
     try:
         began = time.monotonic()
         records = (
@@ -65,7 +65,7 @@ def read(cluster: Cluster) -> float:
         took = time.monotonic() - began
     finally:
         session.stop()
-    table = flights().groupby("origin")["dep_delay"].agg(["size", "sum"])
+    table = load_flights().groupby("origin")["dep_delay"].agg(["size", "sum"])
     expected = {origin: (row["size"], row["sum"]) for origin, row in table.iterrows()}
     found = {row.origin: (row.flights, row.minutes) for row in answer}
     assert found == expected, f"Spark found {found}; the package's own table says {expected}"

@@ -14,9 +14,8 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource
 
 from tests.commands import run
-from threebrokers import forgotten
 from threebrokers.cluster import Cluster, engine, topics
-from threebrokers.doctor import Finding, examine
+from threebrokers.doctor import Finding, examine, processes
 from threebrokers.doctor.groups import look_at_rebalances, look_for_forgotten_members, look_for_frozen
 from threebrokers.kafka.state import Sight
 from threebrokers.waiting import quiet_wait
@@ -37,7 +36,7 @@ while True:
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other tests' brokers on this machine are no trouble here."""
-    monkeypatch.setattr(forgotten, "benches", list)
+    monkeypatch.setattr(processes, "benches", list)
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from confluent_kafka import KafkaException, Message, TopicPartition
 from threebrokers.cluster import Cluster
 from threebrokers.kafka.clients import LabConsumer
 from threebrokers.kafka.state import Partition
-from threebrokers.lab import Lab
+from threebrokers.lab.lab import Lab
+from threebrokers.lab.opening import open_lab
 from threebrokers.ledger import Balance, Ledger
-from threebrokers.opening import open_lab
 from threebrokers.waiting import wait_until
 
 PRODUCER = {"linger.ms": 0, "acks": "all"}

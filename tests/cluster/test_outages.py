@@ -7,9 +7,9 @@ from confluent_kafka import ElectionType, TopicPartition
 
 from threebrokers.cluster import Cluster
 from threebrokers.kafka.state import Topic
-from threebrokers.lab import Lab
-from threebrokers.opening import open_lab
-from threebrokers.outages import away, spread, together, uneven
+from threebrokers.lab.lab import Lab
+from threebrokers.lab.opening import open_lab
+from threebrokers.lab.scenarios import away, spread, together, uneven
 from threebrokers.waiting import wait_until
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from threebrokers import clock
 from threebrokers.errors import BenchError
-from threebrokers.lab import Lab
+from threebrokers.lab.lab import Lab
 from threebrokers.recorder import Tape
 
 TOPIC = "recorded"

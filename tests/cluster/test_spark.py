@@ -12,11 +12,11 @@ import psutil
 import pyspark
 import pytest
 
-from threebrokers import course_data
 from threebrokers.cluster.jars import spark_jars
 from threebrokers.cluster.java import spark_java_home
-from threebrokers.lab import Lab
-from threebrokers.opening import open_lab
+from threebrokers.data import topics
+from threebrokers.lab.lab import Lab
+from threebrokers.lab.opening import open_lab
 from threebrokers.waiting import quiet_wait, wait_until
 
 pytestmark = pytest.mark.cluster
@@ -68,13 +68,13 @@ def lab(cluster: object) -> Iterator[Lab]:
     """Lab 12 with the flights of January, and Spark's jars: fetching them for the first time is not quiet."""
     spark_jars()
     lab = open_lab("12")
-    course_data.month_topic(lab, "spark-january", 1)
+    topics.month_topic(lab, "spark-january", 1)
     yield lab
     lab.close()
 
 
 def run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    text = f"import sys\nfrom threebrokers.spark import session\n{READ}\n{program}"
+    text = f"import sys\nfrom threebrokers.spark.session import session\n{READ}\n{program}"
     command = [sys.executable, "-c", text, *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
 

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from threebrokers import forgotten
 from threebrokers.cluster import Cluster, docker, engine, state_file, topics
 from threebrokers.cluster.compose import DATA, FILE
 from threebrokers.cluster.containers import PROJECT, SERVICE, Containers
-from threebrokers.doctor import Finding, containers, examine
+from threebrokers.doctor import Finding, containers, examine, processes
 from threebrokers.waiting import quiet_wait
 from threebrokers.why_empty import explain
 
@@ -27,7 +26,7 @@ GREEDY = 'x=$(head -c 100000000 /dev/zero | tr "\\0" x); echo ${#x}'
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other tests' brokers on this machine are no trouble here."""
-    monkeypatch.setattr(forgotten, "benches", list)
+    monkeypatch.setattr(processes, "benches", list)
     monkeypatch.setattr(containers, "running", list)
 
 

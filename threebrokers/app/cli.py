@@ -93,19 +93,19 @@ def reset() -> None:
 
 def restore(number: str, exercise: str) -> None:
     """Bring back an untouched lab, or one exercise of it; what you had is kept beside it."""
-    from threebrokers.app import restore as notebooks
     from threebrokers.app import workspace
+    from threebrokers.app.restore import restore_exercise
 
-    say(notebooks.restore_exercise(number, exercise) if exercise else workspace.restore(number))
+    say(restore_exercise(number, exercise) if exercise else workspace.restore(number))
 
 
 def progress() -> None:
     """Show which exercises are solved."""
-    from threebrokers.app import restore as notebooks
     from threebrokers.app import tables, workspace
+    from threebrokers.app.restore import exercises
     from threebrokers.progress import guesses, solved, tried
 
-    titles = {number: notebooks.exercises(path) for number, path in workspace.labs().items()}
+    titles = {number: exercises(path) for number, path in workspace.labs().items()}
     tables.show(tables.progress(titles, solved(), tried(), guesses()))
 
 

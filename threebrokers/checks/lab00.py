@@ -2,10 +2,10 @@
 
 from threebrokers import paths
 from threebrokers.cluster import action_log
-from threebrokers.exercise import NotAttempted, NotYet, eventually, exercise
-from threebrokers.lab import Lab
+from threebrokers.lab.exercise import NotAttempted, NotYet, eventually, exercise
+from threebrokers.lab.lab import Lab
 from threebrokers.panel import Panel
-from threebrokers.predict import Prediction
+from threebrokers.predictions import Prediction
 from threebrokers.program import Program
 
 TOPICS = ("ticks", "notes")

@@ -13,8 +13,8 @@ from threebrokers.checks.lab01_reading import (
     ten_greetings,
 )
 from threebrokers.checks.reading import committed, existing_topic, log_of, messages_only
-from threebrokers.exercise import NotYet, eventually, exercise
-from threebrokers.lab import Lab
+from threebrokers.lab.exercise import NotYet, eventually, exercise
+from threebrokers.lab.lab import Lab
 
 TOPICS = ("helloworld", "hello-world", "hello", "greetings", "greeting", "letters", "postcards")
 GROUPS = ("late", "reports", "search", "visitors", "collectors", "others")

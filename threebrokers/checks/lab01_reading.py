@@ -5,9 +5,9 @@ from typing import Any
 from confluent_kafka import Consumer, Message
 
 from threebrokers.checks.reading import log_of, messages_only
-from threebrokers.exercise import NotYet
 from threebrokers.kafka.log_reader import Record
-from threebrokers.lab import Lab
+from threebrokers.lab.exercise import NotYet
+from threebrokers.lab.lab import Lab
 
 GREETINGS = 10
 Place = tuple[Any, Any]  # partition and offset, both numbers in a message that is stored

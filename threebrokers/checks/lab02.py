@@ -6,9 +6,9 @@ from typing import Any
 from threebrokers.checks import lab02_keys as keys
 from threebrokers.checks import lab02_places as places
 from threebrokers.checks.reading import committed, expect_topic, log_of
-from threebrokers.exercise import NotYet, eventually, exercise
 from threebrokers.kafka.log_reader import Record
-from threebrokers.lab import Lab
+from threebrokers.lab.exercise import NotYet, eventually, exercise
+from threebrokers.lab.lab import Lab
 
 TOPICS = (
     "alerts",

@@ -9,9 +9,9 @@ from typing import Any
 
 from confluent_kafka import consistent, fnv1a, murmur2
 
-from threebrokers.data import flight_messages
-from threebrokers.exercise import NotYet
+from threebrokers.data.flights import flight_messages
 from threebrokers.kafka.log_reader import Record
+from threebrokers.lab.exercise import NotYet
 
 MOST = 0.25  # of six partitions the fullest may hold this share: an even sixth is 0.17
 KEY_SETTING = "the argument key=… of produce()"

@@ -5,8 +5,8 @@ from typing import Any
 from confluent_kafka import TopicPartition
 
 from threebrokers.checks.reading import messages_only
-from threebrokers.exercise import NotYet
 from threebrokers.kafka.clients import LabConsumer
+from threebrokers.lab.exercise import NotYet
 
 PAGE = range(100, 120)
 PARTITIONS = 6  # of the topics of exercise 2.4

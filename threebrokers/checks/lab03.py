@@ -7,9 +7,9 @@ from confluent_kafka import Producer
 from threebrokers.checks import lab03_damage as damage
 from threebrokers.checks import lab03_writes as writes
 from threebrokers.checks.reading import existing_topic, expect_topic, topic_setting
-from threebrokers.exercise import NotYet, eventually, exercise
-from threebrokers.lab import Lab
-from threebrokers.outages import spread
+from threebrokers.lab.exercise import NotYet, eventually, exercise
+from threebrokers.lab.lab import Lab
+from threebrokers.lab.scenarios import spread
 
 TOPICS = (
     "failsafe",

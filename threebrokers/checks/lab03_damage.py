@@ -1,8 +1,8 @@
 """What lab 03 reads and says about partitions that have lost copies."""
 
-from threebrokers.exercise import NotYet
 from threebrokers.kafka.state import Partition
-from threebrokers.lab import Lab
+from threebrokers.lab.exercise import NotYet
+from threebrokers.lab.lab import Lab
 
 LEAST = {"thumbnails": 1, "baskets": 2, "stock": 2}  # min.insync.replicas of the exercise's topics
 

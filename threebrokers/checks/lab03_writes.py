@@ -5,9 +5,9 @@ from typing import Any
 from confluent_kafka import KafkaError, Producer
 
 from threebrokers.checks.reading import existing_topic
-from threebrokers.exercise import NotYet, eventually
 from threebrokers.kafka.clients import LabProducer
-from threebrokers.lab import Lab
+from threebrokers.lab.exercise import NotYet, eventually
+from threebrokers.lab.lab import Lab
 
 LEAST = {"clicks": 1, "invoices": 2, "payments": 3}  # min.insync.replicas of the exercise's topics
 COPIES = 3

@@ -4,8 +4,8 @@ from typing import Any
 
 from threebrokers.checks import lab04_failover as failover
 from threebrokers.checks import lab04_quorum as quorum
-from threebrokers.exercise import NotYet, exercise
-from threebrokers.lab import Lab
+from threebrokers.lab.exercise import NotYet, exercise
+from threebrokers.lab.lab import Lab
 from threebrokers.ledger import Ledger
 from threebrokers.recorder import Tape
 

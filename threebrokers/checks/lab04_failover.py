@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from threebrokers.checks.reading import committed
-from threebrokers.exercise import NotYet
 from threebrokers.kafka.log_reader import read_log
 from threebrokers.kafka.state import Act, GroupSight, Sight
-from threebrokers.lab import Lab
+from threebrokers.lab.exercise import NotYet
+from threebrokers.lab.lab import Lab
 from threebrokers.ledger.clients import LedgerProducer
 from threebrokers.recorder import Tape
 

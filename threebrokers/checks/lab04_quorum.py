@@ -3,8 +3,8 @@
 import re
 from typing import Any
 
-from threebrokers.exercise import NotYet
-from threebrokers.lab import Lab
+from threebrokers.lab.exercise import NotYet
+from threebrokers.lab.lab import Lab
 from threebrokers.ledger import Ledger
 from threebrokers.recorder import Tape
 

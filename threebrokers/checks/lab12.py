@@ -13,12 +13,12 @@ from threebrokers.checks.lab12_stream import expect_whole
 from threebrokers.checks.lab12_summary import compare_summary
 from threebrokers.checks.reading import expect_topic, log_of, topic_setting
 from threebrokers.checks.spark_reading import WHOLE, expect_columns, expect_read_by_spark, rows
-from threebrokers.course_data import send
-from threebrokers.data import flight_messages
-from threebrokers.exercise import NotYet, exercise
+from threebrokers.data.flights import flight_messages
+from threebrokers.data.topics import send
 from threebrokers.kafka.log_reader import end_offsets
-from threebrokers.lab import Lab
-from threebrokers.spark import folder
+from threebrokers.lab.exercise import NotYet, exercise
+from threebrokers.lab.lab import Lab
+from threebrokers.spark.session import folder
 
 TOPICS = ("spark-january", "spark-new", "spark-delays")
 GROUPS = ("spark-positions",)

@@ -4,8 +4,8 @@ from functools import cache
 
 import pandas as pd
 
-from threebrokers.data import NEW_YORK, flights
-from threebrokers.exercise import NotYet
+from threebrokers.data.flights import NEW_YORK, load_flights
+from threebrokers.lab.exercise import NotYet
 
 MONTH = 1
 FEWEST = 100  # flights in a month; fewer say nothing about an hour
@@ -91,7 +91,7 @@ def _compare_means(held: pd.Series) -> None:
 
 @cache
 def _summary(zone: str, enough: str = "flights") -> pd.DataFrame:
-    known = flights(MONTH)
+    known = load_flights(MONTH)
     hour = known["scheduled"].dt.tz_convert(zone).dt.hour.rename("hour")
     groups = known.assign(as_zero=known["dep_delay"].fillna(0)).groupby(["origin", hour])
     table = groups.agg(

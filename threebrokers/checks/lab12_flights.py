@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from threebrokers.data import flights
-from threebrokers.exercise import NotYet
+from threebrokers.data.flights import load_flights
+from threebrokers.lab.exercise import NotYet
 
 MONTH = 1
 CELL = "the cell of the exercise"
@@ -11,7 +11,7 @@ CELL = "the cell of the exercise"
 
 def compare_flights(found: pd.DataFrame) -> None:
     """Raise NotYet unless the rows are January's flights; `scheduled` is in microseconds since 1970."""
-    known = flights(MONTH)
+    known = load_flights(MONTH)
     never_left = int(known["dep_delay"].isna().sum())
     if len(found) == len(known) - never_left and not found["dep_delay"].isna().any():
         raise NotYet(

@@ -7,7 +7,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from threebrokers.checks.spark_reading import first_line, rows
-from threebrokers.exercise import NotYet
+from threebrokers.lab.exercise import NotYet
 
 CELL = "`read_new` in the cell of the exercise"
 A_TIME = 10**12  # ms since 1970; no topic of the course has so many records

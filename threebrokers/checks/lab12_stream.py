@@ -7,7 +7,7 @@ from pathlib import Path
 from pyspark.sql.streaming.query import StreamingQuery
 
 from threebrokers.checks.spark_reading import first_line
-from threebrokers.exercise import NotYet, eventually
+from threebrokers.lab.exercise import NotYet, eventually
 
 CELL = "the cell of the exercise"
 READ_SECONDS = 30.0

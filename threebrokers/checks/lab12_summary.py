@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from threebrokers.data import flights
-from threebrokers.exercise import NotYet
+from threebrokers.data.flights import load_flights
+from threebrokers.lab.exercise import NotYet
 
 MONTH = 1
 CELL = "the cell of the exercise"
@@ -68,7 +68,7 @@ def _expect_a_key_for_each_row(told: Sequence[tuple[str, dict[str, Any]]]) -> No
 
 @cache
 def _summary() -> dict[str, dict[str, float]]:
-    groups = flights(MONTH).groupby(["origin", "carrier"])
+    groups = load_flights(MONTH).groupby(["origin", "carrier"])
     table = groups.agg(flights=("flight", "size"), mean_delay=("dep_delay", "mean")).reset_index()
     return {f"{row['origin']}-{row['carrier']}": row for row in table.to_dict("records")}
 

@@ -3,10 +3,10 @@
 from confluent_kafka import ConsumerGroupTopicPartitions, Message, TopicPartition
 from confluent_kafka.admin import ConfigResource, ResourceType
 
-from threebrokers.exercise import NotYet
 from threebrokers.kafka.log_reader import Record, read_log
 from threebrokers.kafka.state import Topic
-from threebrokers.lab import Lab
+from threebrokers.lab.exercise import NotYet
+from threebrokers.lab.lab import Lab
 
 CALL_SECONDS = 10.0
 

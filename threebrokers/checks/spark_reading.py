@@ -9,7 +9,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from threebrokers.errors import BenchError
-from threebrokers.exercise import NotYet
+from threebrokers.lab.exercise import NotYet
 
 WHOLE = ("int", "bigint", "smallint", "tinyint")
 

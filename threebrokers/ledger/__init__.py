@@ -15,7 +15,7 @@ from threebrokers.kafka.state import Sight
 from threebrokers.ledger.balance import Balance
 from threebrokers.ledger.clients import LedgerConsumer, LedgerProducer, number_in
 from threebrokers.ledger.entries import Entry, Failure
-from threebrokers.ledger.notes import Book, Number
+from threebrokers.ledger.journal import Book, Number
 from threebrokers.ledger.table import BalanceTable, Comparison, compare
 from threebrokers.waiting import poll
 

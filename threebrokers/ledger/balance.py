@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Self
 
 from threebrokers.ledger.entries import Entry, Failure, again, entries, first, numbers, placed
-from threebrokers.ledger.notes import Note, Number
+from threebrokers.ledger.journal import Note, Number
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, Message
 
 from threebrokers.kafka.clients import LabConsumer, LabProducer
-from threebrokers.ledger.notes import Book, Number
+from threebrokers.ledger.journal import Book, Number
 
 HEADER = "ledger-number"
 PLACES = ("partition", "callback", "on_delivery", "timestamp", "headers")  # after topic, value, key

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from threebrokers.ledger.notes import Note, Number
+from threebrokers.ledger.journal import Note, Number
 
 
 class Entry(NamedTuple):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from threebrokers.ledger.balance import Balance
 from threebrokers.ledger.entries import Entry, Failure
-from threebrokers.ledger.notes import Number
+from threebrokers.ledger.journal import Number
 
 ALWAYS = ("attempted", "acknowledged", "stored", "lost", "twice")
 RANGES = 3  # more places than these make a row hard to read

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from threebrokers.diagrams.dot import PAPER, QUIET, cell, colours, lone_table
+from threebrokers.diagrams.picture import Picture
 from threebrokers.panel.frame import Frame
-from threebrokers.picture import Picture
-from threebrokers.shapes import PAPER, QUIET, cell, colours, lone_table
 
 TITLE = "The cluster, as it was when this cell ran"
 

@@ -1,4 +1,4 @@
-"""A program that was started: its output, its state, and how to end it."""
+"""A cell that runs as a process of its own, as its notebook sees it."""
 
 import codecs
 import os
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from threebrokers.errors import BenchError
-from threebrokers.program.box import Box, ending
+from threebrokers.program.display import Box, ending
 from threebrokers.waiting import wait_until
 
 SHOW_SECONDS = 0.2

@@ -14,9 +14,9 @@ from threebrokers import notebook
 from threebrokers.cluster import programs as register
 from threebrokers.cluster.process import identify
 from threebrokers.errors import BenchError
-from threebrokers.program.box import Box
+from threebrokers.program.display import Box
 from threebrokers.program.program import Program
-from threebrokers.program.terms import END_OF_TEXT
+from threebrokers.program.protocol import END_OF_TEXT
 
 
 class Programs:
@@ -60,7 +60,7 @@ class Programs:
         mark = f"{register.MARK}{self._home}"
         process = subprocess.Popen(
             [
-                *(sys.executable, "-X", mark, "-u", "-m", "threebrokers.program.child"),
+                *(sys.executable, "-X", mark, "-u", "-m", "threebrokers.lab.program_child"),
                 *(name, self._number, self._opened),
             ],
             stdin=subprocess.PIPE,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from threebrokers import picture
+from threebrokers.diagrams import picture
 from threebrokers.recorder import svg
 from threebrokers.recorder.data import TapeData
 from threebrokers.recorder.gaps import Gap

@@ -11,7 +11,7 @@ from threebrokers.errors import BenchError
 from threebrokers.kafka.clients import LabConsumer
 from threebrokers.kafka.state import GroupSight, PartitionSight, Sight
 from threebrokers.waiting import poll, shown
-from threebrokers.why_empty import asking, of_offsets, reasons
+from threebrokers.why_empty import probe, reasons, reasons_topic
 from threebrokers.why_empty.answer import Answer
 from threebrokers.why_empty.facts import OFFSETS, Facts, Place
 
@@ -55,12 +55,12 @@ def explain(
                 break
         if (told := reasons.first(reasons.AT_ONCE, facts)) and told.cause == "nobody":
             with suppress(KafkaException):  # else no similar name is offered
-                facts = replace(facts, groups=asking.groups(cluster.admin()))
+                facts = replace(facts, groups=probe.groups(cluster.admin()))
             told = reasons.first(reasons.AT_ONCE, facts)
         if told:
             return told
         facts = _tried(cluster, _watched(_with_stable(cluster, facts), look, watch))
-        return reasons.first(reasons.AFTER_WATCHING, facts) or Answer(*of_offsets.unknown(facts), facts)
+        return reasons.first(reasons.AFTER_WATCHING, facts) or Answer(*reasons_topic.unknown(facts), facts)
     finally:
         looker.close()
 
@@ -68,7 +68,7 @@ def explain(
 def gathered(sight: Sight, name: str, topic: str, asked: str | LabConsumer) -> Facts:
     """Return what one look at the bench, and the consumer, tell."""
     told = next((g for g in sight.groups if g.name == name), GroupSight(name, "", None))
-    client, positions = (None, {}) if isinstance(asked, str) else asking.ask(asked, topic)
+    client, positions = (None, {}) if isinstance(asked, str) else probe.ask(asked, topic)
     committed = {p: offset for t, p, offset in told.committed if t == topic}
     holders = {p: member.id for member in told.members for t, p in member.partitions if t == topic}
     found, index = sight.topic(topic), sight.topic(OFFSETS)
@@ -108,7 +108,7 @@ def _settled(facts: Facts) -> bool:
 def _with_stable(cluster: Cluster, facts: Facts) -> Facts:
     """Add where open transactions begin."""
     led = [p.id for p in facts.places if p.start is not None]
-    told = asking.stable(cluster.admin(), facts.topic, led) if led else {}
+    told = probe.stable(cluster.admin(), facts.topic, led) if led else {}
     return replace(facts, places=tuple(replace(p, stable=told.get(p.id)) for p in facts.places))
 
 
@@ -137,7 +137,7 @@ def _tried(cluster: Cluster, facts: Facts) -> Facts:
     if not begins or facts.moved:
         return facts
     level = "read_committed" if facts.committed_only else "read_uncommitted"
-    return replace(facts, barren=asking.barren(cluster.bootstrap, facts.topic, begins, level))
+    return replace(facts, barren=probe.barren(cluster.bootstrap, facts.topic, begins, level))
 
 
 def _index(partitions: tuple[PartitionSight, ...], group: str) -> PartitionSight:

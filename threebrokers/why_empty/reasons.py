@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from threebrokers.why_empty import of_group, of_member, of_offsets, of_topic, of_waiting
+from threebrokers.why_empty import reasons_group, reasons_topic
 from threebrokers.why_empty.answer import Answer
 from threebrokers.why_empty.facts import Facts
 from threebrokers.why_empty.words import Told
@@ -11,31 +11,31 @@ Reason = Callable[[Facts], Told | None]
 
 # What keeps everybody from reading comes first, then who is there, then where they stand.
 AT_ONCE: tuple[Reason, ...] = (
-    of_member.closed,
-    of_topic.no_broker,
-    of_topic.no_topic,
-    of_topic.no_leader,
-    of_topic.no_coordinator,
-    of_topic.no_records,
-    of_group.rebalancing,
-    of_member.subscribed_elsewhere,
-    of_member.thrown_out,
-    of_group.nobody,
-    of_group.unsubscribed,
-    of_member.unpolled,
+    reasons_group.closed,
+    reasons_topic.no_broker,
+    reasons_topic.no_topic,
+    reasons_topic.no_leader,
+    reasons_topic.no_coordinator,
+    reasons_topic.no_records,
+    reasons_group.rebalancing,
+    reasons_group.subscribed_elsewhere,
+    reasons_group.thrown_out,
+    reasons_group.nobody,
+    reasons_group.unsubscribed,
+    reasons_group.unpolled,
 )
 # These need to know who reads meanwhile, and what a reader would be given.
 AFTER_WATCHING: tuple[Reason, ...] = (
-    of_group.forgotten,
-    of_group.idle,
-    of_group.elsewhere,
-    of_offsets.out_of_range,
-    of_waiting.waits,
-    of_waiting.barren,
-    of_offsets.latest,
-    of_waiting.transaction,
-    of_waiting.uncopied,
-    of_offsets.all_read,
+    reasons_group.forgotten,
+    reasons_group.idle,
+    reasons_group.elsewhere,
+    reasons_topic.out_of_range,
+    reasons_topic.waits,
+    reasons_topic.barren,
+    reasons_topic.latest,
+    reasons_topic.transaction,
+    reasons_topic.uncopied,
+    reasons_topic.all_read,
 )
 
 

@@ -1,6 +1,6 @@
 """The checks of the sample lesson."""
 
-from threebrokers.exercise import exercise
+from threebrokers.lab.exercise import exercise
 
 
 @exercise("3.1", "Survive one broker")

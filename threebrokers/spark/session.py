@@ -11,10 +11,10 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from threebrokers import spark_java
 from threebrokers.cluster.jars import spark_jars
 from threebrokers.errors import BenchError
 from threebrokers.paths import home
+from threebrokers.spark import gateway
 
 LOCAL = "local[2]"
 # Java's thorough second compiler costs more in a lab's few minutes than it gives: 12 s against 4 s of
@@ -32,14 +32,14 @@ def session(master: str | None = None) -> SparkSession:
     Raises BenchError.
     """
     settings = _settings(LOCAL if master is None else _checked(master))
-    if spark_java.runs(settings):
+    if gateway.runs(settings):
         return SparkSession.builder.getOrCreate()
-    spark_java.end()
+    gateway.end()
     _drop_old_scratch()
     try:
-        return spark_java.start(settings, log())
+        return gateway.start(settings, log())
     except (PySparkException, Py4JError, OSError) as fault:
-        spark_java.end()
+        gateway.end()
         raise BenchError(f"Spark did not start ({_reason(fault)}): read the end of {log()}.") from fault
 
 

@@ -10,7 +10,7 @@ from confluent_kafka import KafkaException
 
 from threebrokers.cluster import Cluster
 from threebrokers.errors import BenchError
-from threebrokers.lab import Lab
+from threebrokers.lab.lab import Lab
 from threebrokers.notebook import shell
 
 __all__ = ["join_lab", "open_lab"]

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from threebrokers.diagrams.dot import PAPER, QUIET, cell, colours, graph, lone_table, table
+from threebrokers.diagrams.picture import Picture
 from threebrokers.kafka.log_reader import Record
 from threebrokers.kafka.state import Partition, Topic
-from threebrokers.picture import Picture
-from threebrokers.shapes import PAPER, QUIET, cell, colours, graph, lone_table, table
 
 EXAMPLE = Topic("orders", tuple(Partition("orders", p, p + 1, (1, 2, 3), (1, 2, 3)) for p in range(3)))
 

@@ -24,7 +24,7 @@ FIELDS = (
 )
 
 
-def flights(month: int | None = None) -> pd.DataFrame:
+def load_flights(month: int | None = None) -> pd.DataFrame:
     """Return the flights of 2013, or of one month of it, in the order of their scheduled departure.
 
     | column | type | what it is |
@@ -57,7 +57,7 @@ def flight_messages(month: int | None = None) -> list[tuple[bytes | None, bytes]
     fields of `flights`, in that order: `scheduled` as ISO 8601 with its offset from UTC, the other
     ones as text or whole numbers, null where the table has nothing. Raises BenchError.
     """
-    table = flights(month)
+    table = load_flights(month)
     # 336,776 flights have 127,328 different times: each is written out once.
     text = {moment: moment.isoformat() for moment in table["scheduled"].unique()}
     columns = table.astype(object).where(table.notna(), None)

@@ -9,7 +9,7 @@ from IPython.display import display
 
 from threebrokers import clock, progress
 from threebrokers.errors import BenchError
-from threebrokers.predict.buttons import Buttons
+from threebrokers.predictions.buttons import Buttons
 from threebrokers.text import quoted
 
 GREEN, ORANGE, GREY = "#009e73", "#d55e00", "#8a8f98"

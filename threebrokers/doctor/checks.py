@@ -6,7 +6,6 @@ from functools import cache
 
 import psutil
 
-from threebrokers import forgotten
 from threebrokers import paths as places
 from threebrokers.cluster import Cluster, jars, log_dirs, state_file
 from threebrokers.cluster.compose import DATA, ComposeEngine
@@ -17,19 +16,19 @@ from threebrokers.doctor import (
     addresses,
     brokers,
     containers,
-    differences,
     groups,
-    left,
     machine,
-    remembered,
+    settings,
+    state,
     versions,
 )
 from threebrokers.doctor.finding import Finding
+from threebrokers.doctor.processes import benches, look_for_forgotten
 from threebrokers.kafka.poller import Looker
 from threebrokers.kafka.state import Sight
 from threebrokers.paths import home
 from threebrokers.waiting import poll
-from threebrokers.why_empty import asking
+from threebrokers.why_empty import probe
 
 SETTLE_SECONDS = 3.0
 Looks = Iterator[tuple[str, Callable[[], Finding]]]
@@ -57,24 +56,24 @@ def of_home(chosen: Engine) -> Looks:
         "memory",
         lambda: machine.look_at_memory(psutil.virtual_memory().available, chosen.processes().values()),
     )
-    yield "ports", lambda: remembered.look_at_ports(chosen.listening(), chosen.processes())
-    yield "links", lambda: remembered.look_at_links(chosen)
+    yield "ports", lambda: state.look_at_ports(chosen.listening(), chosen.processes())
+    yield "links", lambda: state.look_at_links(chosen)
     if isinstance(chosen, ComposeEngine):
         yield from _of_containers(chosen)
     else:
-        yield "state", lambda: remembered.look_at_state(home())
-        yield "data", lambda: remembered.look_at_data(_ids(), state_file.load(home()).cluster_id)
-    yield "forgotten brokers", lambda: left.look_for_forgotten(home(), forgotten.benches())
+        yield "state", lambda: state.look_at_state(home())
+        yield "data", lambda: state.look_at_data(_ids(), state_file.load(home()).cluster_id)
+    yield "forgotten brokers", lambda: look_for_forgotten(home(), benches())
 
 
 def _of_containers(chosen: ComposeEngine) -> Looks:
     kept, project = home() / chosen.name, chosen.containers
-    yield "state", lambda: remembered.look_at_state(kept)
+    yield "state", lambda: state.look_at_state(kept)
     yield "memory of Docker", containers.look_at_memory
     yield "containers", lambda: containers.look_at_ends(project, containers.last_acts(home()))
     yield (
         "data",
-        lambda: remembered.look_at_data(remembered.ids_in(containers.metas(project, kept / "copies", DATA))),
+        lambda: state.look_at_data(state.ids_in(containers.metas(project, kept / "copies", DATA))),
     )
     yield "forgotten containers", lambda: containers.look_for_others(containers.running(), project.project)
 
@@ -90,13 +89,13 @@ def of_brokers(cluster: Cluster, processes: Mapping[int, BrokerProcess], looker:
 
     @cache
     def names() -> tuple[str, ...]:
-        return asking.groups(cluster.admin())
+        return probe.groups(cluster.admin())
 
     yield "addresses", lambda: addresses.look_at_addresses(cluster, processes)
     yield "registration", lambda: brokers.look_at_registration(sight())
     yield "leaders", lambda: brokers.look_at_leaders(sight())
     yield "internal topics", lambda: brokers.look_at_internal_topics(sight())
-    yield "settings", lambda: differences.look_at_settings(differences.asked(cluster.admin(), running))
+    yield "settings", lambda: settings.look_at_settings(settings.asked(cluster.admin(), running))
     yield (
         "frozen clients",
         lambda: groups.look_for_frozen(
@@ -110,7 +109,7 @@ def of_brokers(cluster: Cluster, processes: Mapping[int, BrokerProcess], looker:
 
 def _ids() -> dict[int, str]:
     metas = {n: log_dirs.folder(home(), n) / "meta.properties" for n in BROKERS}
-    return remembered.ids_in({n: path.read_text() for n, path in metas.items() if path.exists()})
+    return state.ids_in({n: path.read_text() for n, path in metas.items() if path.exists()})
 
 
 def _fetched() -> set[str]:

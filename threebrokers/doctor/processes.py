@@ -8,6 +8,7 @@ import psutil
 
 from threebrokers.cluster import sessions
 from threebrokers.cluster.process import MARK
+from threebrokers.doctor.finding import Finding
 
 
 @dataclass(frozen=True)
@@ -54,3 +55,25 @@ def _name(pid: int) -> str:
         return str(psutil.Process(pid).name())
     except psutil.Error:  # it has ended since, or is not shown to this user
         return ""
+
+
+MEGA = 1_000_000
+
+
+def look_for_forgotten(own: Path, benches: list[RunningBench]) -> Finding:
+    """Name brokers that run although nobody has a lab open there."""
+    left = [bench for bench in benches if not bench.lab_open]
+    others = [bench for bench in left if bench.home != own]
+    if others:
+        found = "; ".join(
+            f"{len(b.pids)} of {b.home} ({b.rss / MEGA:.0f} MB, process {', '.join(map(str, b.pids))})"
+            for b in others
+        )
+        return Finding(
+            "forgotten brokers", False, found, f"THREEBROKERS_HOME={others[0].home} threebrokers down"
+        )
+    if left:
+        return Finding(
+            "forgotten brokers", True, "yours run and no `make lab` is open", "`threebrokers down` ends them"
+        )
+    return Finding("forgotten brokers", True, "none")

@@ -8,7 +8,7 @@ from confluent_kafka import KafkaException
 
 from threebrokers.cluster import Cluster, engine
 from threebrokers.cluster.compose import ComposeEngine
-from threebrokers.doctor import containers, looks
+from threebrokers.doctor import checks, containers
 from threebrokers.doctor.finding import Finding, told
 from threebrokers.errors import BenchError
 from threebrokers.paths import home
@@ -16,7 +16,7 @@ from threebrokers.paths import home
 
 def examine() -> list[Finding]:
     """Look for every known trouble; one look that cannot be made does not stop the others. Never raises."""
-    found = [_made(*look) for look in looks.of_machine()]
+    found = [_made(*look) for look in checks.of_machine()]
     try:
         chosen = engine.chosen(home())
     except BenchError as fault:
@@ -28,7 +28,7 @@ def examine() -> list[Finding]:
             return found  # without it there is nothing to be asked
     else:
         found.append(Finding("Docker", True, "not needed: the brokers are processes of this machine"))
-    found += [_made(*look) for look in looks.of_home(chosen)]
+    found += [_made(*look) for look in checks.of_home(chosen)]
     try:
         cluster = Cluster()
         processes = cluster.processes()
@@ -39,7 +39,7 @@ def examine() -> list[Finding]:
     if all(process.state != "up" for process in processes.values()):
         return [*found, Finding("brokers", True, "none runs", "`threebrokers up` or `make lab` starts them")]
     with closing(cluster.looker()) as looker:
-        return found + [_made(*look) for look in looks.of_brokers(cluster, processes, looker)]
+        return found + [_made(*look) for look in checks.of_brokers(cluster, processes, looker)]
 
 
 def _made(about: str, look: Callable[[], Finding]) -> Finding:

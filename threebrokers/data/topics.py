@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from threebrokers.data import flight_messages
+from threebrokers.data.flights import flight_messages
 from threebrokers.errors import BenchError
 from threebrokers.kafka.log_reader import SILENCE, end_offsets, start_offsets
-from threebrokers.lab import Lab
+from threebrokers.lab.lab import Lab
 from threebrokers.waiting import shown
 
 FLIGHTS = 336_776

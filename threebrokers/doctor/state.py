@@ -4,11 +4,11 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from threebrokers import forgotten
 from threebrokers.cluster import ports, state_file
 from threebrokers.cluster.engine import Engine
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.doctor.finding import Finding
+from threebrokers.doctor.processes import listeners
 from threebrokers.errors import BenchError
 
 RESET = "`threebrokers reset` deletes all data and starts a fresh cluster; copy first what you need"
@@ -45,7 +45,7 @@ def look_at_ports(listening: Addresses, processes: Mapping[int, BrokerProcess]) 
     }
     if not taken:
         return Finding("ports", True, "no other program uses a broker's port")
-    who = ", ".join(forgotten.listeners(set(taken))) or "another program"
+    who = ", ".join(listeners(set(taken))) or "another program"
     cure = "end it, or `threebrokers down` and `threebrokers up`: then all brokers get other ports"
     return Finding("ports", False, f"port {', '.join(taken.values())} is used by {who}", cure)
 

@@ -1,4 +1,4 @@
-"""The process of a program: `python -m threebrokers.program.child name lab opened`.
+"""The process of a program: `python -m threebrokers.lab.program_child name lab opened`.
 
 The program's text comes through standard input, which stays open as long as the notebook's kernel lives.
 """
@@ -13,8 +13,8 @@ from types import FrameType
 from typing import Any
 
 from threebrokers.errors import BenchError
-from threebrokers.opening import join_lab
-from threebrokers.program.terms import END_OF_TEXT, STOPPED
+from threebrokers.lab.opening import join_lab
+from threebrokers.program.protocol import END_OF_TEXT, STOPPED
 
 ORPHAN_SECONDS = 3.0
 

@@ -4,7 +4,7 @@ import html
 import signal
 from dataclasses import dataclass
 
-from threebrokers.program.terms import STOPPED
+from threebrokers.program.protocol import STOPPED
 
 LINES, WIDTH = 12, 300
 GREEN, BLUE, ORANGE, GREY = "#009e73", "#0072b2", "#d55e00", "#8a8f98"

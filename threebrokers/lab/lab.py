@@ -10,16 +10,16 @@ from confluent_kafka.admin import AdminClient
 
 from threebrokers import paths, waiting
 from threebrokers.cluster import Cluster, topics
-from threebrokers.exercise import Check, Solved
-from threebrokers.happened import happened
+from threebrokers.errors import BenchError
 from threebrokers.kafka.clients import Clients, LabConsumer, LabProducer
+from threebrokers.lab.exercise import Check, Solved
 from threebrokers.ledger import Ledger, place
-from threebrokers.ledger.notes import Book
+from threebrokers.ledger.journal import Book
 from threebrokers.program import Program, Programs
 from threebrokers.why_empty import Answer, explain
 
 if TYPE_CHECKING:
-    from threebrokers.predict import Prediction
+    from threebrokers.predictions import Prediction
     from threebrokers.recorder import Recording
 
 T = TypeVar("T")
@@ -167,7 +167,7 @@ class Lab:
         `answers` says for each answer what is behind it: the misconception, or why it is right. The one of
         the committed answer is shown by `compare()`. Asked again, the question starts afresh.
         """
-        from threebrokers.predict import Prediction  # widgets only where one is shown
+        from threebrokers.predictions import Prediction  # widgets only where one is shown
 
         if earlier := self._predictions.pop(id, None):
             earlier.close()
@@ -175,8 +175,14 @@ class Lab:
         return self._predictions[id]
 
     def happened(self, what: str, truth: object) -> None:
-        """Print `what`, a sentence in the past tense; raises BenchError if it is not true this time."""
-        happened(what, truth)
+        """Print `what`, a sentence in the past tense, if `truth` is true.
+
+        Raises BenchError if not: then the cell shows it in one sentence, and `make repeat` counts it.
+        """
+        sentence = what.strip().rstrip(".")
+        if not truth:
+            raise BenchError(f"This time it did not happen: {sentence}; run the cell again.")
+        print(f"✓ {sentence}.")
 
     def program(self, name: str, *, afresh: bool = False) -> Program:
         """Return the program that a cell `%%program name` has started; `afresh` starts it again first.

@@ -1,5 +1,5 @@
 """Predictions: committed before the run, compared after it."""
 
-from threebrokers.predict.prediction import Prediction, Verdict
+from threebrokers.predictions.prediction import Prediction, Verdict
 
 __all__ = ["Prediction", "Verdict"]

@@ -1,7 +1,7 @@
 """A picture of how Spark reads a topic."""
 
-from threebrokers.picture import Picture
-from threebrokers.shapes import cell, colours, graph, table
+from threebrokers.diagrams.dot import cell, colours, graph, table
+from threebrokers.diagrams.picture import Picture
 
 
 def reading_picture(topic: str, partitions: int) -> Picture:

@@ -1,0 +1,1 @@
+"""A lab, opened: its names, clients, programs and exercises."""

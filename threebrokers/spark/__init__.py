@@ -1,0 +1,1 @@
+"""Spark: a session with the course's jars, its gateway, and the flights as frames."""
