@@ -49,9 +49,9 @@ def here(tmp_path, monkeypatch, late):
     monkeypatch.setattr(Cluster, "_wait_registered", lambda self, wanted: None)
     monkeypatch.setattr(local, "wait_until", lambda look, **_: True)
     monkeypatch.setattr(local, "java", lambda: "java")
-    monkeypatch.setattr(local.archive, "prepare", lambda say: local.archive.Prepared([], [], tmp_path))
+    monkeypatch.setattr(local.prepare, "prepare", lambda say: local.prepare.Prepared([], [], tmp_path))
     monkeypatch.setattr(local.jars, "kafka_jars", list)
-    monkeypatch.setattr(local.layout, "is_laid_out", lambda home, here: True)
+    monkeypatch.setattr(local.log_dirs, "is_laid_out", lambda home, here: True)
     monkeypatch.setattr(ports, "wait_free", late)
     for name in ("send", "end", "launch"):
         monkeypatch.setattr(process, name, late)

@@ -3,8 +3,7 @@
 import pytest
 from confluent_kafka import KafkaError
 
-from threebrokers.checks import lab03_damage as damage
-from threebrokers.checks import lab03_writes as writes
+from threebrokers.checks import lab03
 from threebrokers.kafka.state import Partition, Topic
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.scenarios import spread
@@ -34,21 +33,21 @@ def told(check, *answers) -> str:
 
 
 def test_the_right_counts_pass():
-    damage.is_offline(FOUND, 1)
-    damage.is_under_replicated(FOUND, 5)
-    damage.is_under_minimum(FOUND, 3)
+    lab03.is_offline(FOUND, 1)
+    lab03.is_under_replicated(FOUND, 5)
+    lab03.is_under_minimum(FOUND, 3)
 
 
 @pytest.mark.parametrize(
     ("check", "answer", "text"),
     [
-        (damage.is_offline, 5, "have a copy on broker 2"),
-        (damage.is_offline, 0, "`offline` is 0; 1 partition has no leader now"),
-        (damage.is_under_replicated, 1, "lost their last copy, or their leader"),
-        (damage.is_under_replicated, 11, "is the number of replicas of these partitions"),
-        (damage.is_under_replicated, 4, "`under_replicated` is 4"),
-        (damage.is_under_minimum, 8, "at the minimum or under it"),
-        (damage.is_under_minimum, 0, "`under_min_isr` is 0"),
+        (lab03.is_offline, 5, "have a copy on broker 2"),
+        (lab03.is_offline, 0, "`offline` is 0; 1 partition has no leader now"),
+        (lab03.is_under_replicated, 1, "lost their last copy, or their leader"),
+        (lab03.is_under_replicated, 11, "is the number of replicas of these partitions"),
+        (lab03.is_under_replicated, 4, "`under_replicated` is 4"),
+        (lab03.is_under_minimum, 8, "at the minimum or under it"),
+        (lab03.is_under_minimum, 0, "`under_min_isr` is 0"),
     ],
 )
 def test_a_wrong_count_is_recognised(check, answer: int, text: str):
@@ -56,34 +55,34 @@ def test_a_wrong_count_is_recognised(check, answer: int, text: str):
 
 
 def test_a_refused_write_is_told_from_other_errors():
-    writes.is_refused(None, None, [None, KafkaError(KafkaError.NOT_ENOUGH_REPLICAS)])  # type: ignore[arg-type]
-    assert "no delivery report" in told(writes.is_refused, None, None, [])
+    lab03.is_refused(None, None, [None, KafkaError(KafkaError.NOT_ENOUGH_REPLICAS)])  # type: ignore[arg-type]
+    assert "no delivery report" in told(lab03.is_refused, None, None, [])
     for code, text in [
         (KafkaError._MSG_TIMED_OUT, "own time was over"),
         (KafkaError.REQUEST_TIMED_OUT, "waited for a copy in vain"),
         (KafkaError.NOT_LEADER_FOR_PARTITION, "the last error is NOT_LEADER"),
     ]:
-        assert text in told(writes.is_refused, None, None, [KafkaError(code)])
-    assert "the last error is 'no'" in told(writes.is_refused, None, None, ["no"])
+        assert text in told(lab03.is_refused, None, None, [KafkaError(code)])
+    assert "the last error is 'no'" in told(lab03.is_refused, None, None, ["no"])
 
 
 def test_each_word_has_an_answer_of_its_own():
-    writes.is_the_reason("promise")
-    writes.is_waited_for("copies")
-    for check, words in [(writes.is_the_reason, writes.NOT_WHY), (writes.is_waited_for, writes.NOT_WAITING)]:
+    lab03.is_the_reason("promise")
+    lab03.is_waited_for("copies")
+    for check, words in [(lab03.is_the_reason, lab03.NOT_WHY), (lab03.is_waited_for, lab03.NOT_WAITING)]:
         assert len({told(check, word) for word in [*words, "?"]}) == len(words) + 1
         assert "should be one of" in told(check, "?")
 
 
 def test_the_two_ends_are_told_apart():
-    writes.is_hidden(3, 0)
-    writes.are_the_ends(3, 0, 3, 0)
-    assert "has stored nothing" in told(writes.is_hidden, 0, 0)
-    assert "everybody can read" in told(writes.is_hidden, 3, 3)
-    assert "is the high watermark, not the end" in told(writes.are_the_ends, 0, 0, 3, 0)
-    assert "is the offset of the last record" in told(writes.are_the_ends, 2, 0, 3, 0)
-    assert "`end` is 7;" in told(writes.are_the_ends, 7, 0, 3, 0)
-    assert "`readable` is 3" in told(writes.are_the_ends, 3, 3, 3, 0)
+    lab03.is_hidden(3, 0)
+    lab03.are_the_ends(3, 0, 3, 0)
+    assert "has stored nothing" in told(lab03.is_hidden, 0, 0)
+    assert "everybody can read" in told(lab03.is_hidden, 3, 3)
+    assert "is the high watermark, not the end" in told(lab03.are_the_ends, 0, 0, 3, 0)
+    assert "is the offset of the last record" in told(lab03.are_the_ends, 2, 0, 3, 0)
+    assert "`end` is 7;" in told(lab03.are_the_ends, 7, 0, 3, 0)
+    assert "`readable` is 3" in told(lab03.are_the_ends, 3, 3, 3, 0)
 
 
 def test_spread_is_about_the_first_replicas_only():

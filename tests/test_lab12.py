@@ -6,11 +6,11 @@ import re
 import pandas as pd
 import pytest
 
-from threebrokers.checks.lab12_delays import _summary, compare_delays
-from threebrokers.checks.lab12_flights import compare_flights
-from threebrokers.checks.lab12_offsets import call, expect_offsets
-from threebrokers.checks.lab12_summary import _summary as summary
-from threebrokers.checks.lab12_summary import compare_summary
+from threebrokers.checks.lab12.delays import _summary, compare_delays
+from threebrokers.checks.lab12.flights import compare_flights
+from threebrokers.checks.lab12.offsets import call, expect_offsets
+from threebrokers.checks.lab12.summary import _summary as summary
+from threebrokers.checks.lab12.summary import compare_summary
 from threebrokers.data.flights import NEW_YORK, load_flights
 from threebrokers.lab.exercise import NotYet
 

@@ -16,18 +16,24 @@ class Check:
 
 
 def registered(root: Path, lab: str) -> list[Check]:
-    """Return the checks of a lab in the order of the file; none if there is no file. Raises SyntaxError."""
-    path = root / where(lab)
-    if not path.exists():
-        return []
+    """Return the checks of a lab in the order of its files; none if there is none. Raises SyntaxError."""
     functions = [
-        node for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.FunctionDef)
+        node
+        for path in modules(root, lab)
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.FunctionDef)
     ]
     return [check for function in functions if (check := _check(function))]
 
 
+def modules(root: Path, lab: str) -> list[Path]:
+    """Return the files of a lab's checks: one module, or all of a package."""
+    one = root / where(lab)
+    return [one] if one.exists() else sorted(one.with_suffix("").glob("*.py"))
+
+
 def where(lab: str) -> str:
-    """Return the place of a lab's checks, seen from the root."""
+    """Return the place of a lab's checks, seen from the root, where they are one module."""
     return f"threebrokers/checks/lab{lab}.py"
 
 

@@ -25,8 +25,7 @@ def sources(root: Path, path: Path, notebook: Any) -> str:
 
     What only draws or words its outputs is kept apart, by shown.prints.
     """
-    main = root / checks.where(path.stem[:2])
-    texts = [module.read_text("utf-8") for module in sorted(main.parent.glob(f"{main.stem}*.py"))]
+    texts = [module.read_text("utf-8") for module in checks.modules(root, path.stem[:2])]
     return hashlib.sha256(json.dumps([notebooks.code(notebook), *texts]).encode()).hexdigest()
 
 

@@ -1,13 +1,277 @@
-"""The checks of lab 04, broker failover."""
+"""What the checks of lab 04 say about silences, a producer's losses and a group's coordinator."""
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
-from threebrokers.checks import lab04_failover as failover
-from threebrokers.checks import lab04_quorum as quorum
+from threebrokers.checks.expect import committed
+from threebrokers.kafka.log_reader import read_log
+from threebrokers.kafka.state import Act, GroupSight, Sight
 from threebrokers.lab.exercise import NotYet, exercise
 from threebrokers.lab.lab import Lab
 from threebrokers.ledger import Ledger
+from threebrokers.ledger.clients import LedgerProducer
 from threebrokers.recorder import Tape
+
+FAULTS = {"stop": "start", "kill": "start", "pause": "resume", "cut": "heal"}
+NUMBERS = 150
+CLOSE_SECONDS = 0.05
+TAPE_CELL = "tape.silence(…): which kind, and after which act?"
+
+
+def judge_silences(tape: Tape, acts: Mapping[str, Act], silences: Mapping[Any, Any]) -> None:
+    """Raise NotYet unless each fault has the longest time (s) without a delivery after it."""
+    missing = [how for how in FAULTS if not isinstance(silences.get(how), int | float)]
+    if missing:
+        raise NotYet(
+            f"`silences` has no number for {', '.join(missing)}",
+            f"it should have one for each of {', '.join(FAULTS)}",
+            "the loop over tape.acts",
+        )
+    wanted = {how: tape.silence("delivered", after=act).seconds for how, act in acts.items()}
+    if _close(silences, wanted):
+        return
+    for kind, words in (
+        ("sent", "these are the times between two sent records"),
+        ("acknowledged", "these are the times without an acknowledgement, which the producer feels"),
+    ):
+        if _close(silences, {how: tape.silence(kind, after=act).seconds for how, act in acts.items()}):
+            raise NotYet(words, "the times without a delivery are asked for", TAPE_CELL)
+    longest = tape.silence("delivered").seconds
+    if _close(silences, dict.fromkeys(FAULTS, longest)):
+        raise NotYet(
+            "this is the longest of the whole tape for every act", "each act has its own silence", TAPE_CELL
+        )
+    undone = {how: _next(tape, act) for how, act in acts.items()}
+    if _close(silences, {how: tape.silence("delivered", after=act).seconds for how, act in undone.items()}):
+        raise NotYet(
+            "these are the silences after the broker came back",
+            "those after it went are asked for",
+            TAPE_CELL,
+        )
+    off = [how for how in FAULTS if abs(silences[how] - wanted[how]) > CLOSE_SECONDS]
+    raise NotYet(
+        f"{off[0]}: {silences[off[0]]:.2f} s is not what the tape says",
+        f"it says {wanted[off[0]]:.2f} s",
+        TAPE_CELL,
+    )
+
+
+def judge_transfers(lab: Lab, producer: object) -> None:
+    """Raise NotYet unless every number is in 'transfers' and none was given up or lost."""
+    topic = lab.topic("transfers")
+    if not isinstance(producer, LedgerProducer):
+        raise NotYet(
+            f"`producer` is {producer!r}",
+            "it should be the producer that has sent the numbers",
+            "ledger.producer({…}) in the cell of the exercise",
+        )
+    found = lab.join_ledger("transfers").balance(topic)
+    there = {int(r.value or -1) for r in read_log(lab.bootstrap, topic) if (r.value or b"").isdigit()}
+    missing = sorted(set(range(NUMBERS)) - there)
+    if missing and len(found.attempted) < NUMBERS:
+        raise NotYet(
+            f"only {len(found.attempted)} of {NUMBERS} records were sent through the ledger",
+            "every number of through_a_kill(transfers) should be",
+            "the loop, and produce() in it",
+        )
+    if not missing:
+        return
+    count = f"{len(missing)} of {NUMBERS} numbers are missing"
+    acks = str(producer.config.get("acks", "all"))
+    if acks == "0":
+        raise NotYet(
+            f"{count} with acks=0: nobody confirms anything, so the producer never learns that they are gone",
+            "a record counts when the in-sync replicas have it",
+            "acks",
+        )
+    if acks == "1":
+        raise NotYet(
+            f"{count} with acks=1: only the leader had them, and it was killed",
+            "a record counts when the in-sync replicas have it",
+            "acks",
+        )
+    if found.unknown:
+        raise NotYet(
+            f"{count}, and {len(found.unknown)} records have no delivery report",
+            "the program should end when every report has come",
+            "producer.flush() without a time-out, after the loop",
+        )
+    patience = producer.config.get("message.timeout.ms", producer.config.get("delivery.timeout.ms"))
+    if patience is not None:
+        raise NotYet(
+            f"{count}: message.timeout.ms is {patience}, so the producer gave up before anybody led",
+            "it should go on for longer than an election takes",
+            "message.timeout.ms, which is five minutes unless you say otherwise",
+        )
+    reason = f" ({found.failed[0].reason})" if found.failed else ""
+    raise NotYet(
+        f"{count}: they failed at the first try{reason} and nobody sent them again",
+        "an error that will pass should be tried again",
+        "retries, and the error that the delivery report is given",
+    )
+
+
+def judge_coordinator(lab: Lab, tape: Tape, after: int) -> None:
+    """Raise NotYet unless the group's coordinator was killed on the tape and another one took over."""
+    if "readers-" not in (group := _group_of(tape)):
+        raise NotYet(
+            "the tape did not record the group",
+            "it should see it all the time",
+            "lab.record(readings, groups=[group])",
+        )
+    killed = next((act for act in tape.acts if act.verb in ("kill", "stop")), None)
+    if killed is None:
+        raise NotYet(
+            "nobody was killed while the tape ran",
+            "the coordinator should die in it",
+            "lab.cluster.kill(…) inside the `with`",
+        )
+    # Nobody can be elected sooner than a session lasts, so what is seen just after the kill was so before.
+    soon = [seen.coordinator for s in tape.sights if s.at < killed.at + 1 and (seen := _seen(s, group))]
+    was = soon[0] if soon else None
+    if was is not None and was != killed.broker:
+        leads = _leader(tape, killed, lab.topic("readings"))
+        what = "it leads the partition of 'readings'" if leads == killed.broker else "it is another broker"
+        raise NotYet(
+            f"broker {killed.broker} is not the group's coordinator: {what}",
+            "the coordinator is the broker that keeps the group's offsets",
+            "describe_consumer_groups, or coordinator_of(group) in the cell above",
+        )
+    if after == killed.broker:
+        raise NotYet(
+            "`after` is the broker that you killed",
+            "another one is the coordinator now",
+            "coordinator_of(group), asked after the kill",
+        )
+    now = lab.cluster.sight([], [group]).groups
+    if now and now[0].coordinator not in (None, after):
+        raise NotYet(
+            f"the coordinator is not broker {after}",
+            "it should be the one that is now",
+            "coordinator_of(group)",
+        )
+    offset = committed(lab, group, lab.topic("readings")).get(0, 0)
+    if offset < 40:
+        raise NotYet(
+            f"the group has committed offset {offset}",
+            "it should go on to 40 or more after the kill",
+            "read_and_commit(reader) after the kill",
+        )
+
+
+def _group_of(tape: Tape) -> str:
+    return next((group.name for sight in tape.sights for group in sight.groups), "")
+
+
+def _seen(sight: Sight, group: str) -> GroupSight | None:
+    return next((g for g in sight.groups if g.name == group and g.coordinator is not None), None)
+
+
+def _leader(tape: Tape, act: Act, topic: str) -> int | None:
+    seen = [s.topic(topic) for s in tape.sights if s.at < act.at]
+    last = next((found for found in reversed(seen) if found is not None), None)
+    return last.partitions[0].leader if last else None
+
+
+def _next(tape: Tape, act: Act) -> Act:
+    return next(later for later in tape.acts if later.at > act.at)
+
+
+def _close(given: Mapping[Any, Any], wanted: Mapping[str, float]) -> bool:
+    return all(abs(given[how] - seconds) <= CLOSE_SECONDS for how, seconds in wanted.items())
+
+
+TOOL = 'lab.cluster.tool("kafka-metadata-quorum", "describe", "--status")'
+FAILURES = {
+    4: ("with four of five gone one is left, and a quorum is not one controller", "a majority must be left"),
+    3: ("3 is the majority itself", "a majority must be left over"),
+}
+
+
+def judge_controller(lab: Lab, before: str, after: str, may_fail: int) -> None:
+    """Raise NotYet unless the texts tell of two controllers, one after the other, and 2 may fail."""
+    if may_fail != 2:
+        found, expected = FAILURES.get(
+            may_fail, (f"`may_fail` is {may_fail}", "it should be how many of five may fail")
+        )
+        raise NotYet(found, expected, "what a majority of five is")
+    first, second = (_told(name, text) for name, text in (("before", before), ("after", after)))
+    if first == second:
+        raise NotYet(
+            "both texts name the same controller in the same epoch",
+            "the second should be of the time after the kill",
+            "LeaderId and LeaderEpoch in `before` and `after`",
+        )
+    now = lab.cluster.sight([])
+    if second[1] <= first[1] or second != (now.quorum_leader, now.quorum_epoch):
+        raise NotYet(
+            f"`before` tells of epoch {first[1]} and `after` of epoch {second[1]}",
+            f"the quorum is in epoch {now.quorum_epoch} now",
+            f"{TOOL}, when another controller leads",
+        )
+    process = lab.cluster.processes().get(first[0])
+    if process is None or process.state != "down":
+        raise NotYet(
+            f"broker {first[0]}, which led the quorum before, is not down",
+            "it should have been killed",
+            "lab.cluster.kill(…) with the LeaderId of `before`",
+        )
+
+
+def judge_loss(lab: Lab, ledger: Ledger, tape: Tape, lost: list[Any], was_in_sync: bool, first: int) -> None:
+    """Raise NotYet unless the lost offsets are the ledger's, and the election was unclean on the tape."""
+    balance = ledger.balance(lab.topic("unclean"))
+    gone = sorted(entry.offset for entry in balance.lost if entry.offset is not None)
+    cut = [act.broker for act in tape.acts if act.verb == "cut"]
+    if not gone or len(cut) != 2:
+        raise NotYet(
+            "the recording and the ledger do not show the loss",
+            "they should be those of the cell that loses ten records",
+            "that cell: run it again",
+        )
+    if not lost:
+        raise NotYet(
+            "`lost` is empty, and records are missing",
+            "confirmed means that the whole ISR had them, and the ISR was one broker",
+            "balance.lost",
+        )
+    if sorted(lost) != gone:
+        kept = sorted(set(lost) & {entry.offset for entry in balance.stored})
+        found = f"offsets {kept[0]} to {kept[-1]} are still there" if kept else f"`lost` is {lost}"
+        raise NotYet(found, "only the missing records are asked for", "the offsets in balance.lost")
+    if was_in_sync:
+        raise NotYet(
+            f"broker {cut[0]} was not in the ISR when it was elected",
+            "a replica of the ISR has everything, and nothing would be gone",
+            "the row of the ISR in tape.show()",
+        )
+    if first != cut[1]:
+        came = first == cut[0]
+        raise NotYet(
+            f"broker {first} came back first, and that is what happened" if came else f"`first` is {first}",
+            "somebody else had all the records",
+            "who was in the ISR when the records were confirmed",
+        )
+
+
+def _told(name: str, text: str) -> tuple[int, int]:
+    """Return leader and epoch as the tool's text tells them."""
+    found = [re.search(rf"{word}:\s+(\d+)", text) for word in ("LeaderId", "LeaderEpoch")]
+    if all(found):
+        return int(found[0][1]), int(found[1][1])  # type: ignore[index]
+    if "Partition:" in text:
+        raise NotYet(
+            f"`{name}` tells of the leaders of partitions", "the leader of the quorum is asked for", TOOL
+        )
+    if re.search(r"127\.0\.0\.1|localhost|:\d{4,5}", text):
+        raise NotYet(
+            f"`{name}` is an answer of describe_cluster, which names any live broker",
+            "the leader of the quorum is asked for",
+            TOOL,
+        )
+    raise NotYet(f"`{name}` is not the output of the quorum's tool", "it should name LeaderId", TOOL)
+
 
 LINKS = True
 TOPICS = (
@@ -27,14 +291,14 @@ GROUPS = ("monitor", "readers")
 @exercise("4.1", "Measure the four silences")
 def silences_measured(lab: Lab, tape: Tape, silences: dict[Any, Any]) -> str:
     """Solved if each number is the longest time without a delivery between that act and the next."""
-    acts = {act.verb: act for act in tape.acts if act.verb in failover.FAULTS}
-    if list(acts) != list(failover.FAULTS):
+    acts = {act.verb: act for act in tape.acts if act.verb in FAULTS}
+    if list(acts) != list(FAULTS):
         raise NotYet(
             "the tape does not hold the four acts",
-            f"it should be the recording of {', '.join(failover.FAULTS)}",
+            f"it should be the recording of {', '.join(FAULTS)}",
             "the cell that records all four: run it again",
         )
-    failover.judge_silences(tape, acts, silences)
+    judge_silences(tape, acts, silences)
     return (
         "a clean stop is nearly silent, a kill lasts until the session is over, a pause until the client "
         "loses patience, and the cut-off broker's consumer waits for as long as it believes in its broker."
@@ -44,7 +308,7 @@ def silences_measured(lab: Lab, tape: Tape, silences: dict[Any, Any]) -> str:
 @exercise("4.2", "A producer that loses nothing")
 def nothing_lost(lab: Lab, producer: object) -> str:
     """Solved if all 150 numbers are in 'transfers', sent through the ledger while the leader was killed."""
-    failover.judge_transfers(lab, producer)
+    judge_transfers(lab, producer)
     return (
         "all 150 numbers are there: what the dead leader had confirmed stood on two brokers or more, and "
         "what it had not confirmed was sent again until the new leader did."
@@ -54,7 +318,7 @@ def nothing_lost(lab: Lab, producer: object) -> str:
 @exercise("4.3", "Kill the coordinator")
 def group_goes_on(lab: Lab, tape: Tape, after: int) -> str:
     """Solved if the coordinator was killed on the tape, and its group committed more with another one."""
-    failover.judge_coordinator(lab, tape, after)
+    judge_coordinator(lab, tape, after)
     return (
         "the next replica of __consumer_offsets became the coordinator and knew every committed offset, "
         "so the group read on from where it was."
@@ -64,7 +328,7 @@ def group_goes_on(lab: Lab, tape: Tape, after: int) -> str:
 @exercise("4.4", "Kill the active controller")
 def controller_killed(lab: Lab, before: str, after: str, may_fail: int) -> str:
     """Solved if both texts are the quorum tool's, with another leader and a higher epoch, and 2 may fail."""
-    quorum.judge_controller(lab, before, after, may_fail)
+    judge_controller(lab, before, after, may_fail)
     return (
         "the other voters elected a new controller with a higher epoch, and it knew everything already; of "
         "five voters three must agree, so two may fail."
@@ -74,7 +338,7 @@ def controller_killed(lab: Lab, before: str, after: str, may_fail: int) -> str:
 @exercise("4.5", "What went, and who took it")
 def loss_told(lab: Lab, ledger: Ledger, tape: Tape, lost: list[Any], was_in_sync: bool, first: int) -> str:
     """Solved if the offsets are those of the ledger, and the story is that of the tape."""
-    quorum.judge_loss(lab, ledger, tape, lost, was_in_sync, first)
+    judge_loss(lab, ledger, tape, lost, was_in_sync, first)
     return (
         "an unclean election takes away what the ISR had confirmed without the new leader; it is the choice "
         "to go on now rather than to wait for the broker that has everything."

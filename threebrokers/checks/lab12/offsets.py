@@ -6,7 +6,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from threebrokers.checks.spark_reading import first_line, rows
+from threebrokers.checks.expect_spark import first_line, rows
 from threebrokers.lab.exercise import NotYet
 
 CELL = "`read_new` in the cell of the exercise"

@@ -6,13 +6,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
-from threebrokers.checks import lab12_offsets
-from threebrokers.checks.lab12_delays import compare_delays
-from threebrokers.checks.lab12_flights import compare_flights
-from threebrokers.checks.lab12_stream import expect_whole
-from threebrokers.checks.lab12_summary import compare_summary
-from threebrokers.checks.reading import expect_topic, log_of, topic_setting
-from threebrokers.checks.spark_reading import WHOLE, expect_columns, expect_read_by_spark, rows
+from threebrokers.checks.expect import expect_topic, log_of, topic_setting
+from threebrokers.checks.expect_spark import WHOLE, expect_columns, expect_read_by_spark, rows
+from threebrokers.checks.lab12 import offsets
+from threebrokers.checks.lab12.delays import compare_delays
+from threebrokers.checks.lab12.flights import compare_flights
+from threebrokers.checks.lab12.stream import expect_whole
+from threebrokers.checks.lab12.summary import compare_summary
 from threebrokers.data.flights import flight_messages
 from threebrokers.data.topics import send
 from threebrokers.kafka.log_reader import end_offsets
@@ -78,11 +78,11 @@ def only_new(lab: Lab, read_new: FunctionType) -> str:
     for name, upto in (("The first call", 600), ("The second call", 700), ("A call without news", 700)):
         send(lab, topic, messages[sent:upto])
         ends = end_offsets(lab.bootstrap, topic)
-        new, seen = lab12_offsets.call(read_new, topic, seen)
-        lab12_offsets.expect_offsets(seen, topic, ends)
+        new, seen = offsets.call(read_new, topic, seen)
+        offsets.expect_offsets(seen, topic, ends)
         # A record that arrives now, before Spark reads, belongs to the next call.
         send(lab, topic, messages[upto : upto + 1])
-        lab12_offsets.expect_rows(name, new, first, ends)
+        offsets.expect_rows(name, new, first, ends)
         first, sent = ends, upto + 1
     return (
         "every record was read once, also those that came while Spark was at work; offsets in your own "

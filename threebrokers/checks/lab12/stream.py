@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pyspark.sql.streaming.query import StreamingQuery
 
-from threebrokers.checks.spark_reading import first_line
+from threebrokers.checks.expect_spark import first_line
 from threebrokers.lab.exercise import NotYet, eventually
 
 CELL = "the cell of the exercise"
