@@ -22,56 +22,56 @@ lab: runtime  ## set everything up, start three brokers, open JupyterLab (LAB=02
 	@$(BIN)/threebrokers lab $(LAB)
 
 test: authors  ## set everything up and run the tests (LAB=04: all of that lab; DOCKER=yes: containers too)
-	@$(RUN) tools.test $(if $(LAB),--lab $(LAB)) $(if $(DOCKER),--docker $(DOCKER)) $(TEST)
+	@$(RUN) tools test $(if $(LAB),--lab $(LAB)) $(if $(DOCKER),--docker $(DOCKER)) $(TEST)
 
 test-compose: authors  ## run only the tests that need Docker: the same brokers in containers
-	@$(RUN) tools.test --docker only $(TEST)
+	@$(RUN) tools test --docker only $(TEST)
 
 test-all: authors  ## run all tests, and every solution on containers too (Docker; weekly in CI)
-	@$(RUN) tools.test --docker all $(TEST)
+	@$(RUN) tools test --docker all $(TEST)
 
 repeat-tests: authors  ## run the tests that touch brokers many times (N=10 BUSY=2 LAB=04 PART=brokers DOCKER=yes)
-	@$(RUN) tools.repeat_tests --times $(or $(N),10) --busy $(or $(BUSY),0) $(if $(LAB),--lab $(LAB)) \
+	@$(RUN) tools repeat-tests --times $(or $(N),10) --busy $(or $(BUSY),0) $(if $(LAB),--lab $(LAB)) \
 		$(if $(PART),--part "$(PART)") $(if $(DOCKER),--docker $(DOCKER)) $(TEST)
 
 bench: runtime  ## measure the brokers on this machine: start, failover, memory
-	@$(RUN) tools.bench
+	@$(RUN) tools bench
 
 bench-engines: authors  ## measure processes and containers beside each other (Docker; half an hour)
-	@$(RUN) tools.bench_engines
+	@$(RUN) tools bench-engines
 
 repeat: authors  ## run a solution many times and count what came true (LAB=04 N=20)
-	@$(RUN) tools.repeat $(LAB) --times $(or $(N),20)
+	@$(RUN) tools repeat $(LAB) --times $(or $(N),20)
 
 down:  ## stop the brokers; their data stays
 	@if [ -x $(BIN)/threebrokers ]; then $(BIN)/threebrokers down; else $(EMPTY); fi
 
 clean:  ## stop the brokers and delete all that was set up; work/ and your progress stay
-	@if [ -x $(BIN)/threebrokers ]; then $(RUN) tools.clean; else $(EMPTY); fi
+	@if [ -x $(BIN)/threebrokers ]; then $(RUN) tools clean; else $(EMPTY); fi
 	@rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache
 
 build: authors  ## build labs/ and solutions/ from lessons/
-	@$(RUN) tools.build
+	@$(RUN) tools build
 
 run: authors  ## run the solutions whose sources changed, and keep their outputs
-	@$(RUN) tools.run
+	@$(RUN) tools run
 
 compose: authors  ## write the settings of threebrokers/cluster/settings.py into docker-compose.yml
-	@$(RUN) tools.compose_file
+	@$(RUN) tools compose
 
 topics: authors  ## build docs/topics.md and list what no lab meets yet
-	@$(RUN) tools.topics
+	@$(RUN) tools topics
 
 lint: authors  ## check style and types
 	@$(RUN) ruff check
 	@$(RUN) ruff format --check
 	@$(RUN) mypy
 
-lock: authors  ## resolve Kafka's and Spark's jars anew (versions: tools/lock.py)
-	@$(RUN) tools.lock
+lock: authors  ## resolve Kafka's and Spark's jars anew (versions: tools/publish/jars_lock.py)
+	@$(RUN) tools lock
 
-lock-python: authors  ## resolve the Python packages anew, with their hashes (newer ones: tools/requirements.py)
-	@$(RUN) tools.requirements
+lock-python: authors  ## resolve the Python packages anew, with their hashes (newer ones: tools/setup/requirements.py)
+	@$(RUN) tools lock-python
 
 runtime authors:
 	@command -v $(PYTHON) >/dev/null || { echo '✗ $(PYTHON) was not found: $(GET), then run make again.'; exit 1; }

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tools import lesson, rules
-from tools.build import build
+from tools import rules
+from tools.lessons import lesson
+from tools.lessons.build import build
 
 SAMPLE = Path(__file__).parent / "course"
 NOTES = pytest.StashKey[list[str]]()

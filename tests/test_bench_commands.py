@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
-from tools.bench import Measured
-from tools.bench_commands import seconds
+from tools.bench.brokers import Measured
+from tools.bench.commands import seconds
 
 
 def test_a_command_is_measured_in_the_home_that_is_named(tmp_path):

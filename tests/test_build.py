@@ -5,8 +5,8 @@ import json
 import nbformat
 import pytest
 
-from tools import notebooks
-from tools.build import build
+from tools.lessons import notebooks
+from tools.lessons.build import build
 
 
 def cells(course, folder, name):
@@ -150,7 +150,7 @@ def test_check_tells_what_is_stale_and_writes_nothing(built):
     built.edit("A partition is one log.", "A partition is a log.")
     told = [
         f"{folder}/03_replication.ipynb is not what lessons/03_replication.py says; "
-        "run `python -m tools.build`."
+        "run `python -m tools build`."
         for folder in ("labs", "solutions")
     ]
     assert build(built.root, check=True) == told

@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from tools import execution
-from tools.compare import command
+from tools.lessons import execution
+from tools.proof.nbval import command
 
 pytestmark = pytest.mark.programs
 

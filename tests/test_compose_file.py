@@ -13,8 +13,8 @@ import yaml
 
 from threebrokers.cluster import prepare
 from threebrokers.cluster.settings import BROKERS, TABLE, properties
-from tools import compose_file
-from tools.build import ROOT
+from tools.lessons.build import ROOT
+from tools.publish import compose_file
 
 TEXT = (ROOT / compose_file.FILE).read_text("utf-8")
 FILE: dict[str, Any] = yaml.safe_load(TEXT)
@@ -115,7 +115,7 @@ def test_the_health_check_starts_no_java_and_needs_no_new_engine() -> None:
     assert not check.keys() & {"start_interval", "start_period"}
 
 
-# tools/compose_file.py
+# tools/publish/compose_file.py
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tools import conda, setup
-from tools.conda_file import NAMES, listed, renewed
-from tools.setup_faults import SetupError
+from tools.setup import __main__, conda
+from tools.setup.conda_file import NAMES, listed, renewed
+from tools.setup.errors import SetupError
 
 CURE = "run `conda env update -f environment.yml --prune`, then the same command again."
 PROJECT = """\
@@ -111,16 +111,16 @@ def test_a_fault_ends_the_command_with_a_sentence(here: Environment, monkeypatch
     monkeypatch.setattr(conda, "ROOT", here.root)
     del here.packages["tester"]
     monkeypatch.setattr(sys, "argv", ["setup", "conda", "runtime"])
-    assert setup.main() == 0
+    assert __main__.main() == 0
     monkeypatch.setattr(sys, "argv", ["setup", "conda", "authors"])
-    assert setup.main().startswith("✗ The conda environment lacks tester 5.6")
+    assert __main__.main().startswith("✗ The conda environment lacks tester 5.6")
 
 
 def test_an_old_python_in_the_environment(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "argv", ["setup", "conda", "runtime"])
     monkeypatch.setattr(sys, "version_info", (3, 9, 2))
     monkeypatch.setattr(shutil, "which", lambda name: pytest.fail("another Python is no cure here"))
-    assert setup.main() == (
+    assert __main__.main() == (
         f"✗ The conda environment has Python 3.9, and the course needs 3.11 or newer: {CURE}"
     )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from threebrokers import progress
-from tools import clean
+from tools.publish import clean
 
 REPO = Path(__file__).parent.parent
 
@@ -51,9 +51,9 @@ def make(clone: Path, active: str, *words: str) -> tuple[int, str]:
     ("command", "does"),
     [
         ("lab", ["python -m tools.setup conda runtime", "threebrokers lab"]),
-        ("test", ["python -m tools.setup conda authors", "python -m tools.test"]),
+        ("test", ["python -m tools.setup conda authors", "python -m tools test"]),
         ("down", ["threebrokers down"]),
-        ("clean", ["python -m tools.clean"]),
+        ("clean", ["python -m tools clean"]),
     ],
 )
 def test_make_uses_the_environment_that_is_active(clone: Path, command: str, does: list[str]):
@@ -76,7 +76,7 @@ def test_no_other_environment_changes_anything(clone: Path, active: str):
     _, told = make(clone, active, "lab", f"PYTHON={python}")
     assert told.startswith("this python -m tools.setup runtime \n")
     _, told = make(clone, active, "-n", "test")
-    assert ".venv/bin/python -m tools.test" in told
+    assert ".venv/bin/python -m tools test" in told
     assert "conda/bin" not in told
 
 

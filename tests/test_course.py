@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tools import checks, lesson, rules, run
-from tools.build import ROOT, build
+from tools import rules
+from tools.lessons import lesson, run
+from tools.lessons.build import ROOT, build
+from tools.rules import checks
 
 LESSONS = lesson.lessons(ROOT)
 each_lesson = pytest.mark.parametrize("path", LESSONS, ids=[path.stem for path in LESSONS])

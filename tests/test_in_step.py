@@ -18,7 +18,8 @@ from packaging.utils import canonicalize_name
 
 from threebrokers.cluster.lockfile import locked
 from threebrokers.cluster.settings import TABLE
-from tools import conda_file, lock, packages, requirements
+from tools.publish import jars_lock
+from tools.setup import conda_file, packages, requirements
 
 REPO = Path(__file__).parent.parent
 PROJECT: dict[str, Any] = tomllib.loads((REPO / "pyproject.toml").read_text("utf-8"))["project"]
@@ -180,7 +181,7 @@ def test_the_python_that_was_proved_is_the_oldest_one_and_the_one_of_ci_and_cond
 
 def test_kafka_has_one_version():
     assert jar_version("kafka", "kafka_2.13") == jar_version("kafka", "kafka-clients") == KAFKA
-    assert lock.KAFKA == KAFKA
+    assert jars_lock.KAFKA == KAFKA
 
 
 def test_the_image_is_the_kafka_of_the_jars():
@@ -218,7 +219,7 @@ def test_the_lessons_name_kafkas_minor_version():
 
 def test_pyspark_is_the_spark_of_the_connector():
     assert jar_version("spark", "spark-sql-kafka-0-10_2.13") == PINS["pyspark"]
-    for name, versions in lock.SPARK:
+    for name, versions in jars_lock.SPARK:
         if name.startswith("org.apache.spark:"):
             assert versions[0] == PINS["pyspark"]
 

@@ -10,8 +10,8 @@ import psutil
 import pytest
 from rich.console import Console
 
-from tools import test, test_report
-from tools.jobs import Ended, Job, Pool
+from tools.proof import report, test
+from tools.proof.jobs import Ended, Job, Pool
 
 XML = """<testsuites><testsuite tests="5" failures="1" errors="1" skipped="1" time="20">
 <testcase classname="tests.cluster.test_brokers" name="a" time="11.5"/>
@@ -115,7 +115,7 @@ def test_the_table_tells_parts_files_and_labs_and_the_closing_line_counts_all(tm
         Ended(Job("containers", "04", (), lab="04"), 0, 30.0, "", tmp_path / "broken-off.xml"),
     ]
     console = Console(file=io.StringIO(), width=110)
-    test_report.show(ended, 67.0, 2, console)
+    report.show(ended, 67.0, 2, console)
     told = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     assert told[-1] == "1 failed, 9 passed, 1 skipped, 1 error in 67.00s (0:01:07)"
     row = "✗ part all 1 failed, 2 passed, 1 skipped, 1 error 44 test_contract 32, test_brokers 12"

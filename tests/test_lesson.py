@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tools import lesson, marks, names
+from tools.lessons import code_names, lesson, solution_marks
 
 BEGIN, END = "# BEGIN SOLUTION\n", "# END SOLUTION\n"
 
@@ -24,9 +24,9 @@ def test_blanks_stand_in_the_order_of_the_check(course):
 
 def test_a_cell_with_another_answer():
     cell = f"before = 1\n# TODO: x\n{BEGIN}a = 1\n{END}after = 2"
-    assert marks.replaced(cell, "a = 3") == "before = 1\n# TODO: x\na = 3\nafter = 2"
-    assert marks.untouched(cell, ["a", "b"]) == "before = 1\n# TODO: x\na = ...\nb = ...\nafter = 2"
-    assert marks.solved(cell) == "before = 1\na = 1\nafter = 2"
+    assert solution_marks.replaced(cell, "a = 3") == "before = 1\n# TODO: x\na = 3\nafter = 2"
+    assert solution_marks.untouched(cell, ["a", "b"]) == "before = 1\n# TODO: x\na = ...\nb = ...\nafter = 2"
+    assert solution_marks.solved(cell) == "before = 1\na = 1\nafter = 2"
 
 
 def test_names_that_code_binds_and_reads():
@@ -34,8 +34,8 @@ def test_names_that_code_binds_and_reads():
         "import json as j\nfor i in range(3):\n    x = [k for k in y]\n"
         "def f(a):\n    inner = a + z\n    return inner"
     )
-    assert names.assigned(text) == {"j", "i", "x", "f"}
-    assert names.names_read(text) == {"range", "y", "z"}
+    assert code_names.assigned(text) == {"j", "i", "x", "f"}
+    assert code_names.names_read(text) == {"range", "y", "z"}
 
 
 def test_lessons_are_found_in_order(tmp_path: Path):

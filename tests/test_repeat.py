@@ -3,9 +3,10 @@
 import pytest
 from rich.console import Console
 
-from tools import lesson, promises, repeat, temporary
-from tools.cells import Cell, Exercise
-from tools.kernel import Reply
+from tools.lessons import lesson
+from tools.lessons.lesson import Cell, Exercise
+from tools.proof import environment, expectations, repeat
+from tools.proof.kernel import Reply
 
 QUIET = Console(quiet=True)
 
@@ -15,7 +16,7 @@ def cell(source: str, place: int = 0) -> Cell:
 
 
 def names(source: str) -> list[str]:
-    return [promise.name for promise in promises.of(cell(source), None)]
+    return [promise.name for promise in expectations.of(cell(source), None)]
 
 
 def test_a_cell_promises_its_sentences_and_its_exercise():
@@ -30,11 +31,13 @@ def test_a_cell_promises_its_sentences_and_its_exercise():
     assert names("lab.happened(sentence, out)") == []
     assert names("%%program worker_a\nlab.happened('x', True)") == []
     check = cell("lab.check.counts(x)")
-    assert [p.name for p in promises.of(check, Exercise("3.1", "Count", (check,)))] == ["Exercise 3.1: Count"]
+    assert [p.name for p in expectations.of(check, Exercise("3.1", "Count", (check,)))] == [
+        "Exercise 3.1: Count"
+    ]
 
 
 def test_what_was_shown_before_a_failure_is_kept():
-    first, second = promises.of(
+    first, second = expectations.of(
         cell("lab.happened(f'A took {s} s', a); lab.happened('B (of 3) was lost', b)"), None
     )
     failed = Reply("BenchError", "This time it did not happen: B", shown="✓ A took 1.2 s.\n")
@@ -53,14 +56,14 @@ def test_what_was_shown_before_a_failure_is_kept():
     ],
 )
 def test_the_truth_of_a_prediction_is_read_from_its_verdict(verdict, truth):
-    assert promises.truths(Reply(shown=f"before\n{verdict}\nafter")) == [truth]
+    assert expectations.truths(Reply(shown=f"before\n{verdict}\nafter")) == [truth]
 
 
 def test_the_verdicts_that_are_read_are_those_that_predictions_give():
     from threebrokers.predictions import Verdict
 
     for chosen in (None, "a", "b"):
-        assert promises.truths(Reply(shown=repr(Verdict(chosen, "a", "Because.")))) == ["a"]
+        assert expectations.truths(Reply(shown=repr(Verdict(chosen, "a", "Because.")))) == ["a"]
 
 
 def test_a_prediction_with_more_than_one_answer_is_a_failure():
@@ -111,7 +114,7 @@ print(shown)"""
 @pytest.mark.programs
 def test_a_lesson_that_always_comes_true(runnable):
     (runnable.root / "solutions" / "threebrokers.py").rename(runnable.root / "lessons" / "threebrokers.py")
-    with temporary.bench():
+    with environment.bench():
         tally = repeat.repeat(lesson.read(runnable.path), 2, QUIET)
     assert tally.failures == []
     assert {name: row.passed for name, row in tally.rows.items()} == {

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tools import execution, notebooks, run
-from tools.build import build
+from tools.lessons import execution, notebooks, run
+from tools.lessons.build import build
 
 pytestmark = pytest.mark.programs
 
@@ -65,7 +65,7 @@ def test_changed_checks_make_a_solution_stale(runnable, capsys):
     assert run.stale(runnable.root, []) == [runnable.notebook("solutions")]
     assert run.stale(runnable.root, ["12"]) == []
     assert run.main(["--check"], runnable.root) == 1
-    told = "solutions/03_replication.ipynb was not executed since it changed; run `python -m tools.run`.\n"
+    told = "solutions/03_replication.ipynb was not executed since it changed; run `python -m tools run`.\n"
     assert capsys.readouterr().err == told
 
 
@@ -89,7 +89,7 @@ def test_what_draws_its_outputs_is_told_and_executed_when_asked(runnable, capsys
     assert run.older(runnable.root, ["12"]) == {}
     assert run.main(["--check"], runnable.root) == 0
     told = "solutions/03_replication.ipynb shows what was made before checks/reading.py changed; "
-    assert f"{told}run `python -m tools.run --shown 03`.\n" in capsys.readouterr().out
+    assert f"{told}run `python -m tools run --shown 03`.\n" in capsys.readouterr().out
     assert run.main(["--check", "--shown"], runnable.root) == 1
 
     done = []
@@ -127,7 +127,7 @@ def test_changed_words_do_not(runnable):
 def test_a_build_comes_first(runnable, capsys):
     runnable.edit("copies = 3", "copies = 2 + 1")
     assert run.main([], runnable.root) == 1
-    assert "run `python -m tools.build`" in capsys.readouterr().err
+    assert "run `python -m tools build`" in capsys.readouterr().err
 
 
 def test_a_failing_cell_is_named_and_the_file_stays(runnable, capsys):

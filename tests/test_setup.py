@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from threebrokers.waiting import quiet_wait
-from tools import environment, installer, kafka, packages, setup, setup_progress
-from tools.setup_faults import SetupError, cannot_write, why
+from tools.setup import __main__, environment, installer, kafka, packages, progress
+from tools.setup.errors import SetupError, cannot_write, why
 
 REPO = Path(__file__).parent.parent
 OFFLINE = """\
@@ -413,7 +413,7 @@ def test_an_interrupt_ends_the_program(programs: Programs, monkeypatch: pytest.M
         started.append(program)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(setup_progress, "watch", interrupted)
+    monkeypatch.setattr(progress, "watch", interrupted)
     with pytest.raises(KeyboardInterrupt):
         programs.install()
     assert started[0].returncode is not None
@@ -472,7 +472,7 @@ def test_in_a_terminal_a_line_moves_until_the_program_ends(tmp_path: Path, monke
                 program.stdin.close()
             return 0.5
 
-        assert setup_progress.watch(program, tmp_path, look) == 3
+        assert progress.watch(program, tmp_path, look) == 3
     drawn = terminal.getvalue().split("\r\x1b[K")
     assert "███████████████░░░░░░░░░░░░░░░  50%" in drawn[1]
     assert drawn[-1] == ""
@@ -488,7 +488,7 @@ def test_in_a_terminal_a_line_moves_until_the_program_ends(tmp_path: Path, monke
     ],
 )
 def test_the_line_that_moves(part: float | None, megabytes: int, line: str):
-    assert setup_progress.bar(part, megabytes, 7.4) == line
+    assert progress.bar(part, megabytes, 7.4) == line
 
 
 def fake_kafka(root: Path, does: str) -> None:
@@ -551,7 +551,7 @@ def test_a_failing_venv_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_an_old_python_is_told(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "version_info", (3, 9, 2))
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    assert setup.main().startswith(
+    assert __main__.main().startswith(
         "✗ This is Python 3.9, and the course needs 3.11 or newer: install one, or"
     )
 
@@ -563,7 +563,7 @@ def test_a_newer_python_takes_over(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(shutil, "which", {"python3.12": "/opt/python3.12"}.get)
     monkeypatch.setattr(os, "execv", lambda *words: ran.append(words) or sys.exit())
     with pytest.raises(SystemExit):
-        setup.main()
+        __main__.main()
     assert ran == [("/opt/python3.12", ["/opt/python3.12", "-m", "tools.setup", "runtime"])]
 
 

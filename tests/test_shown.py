@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from tools import shown
+from tools.lessons import shown
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "threebrokers"
@@ -22,14 +22,14 @@ def test_whatever_shows_itself_in_a_notebook_is_among_them():
 
 
 def test_only_what_changed_is_told(tmp_path):
-    for name in ("view/panel.js", "view/panel.py", "view/notes.txt", "picture.py", "cli.py"):
+    for name in ("panel/widget.js", "panel/widget.py", "panel/notes.txt", "text.py", "paths.py"):
         path = tmp_path / "threebrokers" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(name)
     kept = shown.prints(tmp_path)
-    assert list(kept) == ["picture.py", "view"]
-    for name, places in [("cli.py", []), ("view/notes.txt", []), ("view/panel.js", ["view"])]:
+    assert list(kept) == ["panel", "text.py"]
+    for name, places in [("paths.py", []), ("panel/notes.txt", []), ("panel/widget.js", ["panel"])]:
         (tmp_path / "threebrokers" / name).write_text("changed")
         assert shown.changed(tmp_path, kept) == places
-    (tmp_path / "threebrokers" / "picture.py").unlink()
-    assert shown.changed(tmp_path, kept) == ["picture.py", "view"]
+    (tmp_path / "threebrokers" / "text.py").unlink()
+    assert shown.changed(tmp_path, kept) == ["panel", "text.py"]

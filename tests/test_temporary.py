@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tools import temporary
+from tools.proof import environment as temporary
 
 pytestmark = pytest.mark.programs
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import inventory, topics
+from tools.publish import inventory, topics
 
 LESSON = """\
 # %% [markdown] covers="A001"

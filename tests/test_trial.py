@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tools import lesson
-from tools.kernel import Kernel
-from tools.steps import nonsense, steps
-from tools.trial import FailedError, Trial
+from tools.lessons import lesson
+from tools.proof.exercise_runner import FailedError, Trial
+from tools.proof.kernel import Kernel
+from tools.proof.steps import nonsense, steps
 
 pytestmark = pytest.mark.programs
 

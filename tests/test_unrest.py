@@ -6,7 +6,7 @@ import pytest
 
 from threebrokers.cluster import action_log
 from threebrokers.kafka.state import Act
-from tools.unrest import Unrest, unasked
+from tools.proof.incidents import Unrest, unasked
 
 FENCED = (
     "10:59:32.635 INFO  [QuorumController id=1] Fencing broker 2 at epoch 12 because its session "

@@ -4,7 +4,7 @@ import pytest
 
 from threebrokers.errors import BenchError
 from threebrokers.waiting import _Notice, poll, wait_until
-from tools.kernel import Kernel
+from tools.proof.kernel import Kernel
 
 WAITS = """
 from threebrokers.waiting import shown

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from threebrokers.app import jupyterlab
 from threebrokers.cluster import Cluster
-from tools import temporary
+from tools.proof import environment
 
 ROOT = Path(__file__).parents[2]
 NAME = "03_replication.ipynb"
@@ -21,7 +21,7 @@ BUSY = "lab.wait_until(lambda: lab.cluster.processes()[2].state == 'paused', wha
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
-    with temporary.bench():
+    with environment.bench():
         cluster = Cluster()
         cluster.up()
         yield cluster

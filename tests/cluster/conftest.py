@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from threebrokers.cluster import Cluster
-from tools import temporary
+from tools.proof import environment
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -31,7 +31,7 @@ def home(request: pytest.FixtureRequest) -> Iterator[Path]:
     if given := request.config.getoption("--home", default=None):
         yield given
         return
-    with temporary.bench() as folder:
+    with environment.bench() as folder:
         yield folder
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from threebrokers.cluster import Cluster
-from tools import lesson as lessons
 from tools import rules
-from tools.build import ROOT
-from tools.kernel import Kernel
-from tools.steps import Step, steps
-from tools.trial import FailedError, Trial
-from tools.unrest import unasked
+from tools.lessons import lesson as lessons
+from tools.lessons.build import ROOT
+from tools.proof.exercise_runner import FailedError, Trial
+from tools.proof.incidents import unasked
+from tools.proof.kernel import Kernel
+from tools.proof.steps import Step, steps
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -17,7 +17,7 @@ from threebrokers.cluster.process import identify
 from threebrokers.errors import BenchError
 from threebrokers.program import Programs
 from threebrokers.waiting import quiet_wait
-from tools.kernel import Kernel
+from tools.proof.kernel import Kernel
 
 TICKS = """
 import time

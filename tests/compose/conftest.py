@@ -7,7 +7,7 @@ import pytest
 
 from threebrokers.cluster import Cluster, docker
 from threebrokers.errors import BenchError
-from tools import temporary
+from tools.proof import environment
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -29,7 +29,7 @@ def engine() -> None:
 @pytest.fixture(scope="session")
 def home(engine: None) -> Iterator[Path]:
     """A temporary home whose brokers are containers."""
-    with temporary.bench("compose") as folder:
+    with environment.bench("compose") as folder:
         yield folder
 
 

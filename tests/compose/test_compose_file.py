@@ -14,8 +14,8 @@ from testcontainers.compose import DockerCompose
 
 from threebrokers.cluster.settings import BROKERS, TABLE
 from threebrokers.waiting import quiet_wait
-from tools.build import ROOT
-from tools.compose_file import FILE
+from tools.lessons.build import ROOT
+from tools.publish.compose_file import FILE
 
 PROJECT = f"threebrokers-file-{os.getpid()}"
 LABEL = f"label=com.docker.compose.project={PROJECT}"

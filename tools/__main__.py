@@ -1,0 +1,39 @@
+"""What authors and CI run: `python -m tools <word> …`; `--help` after a word says more."""
+
+import sys
+from importlib import import_module
+
+WORDS = {
+    "build": ("lessons.build", "build labs/ and solutions/ from lessons/"),
+    "run": ("lessons.run", "run the solutions whose sources changed, and keep their outputs"),
+    "test": ("proof.test", "run the tests, parts and labs side by side"),
+    "repeat-tests": ("proof.repeat_tests", "run the tests that touch brokers many times"),
+    "nbval": ("proof.nbval", "run the solutions again and compare with what they hold"),
+    "repeat": ("proof.repeat", "run a solution many times and count what came true"),
+    "bench": ("bench.brokers", "measure the brokers on this machine"),
+    "bench-engines": ("bench.engines", "measure processes and containers beside each other"),
+    "topics": ("publish.topics", "build docs/topics.md and list what no lab meets yet"),
+    "compose": ("publish.compose_file", "write the settings of the brokers into docker-compose.yml"),
+    "lock": ("publish.jars_lock", "resolve Kafka's and Spark's jars anew"),
+    "lock-python": ("setup.requirements", "resolve the Python packages anew, with their hashes"),
+    "clean": ("publish.clean", "stop the brokers and delete all that was set up"),
+}
+
+
+def main() -> object:
+    """Run the tool of the first word; return what it returns."""
+    word = sys.argv[1] if sys.argv[1:] else "--help"
+    if word not in WORDS:
+        known = "\n".join(f"  {name:14}{what}" for name, (_, what) in WORDS.items())
+        print(f"{__doc__}\n\n{known}")
+        return 0 if word in ("-h", "--help") else 2
+    sys.argv[:2] = [f"python -m tools {word}"]
+    return import_module(f"tools.{WORDS[word][0]}").main()
+
+
+if __name__ == "__main__":
+    try:
+        code = main()
+    except KeyboardInterrupt:
+        code = 130
+    sys.exit(code)  # type: ignore[arg-type]

@@ -1,0 +1,1 @@
+"""Measuring the brokers on this machine."""

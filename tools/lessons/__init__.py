@@ -1,0 +1,1 @@
+"""From a lesson's text to notebooks: read, build, execute."""

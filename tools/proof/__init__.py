@@ -1,0 +1,1 @@
+"""The proof that every lab runs: tests, exercises, nbval, repetitions."""

@@ -1,0 +1,156 @@
+"""Run the tests side by side, and say what each part and each lab took: `make test`.
+
+Everything about one lab: `make test LAB=04`. With Docker also what only containers can show:
+`make test DOCKER=yes`; nothing but that: `make test-compose`. Every solution on containers, too:
+`make test-all`.
+"""
+
+import argparse
+import re
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from types import FrameType
+
+from rich.console import Console
+
+from threebrokers.cluster import engine
+from tools import ROOT
+from tools.lessons import lesson as lessons
+from tools.lessons.lesson import Lesson
+from tools.proof import jobs, report
+from tools.proof.jobs import Job
+from tools.proof.steps import steps
+
+QUICK, TOOLS, BROKERS, BROWSER = "quick tests", "kernels and tools", "brokers", "browser"
+LAB, CONTAINERS = "lab", "containers"
+WITHOUT_BROKERS = ("tests", *(f"--ignore=tests/{folder}" for folder in ("cluster", "compose", "browser")))
+# A lab in which brokers are killed, stopped or cut off shows its engine; any other shows only Kafka.
+BREAKS = re.compile(r"\bcluster\.(kill|stop|pause|cut|stall|slow)\(")
+# What a step of the exercise pass, a solution and a file of tests take (s): it decides who begins first, and
+# which files share brokers. To start three brokers for each file would cost as much as many a file.
+STEP_SECONDS, SOLUTION_SECONDS, FILE_SECONDS = 1.5, 40.0, 17.0
+LONG = {"test_contract": 100.0, "test_spark": 95.0, "test_network": 45.0, "test_doctor": 42.0}
+BROKER_RUNS = 3
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; return 0 if everything passed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    add_choice(parser)
+    asked = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, end)
+    chosen = plan(asked.lab, asked.without_labs, asked.docker)
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="threebrokers-tests-") as folder:
+        ended = jobs.Pool(asked.lanes, Path(folder), partial(print, flush=True)).run(chosen)
+        report.show(
+            ended, time.monotonic() - began, asked.lanes, Console(highlight=False, width=report.WIDTH)
+        )
+    return max((one.code for one in ended), key=abs, default=1)
+
+
+def add_choice(parser: argparse.ArgumentParser) -> None:
+    """Add the options that choose jobs."""
+    parser.add_argument("--lab", action="append", default=[], metavar="04", help="only what is of this lab")
+    parser.add_argument("--without-labs", action="store_true", help="only what is of no lab")
+    parser.add_argument(
+        "--docker", choices=("no", "yes", "only", "all"), default="no", help="on containers, too"
+    )
+    parser.add_argument("--lanes", type=int, default=jobs.lanes(), help="how many jobs run side by side")
+
+
+def plan(labs: Sequence[str], without_labs: bool, docker: str) -> list[Job]:
+    """Return the jobs that are wanted; `docker` is no, yes, only or all.
+
+    Raises SystemExit if there is no such lab.
+    """
+    read = {lesson.number: lesson for lesson in map(lessons.read, lessons.lessons(ROOT))}
+    if unknown := sorted(set(labs) - read.keys()):
+        raise SystemExit(f"✗ There is no lab {', '.join(unknown)}: the labs are {', '.join(read)}.")
+    wanted: list[Job] = []
+    if not labs:
+        wanted += _of_no_lab() if docker != "only" else []
+        wanted += _each_file("tests/compose", CONTAINERS) if docker != "no" else []
+    for number in [] if without_labs else labs or read:
+        if labs and (own := sorted(map(str, (ROOT / "tests").glob(f"test_lab{number}*.py")))):
+            wanted.append(_pytest("checks", number, *own, lab=number))  # else they are among the quick tests
+        if docker != "only":
+            wanted += _of_lab(read[number], apart=len(labs) == 1)
+        if docker == "all" or (docker != "no" and breaks_brokers(read[number])):
+            words = (number, f"--engine={engine.COMPOSE}")
+            wanted.append(_compare(CONTAINERS, number, *words, expected=SOLUTION_SECONDS))
+    return wanted
+
+
+def breaks_brokers(lesson: Lesson) -> bool:
+    """Tell whether a lesson does to brokers what each engine does in its own way."""
+    return any(BREAKS.search(cell.source) for cell in lesson.cells if cell.kind == "code")
+
+
+def _of_no_lab() -> list[Job]:
+    return [
+        _pytest(QUICK, "without brokers", *WITHOUT_BROKERS, "-m", "not programs", gate=True),
+        _pytest(TOOLS, "without brokers", *WITHOUT_BROKERS, "-m", "programs", expected=FILE_SECONDS),
+        *_broker_runs(),
+        *_each_file("tests/browser", BROWSER),
+    ]
+
+
+def _of_lab(lesson: Lesson, apart: bool) -> list[Job]:
+    """Return the jobs of a lab: `apart` on brokers of their own, which is quicker if nothing else runs."""
+    number = lesson.number
+    tries = STEP_SECONDS * sum(1 for _ in steps(lesson))
+    if not apart:
+        return [_compare(LAB, number, number, "--exercises", expected=SOLUTION_SECONDS + tries)]
+    exercises = ("tests/cluster/test_exercises.py", f"--lesson={number}")
+    return [
+        _compare(LAB, number, number, expected=SOLUTION_SECONDS),
+        _pytest(LAB, f"{number}, exercises", *exercises, lab=number, expected=tries),
+    ]
+
+
+def _compare(part: str, lab: str, *words: str, expected: float) -> Job:
+    return Job(part, lab, (sys.executable, "-m", "tools", "nbval", *words), lab, expected)
+
+
+def _broker_runs() -> list[Job]:
+    """Return jobs for the tests of brokers, about equally long."""
+    runs: list[list[Path]] = [[] for _ in range(BROKER_RUNS)]
+    paths = [path for path in _tests("tests/cluster") if path.stem != "test_exercises"]
+    for path in sorted(paths, key=_seconds, reverse=True):
+        min(runs, key=lambda run: sum(map(_seconds, run))).append(path)
+    return [
+        _pytest(BROKERS, f"{n} of {BROKER_RUNS}", *map(str, sorted(run)), expected=sum(map(_seconds, run)))
+        for n, run in enumerate(runs, 1)
+    ]
+
+
+def _each_file(folder: str, part: str) -> list[Job]:
+    return [
+        _pytest(part, path.stem.removeprefix("test_"), str(path), expected=2 * _seconds(path))
+        for path in _tests(folder)
+    ]
+
+
+def _tests(folder: str) -> list[Path]:
+    return [path.relative_to(ROOT) for path in sorted((ROOT / folder).glob("test_*.py"))]
+
+
+def _seconds(path: Path) -> float:
+    return LONG.get(path.stem, FILE_SECONDS)
+
+
+def _pytest(
+    part: str, name: str, *arguments: str, lab: str = "", expected: float = 10.0, gate: bool = False
+) -> Job:
+    return Job(part, name, (sys.executable, "-m", "pytest", "-q", *arguments), lab, expected, gate)
+
+
+def end(number: int, _frame: FrameType | None) -> None:
+    """End the program through the blocks that end brokers."""
+    sys.exit(128 + number)

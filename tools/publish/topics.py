@@ -1,0 +1,78 @@
+"""The course's index: which topic is met in which lab and section, and what no lab meets yet."""
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from threebrokers.files import write_whole
+from tools import ROOT
+from tools.lessons import lesson as lessons
+from tools.publish.inventory import Place, Row, Undone, inventory, met, undone
+from tools.publish.topics_page import page
+
+KINDS = ("text only", "out of date")
+
+
+def problems(
+    rows: Mapping[str, Row], places: Sequence[tuple[str, Place]], left: Sequence[Undone]
+) -> list[str]:
+    """Return what is wrong with the marks themselves, one sentence each."""
+    told = [
+        f"lessons/{place.stem}.py, '{place.section}': covers names {name}, in no inventory; mend the id."
+        for name, place in places
+        if name not in rows
+    ]
+    where = {name: place.stem for name, place in places}
+    times = Counter(u.id for u in left)
+    for u in left:
+        if u.id not in rows:
+            told.append(f"not_done.tsv: {u.id} is in no inventory; mend the id.")
+        if u.kind not in KINDS:
+            told.append(f"not_done.tsv: {u.id} is '{u.kind}'; write one of: {', '.join(KINDS)}.")
+        if not u.reason.strip():
+            told.append(f"not_done.tsv: {u.id} has no reason; write one.")
+        if times[u.id] > 1:
+            told.append(f"not_done.tsv: {u.id} stands {times[u.id]} times; keep one.")
+        if u.id in where:
+            told.append(f"not_done.tsv: {u.id} is met in lessons/{where[u.id]}.py; keep one of the two.")
+    return told
+
+
+def unmet(rows: Mapping[str, Row], done: set[str], written: set[str]) -> list[Row]:
+    """Return the rows of written labs that nothing meets."""
+    return [row for row in rows.values() if row.lab in written and row.id not in done]
+
+
+def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
+    """Run the command line; return 0 if nothing is left to mend."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; fail if a row is unmet or the page is stale"
+    )
+    check = parser.parse_args(arguments).check
+    folder, target = root / "tools" / "publish" / "coverage", root / "docs" / "topics.md"
+    rows, places, left = inventory(folder), met(root), undone(folder)
+    told = problems(rows, places, left)
+    if told:
+        print(*told, sep="\n", file=sys.stderr)
+        return 1
+    text = page(rows, places, left)
+    stale = not target.exists() or target.read_text("utf-8") != text
+    if stale and not check:
+        write_whole(target, text.encode())
+        print("docs/topics.md: written")
+    done = {name for name, _ in places}
+    written = {path.stem[:2] for path in lessons.lessons(root)}
+    missing = unmet(rows, done | {u.id for u in left}, written)
+    for row in missing:
+        print(f"{row.id}  lab {row.lab}: {row.item}", file=sys.stderr)
+    waiting = sum(row.id not in done and row.lab not in written for row in rows.values())
+    print(
+        f"{len(rows)} rows: {len(done)} met, {len(left)} text only or out of date, "
+        f"{len(missing)} unmet in the {len(written)} labs that are written, {waiting} wait for their labs."
+    )
+    if check and stale:
+        print("docs/topics.md is not what the lessons say; run `make topics`.", file=sys.stderr)
+    return int(check and (stale or bool(missing)))

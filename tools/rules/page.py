@@ -1,0 +1,97 @@
+"""The rules of a whole lesson: what stands at its head, at its end, and in its metadata."""
+
+import re
+from collections.abc import Iterator
+
+from tools.lessons.lesson import DETAILS, HEADING, Cell, Lesson
+from tools.rules import predictions
+
+Fault = tuple[str, str, str]
+TAGS = {"wrong", "nbval-check-output", "raises-exception"}
+METADATA = {"markdown": {"covers", "fewer", "by_hand"}, "code": {"tags"}}
+LINK = re.compile(r"\]\(([^)\s]+\.ipynb)(?:#[^)]*)?\)")
+
+
+def faults(lesson: Lesson, stems: list[str]) -> Iterator[Fault]:
+    """Yield every broken rule of the page; `stems` are the names of all lessons in order."""
+    yield from _head(lesson)
+    yield from _end(lesson, stems)
+    yield from _cells(lesson)
+    yield from _links(lesson, stems)
+
+
+def _head(lesson: Lesson) -> Iterator[Fault]:
+    first = lesson.cells[0] if lesson.cells else Cell(0, "markdown", "", {})
+    title = first.source.partition("\n")[0]
+    if first.kind != "markdown" or not re.fullmatch(r"# \S.*\?", title):
+        yield "first cell", "the title is not a question", "begin with '# …?' (no header above it)"
+    if "**You will** " not in first.source:
+        yield "first cell", "'**You will** …' is missing", "say in three verbs what the learner will do"
+    if not re.search(r"\b\d+ minutes\b", first.source):
+        yield "first cell", "the time is missing", "write it like '*40 minutes.*'"
+    codes = [cell for cell in lesson.cells if cell.kind == "code"]
+    lines = [line for line in codes[0].source.splitlines() if line.strip()] if codes else []
+    wanted = ["from threebrokers import open_lab", f'lab = open_lab("{lesson.number}")']
+    if lines != wanted:
+        yield "set-up cell", "the first code cell is not the set-up", f"write two lines: {' / '.join(wanted)}"
+
+
+def _end(lesson: Lesson, stems: list[str]) -> Iterator[Fault]:
+    remember = _section(lesson, "## What to remember")
+    lines = [line for line in remember.splitlines() if re.match(r"[-*] |\d\. ", line)]
+    if len(lines) != 3:
+        wrong = f"'## What to remember' has {len(lines)} lines"
+        yield "the end", wrong, "write the section with three lines, each beginning with '- '"
+    answers = len(DETAILS.findall(_section(lesson, "## Quiz")))
+    if not 3 <= answers <= 5:
+        wrong = f"'## Quiz' has {answers} answers in <details>"
+        yield "the end", wrong, "write the section with three to five questions, each with its answer"
+    last = lesson.cells[-1] if lesson.cells else Cell(0, "markdown", "", {})
+    targets = LINK.findall(last.source) if last.kind == "markdown" else []
+    if f"../solutions/{lesson.stem}.ipynb" not in targets:
+        yield "last cell", "the link to the solution is missing", f"link ../solutions/{lesson.stem}.ipynb"
+    following = [stem for stem in stems if stem > lesson.stem]
+    if following and f"{following[0]}.ipynb" not in targets:
+        yield "last cell", "the link to the next lab is missing", f"link {following[0]}.ipynb"
+
+
+def _section(lesson: Lesson, heading: str) -> str:
+    text = "\n\n".join(cell.source for cell in lesson.cells if cell.kind == "markdown")
+    _, _, rest = f"\n{text}".partition(f"\n{heading}\n")
+    return re.split(r"\n#{1,2} ", rest)[0]
+
+
+def _cells(lesson: Lesson) -> Iterator[Fault]:
+    owned = {cell.place for exercise in lesson.exercises for cell in exercise.cells}
+    for cell in lesson.cells:
+        place = f"the cell '{cell.source.partition(chr(10))[0]}'"
+        known = METADATA.get(cell.kind)
+        if known is None:
+            yield (
+                place,
+                f"it is a {cell.kind} cell",
+                "use text and code only; no header stands above the title",
+            )
+            continue
+        odd = [key for key in cell.metadata if key not in known and key != "lines_to_next_cell"]
+        odd += [tag for tag in cell.tags if tag not in TAGS]
+        if odd:
+            yield place, f"'{odd[0]}' is not understood", f"known: {', '.join(sorted(known | TAGS))}"
+        if _odd_heading(cell):
+            yield place, "the heading is not understood", "write it like '### Exercise 2.1: key the flights'"
+        stray = cell.is_wrong or cell.is_check or (cell.is_answer and not predictions.is_meant(cell))
+        if cell.place not in owned and stray:
+            yield place, "it belongs to no exercise", "put it under a heading '### Exercise …'"
+
+
+def _odd_heading(cell: Cell) -> bool:
+    exercise = re.search(r"^#+ *Exercise\b", cell.source, re.MULTILINE)
+    return cell.kind == "markdown" and exercise is not None and not HEADING.match(cell.source)
+
+
+def _links(lesson: Lesson, stems: list[str]) -> Iterator[Fault]:
+    known = {f"{stem}.ipynb" for stem in stems} | {f"../solutions/{stem}.ipynb" for stem in stems}
+    for cell in lesson.cells:
+        for target in LINK.findall(cell.source) if cell.kind == "markdown" else []:
+            if target not in known and not target.startswith("http"):
+                yield f"the link to {target}", "no lesson builds it", "link a lab that is there"

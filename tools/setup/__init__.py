@@ -1,0 +1,1 @@
+"""Setting everything up. Only the standard library: it runs before anything is installed."""

@@ -1,0 +1,47 @@
+"""Kafka's jars and quick starts, made while packages are still being installed.
+
+Standard library only: it runs before everything is installed.
+"""
+
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tools.setup import progress
+from tools.setup.errors import SetupError, last_line
+from tools.setup.installer import ended
+
+
+@contextmanager
+def begun(root: Path, say: Callable[[str], None]) -> Iterator[Callable[[], None]]:
+    """Begin to fetch and to prepare; give what waits for the end and says what was done (raises SetupError).
+
+    What still runs when the block is left is ended.
+    """
+    venv = root / ".venv"
+    log = venv / "kafka.log"
+    with log.open("wb") as output:
+        program = subprocess.Popen(
+            [str(venv / "bin" / "python"), "-m", "threebrokers.cluster.prefetch"],
+            cwd=root,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+
+    def wait() -> None:
+        said: list[str] = []
+
+        def tell() -> None:
+            lines = log.read_text("utf-8", "replace").splitlines()
+            for line in lines[len(said) :]:
+                say(line)
+            said.extend(lines[len(said) :])
+
+        code = progress.watch(program, venv, tell)
+        if code:
+            raise SetupError(last_line(log.read_text("utf-8", "replace")).removeprefix("✗ "))
+        tell()
+
+    with ended(program):
+        yield wait
