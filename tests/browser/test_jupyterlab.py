@@ -10,9 +10,9 @@ from playwright.sync_api import Page, expect
 
 from threebrokers.app import jupyterlab
 from threebrokers.cluster import Cluster
+from tools import ROOT
 from tools.proof import environment
 
-ROOT = Path(__file__).parents[2]
 NAME = "03_replication.ipynb"
 MS = 1000
 # A cell that ends when somebody pauses broker 2, as a learner does while a producer runs.

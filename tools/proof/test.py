@@ -28,7 +28,7 @@ from tools.proof.steps import steps
 
 QUICK, TOOLS, BROKERS, BROWSER = "quick tests", "kernels and tools", "brokers", "browser"
 LAB, CONTAINERS = "lab", "containers"
-WITHOUT_BROKERS = ("tests", *(f"--ignore=tests/{folder}" for folder in ("cluster", "compose", "browser")))
+WITHOUT_BROKERS = ("tests/unit", "tests/tools")
 # A lab in which brokers are killed, stopped or cut off shows its engine; any other shows only Kafka.
 BREAKS = re.compile(r"\bcluster\.(kill|stop|pause|cut|stall|slow)\(")
 # What a step of the exercise pass, a solution and a file of tests take (s): it decides who begins first, and

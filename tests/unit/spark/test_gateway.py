@@ -95,9 +95,9 @@ def test_a_session_counts_only_if_java_lives_and_the_settings_are_ours(monkeypat
         (alive, {"spark.master": "local[2]"}, False),
     ]
     for process, settings, expected in cases:
-        context, gateway = _context(process, **settings)
+        context, connected = _context(process, **settings)
         monkeypatch.setattr(SparkContext, "_active_spark_context", context)
-        monkeypatch.setattr(SparkContext, "_gateway", gateway)
+        monkeypatch.setattr(SparkContext, "_gateway", connected)
         assert gateway.runs(wanted) is expected
     monkeypatch.setattr(SparkContext, "_active_spark_context", None)
     assert not gateway.runs(wanted)

@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 
 from threebrokers.waiting import quiet_wait
+from tools import ROOT as REPO
 from tools.setup import __main__, environment, installer, kafka, packages, progress
 from tools.setup.errors import SetupError, cannot_write, why
 
-REPO = Path(__file__).parent.parent
 OFFLINE = """\
 WARNING: Retrying (Retry(total=0)) after connection broken by 'NewConnectionError(': Failed to')': /x/
 ERROR: Could not find a version that satisfies the requirement hatchling>=1.27 (from versions: none)

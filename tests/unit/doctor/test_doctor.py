@@ -250,8 +250,8 @@ def test_an_open_lab_is_seen_and_leaves_no_trace_behind(bench: Path) -> None:
 
 def test_the_last_lab_out_stops_the_brokers_and_no_other(bench: Path) -> None:
     code = (
-        "from threebrokers import open_labs\n"
-        "with open_labs.entered(last_out=lambda: print('last')):\n    print('in', flush=True); input()"
+        "from threebrokers.cluster import sessions\n"
+        "with sessions.entered(last_out=lambda: print('last')):\n    print('in', flush=True); input()"
     )
     other = subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

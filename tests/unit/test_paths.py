@@ -99,9 +99,9 @@ def test_checks_are_loaded_when_one_is_asked_for():
 def test_each_clone_has_a_home_of_its_own(tmp_path, monkeypatch):
     monkeypatch.delenv("THREEBROKERS_HOME", raising=False)
     monkeypatch.setenv("THREEBROKERS_CACHE", str(tmp_path))
-    monkeypatch.setattr("threebrokers.home.repo", lambda: tmp_path / "one" / "course")
+    monkeypatch.setattr("threebrokers.paths.repo", lambda: tmp_path / "one" / "course")
     one = home()
-    monkeypatch.setattr("threebrokers.home.repo", lambda: tmp_path / "two" / "course")
+    monkeypatch.setattr("threebrokers.paths.repo", lambda: tmp_path / "two" / "course")
     assert home() != one
     assert one.is_relative_to(tmp_path)
 

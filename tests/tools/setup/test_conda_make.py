@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from threebrokers import progress
+from tools import ROOT as REPO
 from tools.publish import clean
-
-REPO = Path(__file__).parent.parent
 
 
 @pytest.fixture

@@ -1,11 +1,10 @@
 """What stands in solutions' outputs: every place of the package that shows something is known."""
 
 import re
-from pathlib import Path
 
+from tools import ROOT
 from tools.lessons import shown
 
-ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "threebrokers"
 SHOWS = re.compile(r"def (_repr_\w+_|_render_traceback_|_ipython_display_)\(|\bdisplay\(")
 

@@ -29,7 +29,7 @@ lab = 1
 def root(tmp_path: Path) -> Path:
     (tmp_path / "lessons").mkdir()
     (tmp_path / "lessons" / "02_the_log.py").write_text(LESSON)
-    folder = tmp_path / "tools" / "topics"
+    folder = tmp_path / "tools" / "publish" / "coverage"
     folder.mkdir(parents=True)
     rows = ["A001\tA log\t02", 'A002\tKeys "quoted" | bars\t02', "B001\tOrder\t07", "B002\tLeaders\t03"]
     (folder / "inventory-1.tsv").write_text("\n".join(["id\titem\tlab", *rows]) + "\n")
@@ -40,11 +40,11 @@ def root(tmp_path: Path) -> Path:
 def leave(root: Path, *lines: str) -> None:
     """Write the list of rows that no lab does."""
     text = "\n".join(["id\tkind\treason", *lines]) + "\n"
-    (root / "tools" / "topics" / "not_done.tsv").write_text(text)
+    (root / "tools" / "publish" / "coverage" / "not_done.tsv").write_text(text)
 
 
 def add(root: Path, row: str) -> None:
-    with (root / "tools" / "topics" / "inventory-1.tsv").open("a") as file:
+    with (root / "tools" / "publish" / "coverage" / "inventory-1.tsv").open("a") as file:
         file.write(row + "\n")
 
 
@@ -131,7 +131,7 @@ def test_an_unknown_id_names_the_lesson_and_the_section(
 
 
 def test_the_courses_own_inventories_are_whole() -> None:
-    rows = inventory.inventory(topics.ROOT / "tools" / "topics")
+    rows = inventory.inventory(topics.ROOT / "tools" / "publish" / "coverage")
     assert len(rows) == 384 + 535
     assert all(row.item and (row.lab == "--" or row.lab.isdigit()) for row in rows.values())
 
