@@ -123,7 +123,7 @@ guess = lab.predict(
 )
 # TODO: press the button of your answer, before you run the next cell
 # BEGIN SOLUTION
-guess.commit("about 67")
+guess.choose("about 67")
 # END SOLUTION
 
 # %% [markdown]
@@ -141,7 +141,7 @@ guess.commit("about 67")
 # %% tags=["wrong", "raises-exception"]
 # looks first, then chooses | your answer came after the run
 guess.compare("all 100")
-guess.commit("all 100")
+guess.choose("all 100")
 
 # %%
 from threebrokers.kafka.log_reader import read_log
@@ -161,7 +161,7 @@ print(f"{readable} notes could be read without broker 2.")
 guess.compare({0: "none", 100: "all 100"}.get(readable, "about 67"))
 
 # %% tags=["nbval-check-output"]
-lab.check.prediction_committed(guess)
+lab.check.prediction_chosen(guess)
 
 # %% [markdown] covers="A001"
 # ## A program beside this page
@@ -188,7 +188,7 @@ for number in range(1, 21):
 # `clock` is your handle to the program, which starts again here. Wait until it has stored tick 3, and keep the line that says so as `line`. Then kill the program: do not ask it to stop, and do not wait for its end.
 
 # %%
-clock = lab.program("clock", afresh=True)
+clock = lab.program("clock", restart=True)
 # TODO: wait for the line about tick 3 and keep it as `line`; then kill the clock
 # BEGIN SOLUTION
 line = clock.wait_for("tick 3")
@@ -241,7 +241,7 @@ lab.check.clock_killed(clock, line)
 # %%
 kept = {record.value.decode() for record in read_log(lab.bootstrap, ticks)}
 said = set(lab.program("clock").output.replace("stored: ", "").splitlines())
-lab.happened("Every tick that the clock called stored is in the topic", said and said <= kept)
+lab.observed("Every tick that the clock called stored is in the topic", said and said <= kept)
 
 # %% [markdown] covers="E087 B022"
 # ## Who is there?

@@ -50,7 +50,7 @@ from confluent_kafka.admin import NewTopic
 from threebrokers.cluster import topics
 
 topics.delete(lab.cluster, [lab.topic("helloworld")])  # so that you can run this cell again
-admin = lab.admin
+admin = lab.admin()
 
 # TODO: set topic to the name, create it with admin.create_topics, and wait for the result
 # BEGIN SOLUTION
@@ -128,7 +128,7 @@ guess = lab.predict(
 )
 # TODO: choose an answer: press its button
 # BEGIN SOLUTION
-guess.commit("0")
+guess.choose("0")
 # END SOLUTION
 
 # %%
@@ -305,7 +305,7 @@ guess = lab.predict(
 )
 # TODO: choose an answer: press its button
 # BEGIN SOLUTION
-guess.commit("none")
+guess.choose("none")
 # END SOLUTION
 
 # %%
@@ -464,7 +464,7 @@ guess = lab.predict(
 )
 # TODO: choose an answer: press its button
 # BEGIN SOLUTION
-guess.commit("0 and 11")
+guess.choose("0 and 11")
 # END SOLUTION
 
 

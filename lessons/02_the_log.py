@@ -150,7 +150,7 @@ guess = lab.predict(
 )
 # TODO: choose an answer: press its button
 # BEGIN SOLUTION
-guess.commit("with 1 partition only")
+guess.choose("with 1 partition only")
 # END SOLUTION
 
 # %%
@@ -198,7 +198,7 @@ guess = lab.predict(
 )
 # TODO: choose an answer: press its button
 # BEGIN SOLUTION
-guess.commit("those with the key")
+guess.choose("those with the key")
 # END SOLUTION
 
 # %%
@@ -651,7 +651,7 @@ guess = lab.predict(
 )
 # TODO: choose an answer: press its button
 # BEGIN SOLUTION
-guess.commit("all")
+guess.choose("all")
 # END SOLUTION
 
 # %%
@@ -813,7 +813,7 @@ lab.check.batches_counted(batches, why)
 
 # %%
 def worked():
-    done = lab.cluster.work().values()
+    done = lab.cluster.usage().values()
     return sum(broker.processor for broker in done), [broker.read for broker in done]
 
 

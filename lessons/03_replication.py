@@ -40,7 +40,7 @@ leads = Counter(p.leader for p in partitions)
 copies = Counter(broker for p in partitions for broker in p.replicas)
 for broker in lab.cluster.brokers:
     print(f"broker {broker} leads {leads[broker]} partitions and holds {copies[broker]} replicas")
-lab.happened("The leaders were spread as evenly as 13 can be", sorted(leads.values()) == [4, 4, 5])
+lab.observed("The leaders were spread as evenly as 13 can be", sorted(leads.values()) == [4, 4, 5])
 
 for name, count in [("small-a", 3), ("small-b", 5), ("small-c", 5)]:
     small = lab.fresh_topic(name, partitions=count, replication_factor=2)
@@ -74,7 +74,7 @@ while len(got) < 4:
     got += [message.value().decode() for message in consumer.consume(4, timeout=0.5)]
 consumer.close()
 print(got)
-lab.happened("All four greetings arrived", sorted(got) == ["bonjour", "hallo", "hello", "hola"])
+lab.observed("All four greetings arrived", sorted(got) == ["bonjour", "hallo", "hello", "hola"])
 
 # %% [markdown] covers="A040 B123 D109"
 # What is copied is a partition, batch by batch. A follower does it as a consumer does: it sends a fetch request with the offset that it wants next. So the leader knows from the request how far each follower is. Here are the files of one partition on the three brokers.
@@ -94,7 +94,7 @@ batches = [[line for line in dump.splitlines() if line.startswith("baseOffset")]
 for broker, lines in zip(lab.cluster.brokers, batches, strict=True):
     print(f"broker {broker}, directory {files()[broker - 1].parent.name}:")
     print(*(line.partition(" baseSequence")[0] for line in lines), sep="\n")
-lab.happened("The three copies had the same batches", batches[0] == batches[1] == batches[2])
+lab.observed("The three copies had the same batches", batches[0] == batches[1] == batches[2])
 
 # %% [markdown] covers="A007 D110 E108 B127"
 # ## What you get without asking
@@ -212,7 +212,7 @@ leaders = lab.predict(
 )
 # TODO: choose an answer: press its button
 # BEGIN SOLUTION
-leaders.commit("those that broker 2 leads")
+leaders.choose("those that broker 2 leads")
 # END SOLUTION
 
 # %%
@@ -227,7 +227,7 @@ members = lab.predict(
 )
 # TODO: choose an answer: press its button
 # BEGIN SOLUTION
-members.commit("brokers 1 and 3")
+members.choose("brokers 1 and 3")
 # END SOLUTION
 
 # %% [markdown]
@@ -342,7 +342,7 @@ for number in range(1000):
         failsafe, f"while broker 2 was away: {number}", on_delivery=lambda e, m: errors.append(e)
     )
 left = producer.flush()
-lab.happened("1,000 records were acknowledged by two copies each", errors == [None] * 1000)
+lab.observed("1,000 records were acknowledged by two copies each", errors == [None] * 1000)
 
 # %% [markdown]
 # ### Exercise 3.3: Have a write refused
@@ -441,7 +441,7 @@ lab.check.write_refused(producer, errors, why)
 told = lab.cluster.tool("kafka-topics", "--describe", "--topic", f"{payments}|{invoices}")
 lines = [line.strip() for line in told.splitlines() if "Elr" in line]
 print(*lines, sep="\n")
-lab.happened("One copy was kept as eligible to lead", sum("Elr: 2" in line for line in lines) == 1)
+lab.observed("One copy was kept as eligible to lead", sum("Elr: 2" in line for line in lines) == 1)
 
 # %% [markdown]
 # Whoever lowers `min.insync.replicas` in such a state makes the topic writable again, and clears its ELR: from then on the copy that is away is not safe any more. Better bring the broker back.
@@ -473,7 +473,7 @@ lab.wait_until(lambda: dict(look().ends).get(2), what="broker 2 to fetch")
 seen = look()
 for broker, end in seen.ends:
     print(f"broker {broker} holds {end:,} records of {seen.end:,}", "in sync" * (broker in seen.isr))
-lab.happened("Broker 2 fetched again, and was not in sync", 2 not in seen.isr)
+lab.observed("Broker 2 fetched again, and was not in sync", 2 not in seen.isr)
 
 # %% [markdown]
 # This is what *out of sync* means: not silent, only behind. The distance between the leader's end and a copy's end is its **lag**. (An old course starts `kafka-replica-verification` to see it; that tool is deprecated. Watch under-replicated partitions instead.) Now the throttle is taken away.
@@ -484,7 +484,7 @@ together(lab, [films, failsafe])
 seen = look()
 for broker, end in seen.ends:
     print(f"broker {broker} holds {end:,} records of {seen.end:,}", "in sync" * (broker in seen.isr))
-lab.happened("The copy reached the end and was in sync again", set(seen.isr) == {1, 2, 3})
+lab.observed("The copy reached the end and was in sync again", set(seen.isr) == {1, 2, 3})
 
 # %% [markdown] covers="B127 E021"
 # All copies are back. And the leaders?
@@ -495,7 +495,7 @@ leads = Counter(p.leader for p in partitions)
 first = Counter(p.replicas[0] for p in partitions)
 for broker in lab.cluster.brokers:
     print(f"broker {broker} leads {leads[broker]} partitions, and should lead {first[broker]}")
-lab.happened("Broker 2 came back and led nothing", leads[2] == 0)
+lab.observed("Broker 2 came back and led nothing", leads[2] == 0)
 
 # %% [markdown]
 # Broker 2 holds everything and does nothing but copy, and the other two do its work. In production the controller looks every 300 s (`leader.imbalance.check.interval.seconds`) and gives leadership back, because `auto.leader.rebalance.enable` is true. On this bench it is false, so that you can do it yourself.
@@ -609,18 +609,18 @@ guess = lab.predict(
 )
 # TODO: choose an answer: press its button
 # BEGIN SOLUTION
-guess.commit("0")
+guess.choose("0")
 # END SOLUTION
 
 # %% [markdown]
-# When the second broker is stopped, the **quorum** is gone too: our brokers are also the controllers, and one of three controllers can decide nothing (lab 04). So the bench wants to hear `anyway=True`. What was decided before stays.
+# When the second broker is stopped, the **quorum** is gone too: our brokers are also the controllers, and one of three controllers can decide nothing (lab 04). So the bench wants to hear `force=True`. What was decided before stays.
 
 # %%
 from threebrokers.kafka.log_reader import read_log
 
 lab.cluster.stop(3)
 found["one is gone"] = accepted()
-lab.cluster.stop(2, anyway=True)
+lab.cluster.stop(2, force=True)
 found["two are gone"] = accepted()
 
 strong = lab.topic("copies-3-least-2")
@@ -646,8 +646,8 @@ table
 # %%
 print(len(records), "records were read with two brokers gone")
 rules = [[3, 2, 1], [3, 3, 2], [3, 1, 0], [3, 3, 3], [3, 3, 0], [3, 0, 0]]
-lab.happened("Every number of the table was what the rules say", table.values.tolist() == rules)
-lab.happened("What was accepted before could still be read", len(records) >= 6)
+lab.observed("Every number of the table was what the rules say", table.values.tolist() == rules)
+lab.observed("What was accepted before could still be read", len(records) >= 6)
 
 # %%
 together(lab)  # starts what is missing, and waits until all copies are in sync
@@ -679,7 +679,7 @@ guess = lab.predict(
 )
 # TODO: choose an answer: press its button
 # BEGIN SOLUTION
-guess.commit("after some seconds")
+guess.choose("after some seconds")
 # END SOLUTION
 
 # %%
@@ -726,8 +726,8 @@ pd.DataFrame(rows, index=[*["all well"] * 4, *["one copy frozen"] * 4])
 
 # %%
 usual = sorted(row["acknowledged"] for row in rows[-3:])[1]
-lab.happened("The frozen copy was expelled", len(rows[-1]["ISR"]) == 2)
-lab.happened("All waited for it until then, and nobody after that", usual < waited / 2)
+lab.observed("The frozen copy was expelled", len(rows[-1]["ISR"]) == 2)
+lab.observed("All waited for it until then, and nobody after that", usual < waited / 2)
 together(lab, [slow])
 
 # %% [markdown]
@@ -871,7 +871,7 @@ def bytes_from(rack):
 
 
 read = {"no rack": bytes_from(None), "rack-2": bytes_from("rack-2")}
-lab.happened("The reader in rack-2 got its records from broker 2", read["rack-2"][1] > 3_000_000)
+lab.observed("The reader in rack-2 got its records from broker 2", read["rack-2"][1] > 3_000_000)
 pd.DataFrame(read, index=[f"from broker {broker}" for broker in lab.cluster.brokers])
 
 # %% [markdown]

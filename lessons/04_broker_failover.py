@@ -58,7 +58,7 @@ guess = lab.predict(
 )
 # TODO: choose an answer: press its button
 # BEGIN SOLUTION
-guess.commit("cut")
+guess.choose("cut")
 # END SOLUTION
 
 # %% [markdown]
@@ -156,7 +156,7 @@ def leaders_elsewhere():
     return victim not in {p.leader for t in lab.cluster.sight([heartbeats]).topics for p in t.partitions}
 
 
-with lab.record(heartbeats, *others) as tape, Heart(heartbeats, place.id) as heart:
+with lab.record(heartbeats, *others) as recording, Heart(heartbeats, place.id) as heart:
     for how, undo in UNDO.items():
         began = time.monotonic()
         getattr(lab.cluster, how)(victim)
@@ -169,7 +169,7 @@ with lab.record(heartbeats, *others) as tape, Heart(heartbeats, place.id) as hea
         calm(lab.cluster)
         heart.wait()
 
-tape.show()
+recording.show()
 
 # %% [markdown]
 # What was done stands at the top of the picture. Look for the hatched gaps below it. How long were they?
@@ -177,21 +177,21 @@ tape.show()
 # %%
 import pandas as pd
 
-acts = {act.verb: act for act in tape.acts if act.verb in UNDO}
+actions = {action.kind: action for action in recording.actions if action.kind in UNDO}
 kinds = {"acknowledged": "producer hears no ok", "delivered": "consumer hears nothing"}
 silence = pd.DataFrame(
     {
-        words: [tape.silence(kind, after=act).seconds for act in acts.values()]
+        words: [recording.longest_gap(kind, after=action).seconds for action in actions.values()]
         for kind, words in kinds.items()
     },
-    index=list(acts),
+    index=list(actions),
 )
 guess.compare(silence["consumer hears nothing"].idxmax())
 silence.round(1)
 
 # %%
-lab.happened("A clean stop was the shortest silence", silence["consumer hears nothing"].idxmin() == "stop")
-lab.happened(
+lab.observed("A clean stop was the shortest silence", silence["consumer hears nothing"].idxmin() == "stop")
+lab.observed(
     "After the cut the consumer heard nothing until the network was mended",
     silence["consumer hears nothing"]["cut"] > 2 * PATIENCE,
 )
@@ -207,52 +207,60 @@ lab.happened(
 # %% [markdown]
 # ### Exercise 4.1: Measure the four silences
 #
-# Set `silences`: for each of the words `"stop"`, `"kill"`, `"pause"` and `"cut"` the longest time in seconds without a **delivery** after that act, taken from `tape`.
+# Set `silences`: for each of the words `"stop"`, `"kill"`, `"pause"` and `"cut"` the longest time in seconds without a **delivery** after that action, taken from `recording`.
 
 # %%
-# TODO: ask the tape for each of its acts
+# TODO: ask the recording for each of its actions
 # BEGIN SOLUTION
 silences = {}
-for act in tape.acts:
-    if act.verb in UNDO:
-        silences[act.verb] = tape.silence("delivered", after=act).seconds
+for action in recording.actions:
+    if action.kind in UNDO:
+        silences[action.kind] = recording.longest_gap("delivered", after=action).seconds
 # END SOLUTION
 
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# What does `tape.acts` hold, and which of these acts began a silence? A recording knows several kinds of silence: which one does a consumer feel?
+# What does `recording.actions` hold, and which of these actions began a silence? A recording knows several kinds of silence: which one does a consumer feel?
 #
 # </details>
 # <details><summary>Another hint</summary>
 #
-# `tape.silence(kind, after=act)` returns the longest gap of one kind between this act and the next. The gap has `seconds`. Without `after` it is the longest gap of the whole tape.
+# `recording.longest_gap(kind, after=action)` returns the longest gap of one kind between this action and the next. The gap has `seconds`. Without `after` it is the longest gap of the whole recording.
 #
 # </details>
 
 # %% tags=["wrong"]
 # mixes up sending and delivery | times between two sent records
-silences = {act.verb: tape.silence("sent", after=act).seconds for act in tape.acts if act.verb in UNDO}
+silences = {
+    action.kind: recording.longest_gap("sent", after=action).seconds
+    for action in recording.actions
+    if action.kind in UNDO
+}
 
 # %% tags=["wrong"]
 # takes what the producer hears | without an acknowledgement, which the producer feels
 silences = {
-    act.verb: tape.silence("acknowledged", after=act).seconds for act in tape.acts if act.verb in UNDO
+    action.kind: recording.longest_gap("acknowledged", after=action).seconds
+    for action in recording.actions
+    if action.kind in UNDO
 }
 
 # %% tags=["wrong"]
-# takes the largest of another run | the longest of the whole tape for every act
-silences = {how: tape.silence("delivered").seconds for how in UNDO}
+# takes the largest of another run | the longest of the whole recording for every action
+silences = {how: recording.longest_gap("delivered").seconds for how in UNDO}
 
 # %% tags=["wrong"]
 # measures the way back | after the broker came back
-pairs = list(zip(tape.acts, tape.acts[1:], strict=False))
+pairs = list(zip(recording.actions, recording.actions[1:], strict=False))
 silences = {
-    gone.verb: tape.silence("delivered", after=back).seconds for gone, back in pairs if gone.verb in UNDO
+    gone.kind: recording.longest_gap("delivered", after=back).seconds
+    for gone, back in pairs
+    if gone.kind in UNDO
 }
 
 # %% tags=["nbval-check-output"]
-lab.check.silences_measured(tape, silences)
+lab.check.silences_measured(recording, silences)
 
 # %% [markdown] covers="B023 B066 D105 B126"
 # ## Who becomes the leader?
@@ -274,14 +282,14 @@ guess = lab.predict(
 )
 # TODO: choose an answer: press its button
 # BEGIN SOLUTION
-guess.commit("broker 3")
+guess.choose("broker 3")
 # END SOLUTION
 
 # %%
-kill = acts["kill"]
-before = [sight for sight in tape.sights if sight.at < kill.at][-1]
-back = next(act.at for act in tape.acts if act.at > kill.at)
-during = [sight for sight in tape.sights if sight.at < back][-1]
+kill = actions["kill"]
+before = [sight for sight in recording.sights if sight.at < kill.at][-1]
+back = next(action.at for action in recording.actions if action.at > kill.at)
+during = [sight for sight in recording.sights if sight.at < back][-1]
 
 
 def leaders(sight, topic):
@@ -299,9 +307,9 @@ pd.DataFrame(rows, columns=["topic", "partition", "replicas", "leads after the k
 # %%
 followed = [(replicas[1:] or ["nobody"])[0] == now for _, _, replicas, now in rows]
 guess.compare("broker 3" if all(followed) else "whichever answers first")
-lab.happened("Every partition went to the next replica in its list", all(followed))
+lab.observed("Every partition went to the next replica in its list", all(followed))
 alone = [row for row in rows if len(row[2]) == 1]
-lab.happened("A partition with one copy had no leader any more", all(row[3] == "nobody" for row in alone))
+lab.observed("A partition with one copy had no leader any more", all(row[3] == "nobody" for row in alone))
 
 # %% [markdown] covers="B131 B133"
 # No vote is held. The controller takes the first replica of the list that is alive and in the ISR. All of the ISR hold every confirmed record, so any of them will do.
@@ -334,7 +342,7 @@ decided = [entry for entry in decided if entry["type"] != "NO_OP_RECORD"]  # the
 print(len(decided), "records; the first and the last two:")
 print(*decided[:2], *decided[-2:], sep="\n")
 fenced = [entry["data"] for entry in decided if entry["type"] == "BROKER_REGISTRATION_CHANGE_RECORD"]
-lab.happened("The log says that the broker was fenced", victim in [entry["brokerId"] for entry in fenced])
+lab.observed("The log says that the broker was fenced", victim in [entry["brokerId"] for entry in fenced])
 
 # %% [markdown] covers="B069 D106 E101"
 # ## The way back
@@ -344,7 +352,7 @@ lab.happened("The log says that the broker was fenced", victim in [entry["broker
 # It does not lead again by itself, at least not at once: an old book leaves its broker without work here. After `calm` moved leadership back, the epochs tell how often a partition had a new leader:
 
 # %%
-epochs = {"before": before, "killed": during, "at the end": tape.sights[-1]}
+epochs = {"before": before, "killed": during, "at the end": recording.sights[-1]}
 pd.DataFrame(
     {
         when: {
@@ -399,11 +407,11 @@ print(f"with a key: {len(failed) - failed.count('')} of 13 failed; without: {fai
 # %%
 lost_by_key = [consistent(key.encode(), 13) for key in failed if key]
 leaderless = [p.id for p in before.topic(single).partitions if p.leader == victim]
-lab.happened(
+lab.observed(
     "Of the keyed records exactly those for leaderless partitions failed",
     sorted(lost_by_key) == leaderless,
 )
-lab.happened("Most records without a key went elsewhere", failed.count("") < 13)
+lab.observed("Most records without a key went elsewhere", failed.count("") < 13)
 
 # %% [markdown]
 # Without a key this client draws a partition, and if nobody leads it, it draws once more. Sometimes it has bad luck twice. (Java's client chooses only among partitions that have a leader.) Nobody should move a keyed record elsewhere: its place is part of its meaning.
@@ -514,7 +522,7 @@ guess = lab.predict(
 )
 # TODO: choose an answer: press its button
 # BEGIN SOLUTION
-guess.commit("it says ok, and the record is lost")
+guess.choose("it says ok, and the record is lost")
 # END SOLUTION
 
 # %%
@@ -545,7 +553,7 @@ for writer in writers.values():
     writer.produce(cut_off, b"in peace")
     writer.flush()
 old = look().leader
-with lab.record(cut_off) as tape:
+with lab.record(cut_off) as recording:
     lab.cluster.cut(old)
     lab.wait_until(lambda: look().leader not in (old, None), what="a second leader", within=20)
     for writer in writers.values():
@@ -561,10 +569,10 @@ balance = ledger.balance(cut_off)
 balance
 
 # %%
-lab.happened("Two brokers believed that they lead", split.claims == (old,))
-lab.happened("With acks=1 the old leader said ok", told[1] == ["ok", "ok"])
-lab.happened("With acks=all nobody said ok", told["all"] == ["ok", "_MSG_TIMED_OUT"])
-lab.happened(
+lab.observed("Two brokers believed that they lead", split.claims == (old,))
+lab.observed("With acks=1 the old leader said ok", told[1] == ["ok", "ok"])
+lab.observed("With acks=all nobody said ok", told["all"] == ["ok", "_MSG_TIMED_OUT"])
+lab.observed(
     "The record with acks=1 was gone after the heal", [e.number.producer for e in balance.lost] == [1]
 )
 guess.compare("it says ok, and the record is lost" if balance.lost else "it says ok, and the record stays")
@@ -596,7 +604,10 @@ def coordinator_of(group):
     def ask():
         try:
             return (
-                lab.admin.describe_consumer_groups([group], request_timeout=5)[group].result().coordinator.id
+                lab.admin()
+                .describe_consumer_groups([group], request_timeout=5)[group]
+                .result()
+                .coordinator.id
             )
         except KafkaException:  # a new coordinator reads all offsets before it answers
             return None
@@ -638,14 +649,14 @@ def read_and_commit(reader):
 # %% [markdown]
 # ### Exercise 4.3: Kill the coordinator
 #
-# `reader` is a member of the group `group` and has read and committed some records. Record with `lab.record(readings, groups=[group])` as `tape`: find the group's coordinator, kill that broker, and go on with `read_and_commit(reader)`. Then set `after`: the broker that is the coordinator now.
+# `reader` is a member of the group `group` and has read and committed some records. Record with `lab.record(readings, groups=[group])` as `recording`: find the group's coordinator, kill that broker, and go on with `read_and_commit(reader)`. Then set `after`: the broker that is the coordinator now.
 
 # %%
 calm(lab.cluster)
 group, reader = a_member()
-# TODO: record as `tape` how you kill the coordinator and read on; who is the coordinator `after`?
+# TODO: record as `recording` how you kill the coordinator and read on; who is the coordinator `after`?
 # BEGIN SOLUTION
-with lab.record(readings, groups=[group]) as tape:
+with lab.record(readings, groups=[group]) as recording:
     lab.cluster.kill(coordinator_of(group))
     read_and_commit(reader)
     after = coordinator_of(group)
@@ -659,31 +670,31 @@ with lab.record(readings, groups=[group]) as tape:
 # </details>
 # <details><summary>Another hint</summary>
 #
-# `with lab.record(…) as tape:` records while the lines in it run. Three lines are enough: the kill, the reading, and the question once more.
+# `with lab.record(…) as recording:` records while the lines in it run. Three lines are enough: the kill, the reading, and the question once more.
 #
 # </details>
 
 # %% tags=["wrong"]
 # nobody is killed | nobody was killed while
-with lab.record(readings, groups=[group]) as tape:
+with lab.record(readings, groups=[group]) as recording:
     read_and_commit(reader)
     after = coordinator_of(group)
 
 # %% tags=["wrong"]
 # takes the partition's leader for the coordinator | leads the partition of
-with lab.record(readings, groups=[group]) as tape:
+with lab.record(readings, groups=[group]) as recording:
     lab.cluster.kill(lab.cluster.state([readings]).topic(readings).partitions[0].leader)
     after = coordinator_of(group)
 
 # %% tags=["wrong"]
 # says the old one | is the broker that you killed
-with lab.record(readings, groups=[group]) as tape:
+with lab.record(readings, groups=[group]) as recording:
     after = coordinator_of(group)
     lab.cluster.kill(after)
     read_and_commit(reader)
 
 # %% tags=["nbval-check-output"]
-lab.check.group_goes_on(tape, after)
+lab.check.group_goes_on(recording, after)
 
 # %% [markdown] covers="E012 E013 E037 E089 E113 B026"
 # ## When the controller itself dies
@@ -695,7 +706,7 @@ lab.check.group_goes_on(tape, after)
 # Beware of one answer: `describe_cluster()` of the AdminClient has a field `controller`. With KRaft it names *any* live broker, because clients no longer talk to the controller.
 
 # %%
-asked = [lab.admin.describe_cluster().result().controller.id for _ in range(5)]
+asked = [lab.admin().describe_cluster().result().controller.id for _ in range(5)]
 print("describe_cluster names", asked, "and the active controller is", lab.cluster.sight([]).quorum_leader)
 
 # %% [markdown]
@@ -731,7 +742,7 @@ may_fail = 2
 
 # %% tags=["wrong"]
 # asks describe_cluster | names any live broker
-before = str(lab.admin.describe_cluster().result().controller)
+before = str(lab.admin().describe_cluster().result().controller)
 after = before
 may_fail = 2
 
@@ -803,7 +814,7 @@ for number in range(5):
     producer.produce(unclean, f"everybody has {number}")
 left = producer.flush(10)
 
-with lab.record(unclean, guarded) as tape:
+with lab.record(unclean, guarded) as recording:
     lab.cluster.cut(follower)
     lab.wait_until(lambda: partition(unclean).isr == (leader,), what="an ISR of one", within=20)
     for number in range(5, 15):
@@ -811,7 +822,7 @@ with lab.record(unclean, guarded) as tape:
     left = producer.flush(10)
     lab.wait_until(was_refused, what="a refusal", within=20)
     described = lab.cluster.tool("kafka-topics", "--describe", "--topic", guarded)
-    lab.cluster.cut(leader, anyway=True)
+    lab.cluster.cut(leader, force=True)
     lab.cluster.heal(follower)
     for topic in [unclean, guarded]:
         lab.wait_until(lambda topic=topic: partition(topic).leader == follower, what="a leader", within=30)
@@ -821,12 +832,12 @@ balance = ledger.balance(unclean)
 balance
 
 # %%
-lab.happened("The replica that was out of sync became the leader", balance.stored)
-lab.happened(
+lab.observed("The replica that was out of sync became the leader", balance.stored)
+lab.observed(
     "Ten confirmed records were lost, and no other",
     [e.number.sequence for e in balance.lost] == list(range(5, 15)),
 )
-lab.happened("The topic that wants two copies refused the record", refusals & said and None not in said)
+lab.observed("The topic that wants two copies refused the record", refusals & said and None not in said)
 print(next(line for line in described.splitlines() if "Partition: 0\t" in line))
 
 # %% [markdown]
@@ -837,7 +848,7 @@ print(next(line for line in described.splitlines() if "Partition: 0\t" in line))
 # %% [markdown]
 # ### Exercise 4.5: What went, and who took it
 #
-# Tell the story of `unclean` from `balance` and `tape`. Set `lost`: the list of **offsets** that the lost records had. Set `was_in_sync`: was the replica that was elected in the ISR, `True` or `False`? And `first`: which broker had to come back first so that nothing were lost?
+# Tell the story of `unclean` from `balance` and `recording`. Set `lost`: the list of **offsets** that the lost records had. Set `was_in_sync`: was the replica that was elected in the ISR, `True` or `False`? And `first`: which broker had to come back first so that nothing were lost?
 
 # %%
 # TODO: set `lost` (a list of offsets), `was_in_sync` (True or False) and `first` (a broker's number)
@@ -850,7 +861,7 @@ first = leader
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# Which of the records had the ISR of one confirmed? And who was that one? Look at `tape.show()`.
+# Which of the records had the ISR of one confirmed? And who was that one? Look at `recording.show()`.
 #
 # </details>
 # <details><summary>Another hint</summary>
@@ -884,7 +895,7 @@ was_in_sync = False
 first = follower
 
 # %% tags=["nbval-check-output"]
-lab.check.loss_told(ledger, tape, lost, was_in_sync, first)
+lab.check.loss_told(ledger, recording, lost, was_in_sync, first)
 
 # %% [markdown] covers="A014"
 # ## And if all three die at once?
@@ -894,12 +905,12 @@ lab.check.loss_told(ledger, tape, lost, was_in_sync, first)
 # %%
 calm(lab.cluster)
 for broker in lab.cluster.brokers:
-    lab.cluster.kill(broker, anyway=True)
+    lab.cluster.kill(broker, force=True)
 calm(lab.cluster)
 
 from threebrokers.kafka.log_reader import read_log
 
-lab.happened("All 200 readings were there after three kills", len(read_log(lab.bootstrap, readings)) == 200)
+lab.observed("All 200 readings were there after three kills", len(read_log(lab.bootstrap, readings)) == 200)
 
 # %% [markdown]
 # ## What to remember

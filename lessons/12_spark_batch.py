@@ -55,7 +55,7 @@ guess = lab.predict(
 )
 # TODO: choose an answer: press its button
 # BEGIN SOLUTION
-guess.commit("none")
+guess.choose("none")
 # END SOLUTION
 
 # %%
@@ -323,7 +323,7 @@ guess = lab.predict(
 )
 # TODO: choose an answer: press its button
 # BEGIN SOLUTION
-guess.commit("the same airport and hour")
+guess.choose("the same airport and hour")
 # END SOLUTION
 
 # %%
@@ -401,7 +401,7 @@ guess = lab.predict(
 )
 # TODO: choose an answer: press its button
 # BEGIN SOLUTION
-guess.commit("those of one partition")
+guess.choose("those of one partition")
 # END SOLUTION
 
 # %%
@@ -566,7 +566,7 @@ guess = lab.predict(
 )
 # TODO: choose an answer: press its button
 # BEGIN SOLUTION
-guess.commit("all")
+guess.choose("all")
 # END SOLUTION
 
 # %%

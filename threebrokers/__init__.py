@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from threebrokers.cluster import Cluster
-    from threebrokers.errors import BenchError
+    from threebrokers.errors import LabError
     from threebrokers.lab.lab import Lab
     from threebrokers.lab.opening import open_lab
 
-__all__ = ["BenchError", "Cluster", "Lab", "open_lab"]
+__all__ = ["Cluster", "Lab", "LabError", "open_lab"]
 
-_MODULES = {"BenchError": "errors", "Cluster": "cluster", "Lab": "lab.lab", "open_lab": "lab.opening"}
+_MODULES = {"LabError": "errors", "Cluster": "cluster", "Lab": "lab.lab", "open_lab": "lab.opening"}
 
 
 # Every command and every program imports this package, and few of them need a lab.

@@ -1,7 +1,7 @@
 """Faults that the course foresees."""
 
 
-class BenchError(Exception):
+class LabError(Exception):
     """A foreseeable fault, told in one sentence that names the next step."""
 
     def _render_traceback_(self) -> list[str]:

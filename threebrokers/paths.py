@@ -6,7 +6,7 @@ from pathlib import Path
 
 import platformdirs
 
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 
 
 def repo() -> Path:
@@ -17,7 +17,7 @@ def repo() -> Path:
 def cache() -> Path:
     """Return the folder that all clones share: Kafka's jars and what was prepared from them.
 
-    `THREEBROKERS_CACHE` moves it. Raises BenchError if it cannot be made.
+    `THREEBROKERS_CACHE` moves it. Raises LabError if it cannot be made.
     """
     return _folder(
         os.environ.get("THREEBROKERS_CACHE") or platformdirs.user_cache_path("threebrokers"),
@@ -29,7 +29,7 @@ def home() -> Path:
     """Return the folder of this bench: its state, data, logs and progress.
 
     `THREEBROKERS_HOME` moves it; the default belongs to this clone alone, so two clones never meet.
-    Raises BenchError if it cannot be made.
+    Raises LabError if it cannot be made.
     """
     given = os.environ.get("THREEBROKERS_HOME")
     if given:
@@ -43,7 +43,7 @@ def _folder(path: str | Path, variable: str) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
-        raise BenchError(
+        raise LabError(
             f"The folder {folder} cannot be made ({fault.strerror}): "
             f"set {variable} to a folder that you may write to."
         ) from fault

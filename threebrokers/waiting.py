@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.notebook import running_cell, shell, show
 
 T = TypeVar("T")
@@ -73,13 +73,13 @@ def wait_until(look: Callable[[], T | None], *, what: str, within: float, otherw
     """Return the first true value of `look()`.
 
     Looks again until then, for at most `within` seconds, and shows in a notebook what it waits for.
-    Raises BenchError, which ends with `otherwise` (what to do), if it does not come.
+    Raises LabError, which ends with `otherwise` (what to do), if it does not come.
     """
     with shown(what, within):
         for found in poll(look, within):
             if found:
                 return found
-    raise BenchError(f"Waited {within:g} s for {what}, and it did not come: {otherwise}")
+    raise LabError(f"Waited {within:g} s for {what}, and it did not come: {otherwise}")
 
 
 def quiet_wait(look: Callable[[], Any], within: float) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.sights import after_a_kill, broker, group, member, partition, sight, topic
-from threebrokers.kafka.state import Act
+from threebrokers.kafka.state import Action
 from threebrokers.panel.events import events
 from threebrokers.panel.frame import Scene, frame
 from threebrokers.panel.widget import HERE
@@ -26,12 +26,12 @@ const model = {
 widget.render({ model, el: document.querySelector("main") });
 """
 READERS = group(member("worker-a", *range(7)), member("worker-b", *range(7, 13)))
-KILL = Act(12.4, "kill", 2)
+KILL = Action(12.4, "kill", 2)
 
 
 def drawn(look, **more):
     told = events(sight(0.0), look, [KILL])
-    return frame(look, Scene(begun=0.0, events=told, acts=[KILL], topics=["failsafe"], **more))
+    return frame(look, Scene(begun=0.0, events=told, actions=[KILL], topics=["failsafe"], **more))
 
 
 CALM = drawn(replace(sight(10.0), groups=(READERS,)))
@@ -111,7 +111,7 @@ def test_nothing_jumps(show, width):
 def test_a_button_that_costs_the_quorum_asks_first(show):
     page = show(KILLED)
     page.locator('[data-press="kill 3"]').click()
-    assert page.evaluate("sent") == [{"verb": "kill", "broker": 3, "anyway": False}]
+    assert page.evaluate("sent") == [{"kind": "kill", "broker": 3, "force": False}]
     kill = page.locator('[data-press="kill 1"]')
     kill.focus()
     page.keyboard.press("Enter")
@@ -125,7 +125,7 @@ def test_a_button_that_costs_the_quorum_asks_first(show):
     assert len(page.evaluate("sent")) == 1
     page.keyboard.press("Enter")
     page.keyboard.press("Enter")
-    assert page.evaluate("sent.at(-1)") == {"verb": "kill", "broker": 1, "anyway": True}
+    assert page.evaluate("sent.at(-1)") == {"kind": "kill", "broker": 1, "force": True}
 
 
 def test_a_button_that_does_not_fit_does_nothing(show):

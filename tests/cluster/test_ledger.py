@@ -37,7 +37,7 @@ def read(reader: LabConsumer, count: int) -> list[Message]:
 def wait_copied(ledger: Ledger, topic: str) -> None:
     """Wait until every record can be read: then each replica in sync has it."""
     wait_until(
-        lambda: not ledger.balance(topic).unreadable, what="the copies", within=20, otherwise="see logs"
+        lambda: not ledger.balance(topic).not_yet_readable, what="the copies", within=20, otherwise="see logs"
     )
 
 
@@ -100,9 +100,9 @@ def test_aborted_deleted_and_without_a_report(lab: Lab) -> None:
     assert sequences(found.uncommitted) == [1]
     assert sequences(found.committed) == [0]
     assert [number.producer for number in found.unknown] == [2]
-    deleted = lab.admin.delete_records([TopicPartition(topic, 0, 1)])
+    deleted = lab.admin().delete_records([TopicPartition(topic, 0, 1)])
     assert [future.result().low_watermark for future in deleted.values()] == [1]
-    assert sequences(ledger.balance(topic).retired) == [0]
+    assert sequences(ledger.balance(topic).expired) == [0]
     assert not ledger.balance(topic).lost
 
 
@@ -122,7 +122,7 @@ def test_a_record_that_no_follower_has_is_not_readable_and_not_lost(lab: Lab, cl
         assert producer.flush(10) == 0
         # The leader waits for replica.lag.time.max.ms before it goes on without the follower.
         found = ledger.balance(topic)
-        assert sequences(found.unreadable) == [1] or sequences(found.stored) == [0, 1]
+        assert sequences(found.not_yet_readable) == [1] or sequences(found.stored) == [0, 1]
         assert not found.lost
     finally:
         cluster.resume(follower)
@@ -159,7 +159,7 @@ def unclean(lab: Lab, ledger: Ledger, cluster: Cluster) -> Balance:
         for _ in range(5):
             producer.produce(topic, b"only on the leader")
         assert producer.flush(10) == 0
-        cluster.kill(leader, anyway=True)
+        cluster.kill(leader, force=True)
         cluster.start(follower)
         wait_until(lambda: partition().leader == follower, what="a leader", within=30, otherwise="see logs")
     finally:

@@ -11,7 +11,7 @@ from confluent_kafka import Producer
 
 from threebrokers.cluster import Cluster, links, state_file, topics
 from threebrokers.cluster.settings import BROKERS
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.kafka.log_reader import SILENCE, read_log
 from threebrokers.waiting import quiet_wait
 
@@ -146,30 +146,30 @@ def test_a_delay_can_be_measured_and_goes(healthy, topic):
 
 
 def test_every_act_is_reported_and_what_is_broken_is_told(healthy):
-    acts = []
-    end = healthy.on_act(acts.append)
+    actions = []
+    end = healthy.on_action(actions.append)
     healthy.slow(2, ms=5, from_="clients")
     healthy.cut(2)
     assert [fault.effect for fault in healthy.faults()] == ["slow", "cut"]
-    with pytest.raises(BenchError, match=r"takes the quorum away.*say cut\(3, anyway=True\)"):
+    with pytest.raises(LabError, match=r"takes the quorum away.*say cut\(3, force=True\)"):
         healthy.cut(3)
-    with pytest.raises(BenchError, match=r"takes the quorum away.*say kill\(3, anyway=True\)"):
+    with pytest.raises(LabError, match=r"takes the quorum away.*say kill\(3, force=True\)"):
         healthy.kill(3)
     healthy.stall(3, from_="clients")
     healthy.heal(2)
     assert [fault.broker for fault in healthy.faults()] == [3]
     healthy.heal()
     end()
-    assert [(a.verb, a.broker) for a in acts] == [
+    assert [(a.kind, a.broker) for a in actions] == [
         ("slow", 2), ("cut", 2), ("stall", 3), ("heal", 2), ("heal", 3),
     ]  # fmt: skip
-    assert acts[1].more == "from the other brokers and the quorum"
+    assert actions[1].more == "from the other brokers and the quorum"
 
 
 def test_another_kernel_finds_the_links_and_a_killed_one_leaves_them(healthy, home):
-    act = "Cluster().cut(2, from_='clients'); print('cut', flush=True); input()"
+    action = "Cluster().cut(2, from_='clients'); print('cut', flush=True); input()"
     kernel = subprocess.Popen(
-        [sys.executable, "-c", f"from threebrokers import Cluster; {act}"],
+        [sys.executable, "-c", f"from threebrokers import Cluster; {action}"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -188,7 +188,7 @@ def test_links_whose_process_was_killed_are_told_and_mended(healthy, topic, home
     before = state_file.load(home).links
     psutil.Process(before.pid).kill()
     assert quiet_wait(lambda: not before.process(), 5)
-    with pytest.raises(BenchError, match=r"process that carries the links .* has ended"):
+    with pytest.raises(LabError, match=r"process that carries the links .* has ended"):
         healthy.cut(2)
     assert healthy.up() == []
     assert state_file.load(home).links != before
@@ -204,7 +204,7 @@ def test_links_come_and_go_and_data_stay(healthy, topic, home):
     assert "again without links" in said[0]
     assert not healthy.links
     assert links.find(home) == []
-    with pytest.raises(BenchError, match=r"no links that can be cut: .*up\(links=True\)"):
+    with pytest.raises(LabError, match=r"no links that can be cut: .*up\(links=True\)"):
         healthy.cut(2)
     assert healthy.faults() == []
     assert [r.value for r in read_log(healthy.bootstrap, TOPIC)] == [b"kept"]

@@ -63,7 +63,7 @@ def test_it_tells_of_every_fault_and_never_stands_still(cluster, panel, notes):
 
     cluster.stop(second)
     seen(panel, f"broker {second} is gone")
-    cluster.kill(first, anyway=True)
+    cluster.kill(first, force=True)
     seen(panel, "the quorum is lost")
     cluster.start(first)
     seen(panel, "enough voters are up again for a quorum")

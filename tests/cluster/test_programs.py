@@ -14,7 +14,7 @@ from tests.commands import SLOW
 from threebrokers.cluster import Cluster, topics
 from threebrokers.cluster import programs as register
 from threebrokers.cluster.process import identify
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.program import Programs
 from threebrokers.waiting import quiet_wait
 from tools.proof.kernel import Kernel
@@ -130,7 +130,7 @@ def test_running_its_cell_again_ends_the_old_one_first(programs):
 def test_it_can_be_started_again_from_its_beginning(programs):
     old = programs.run("short", "print('bye', flush=True)")
     old.wait(within=30)
-    new = programs.again("short")
+    new = programs.restart("short")
     assert new.pid != old.pid
     assert programs["short"] is new
     assert new.wait_for("bye", within=30) == "bye"
@@ -138,18 +138,18 @@ def test_it_can_be_started_again_from_its_beginning(programs):
 
 def test_a_program_that_ends_before_it_says_what_is_awaited_is_told_at_once(programs):
     program = programs.run("short", "print('bye')")
-    with pytest.raises(BenchError, match="The program short ended by itself and had not written “ready”"):
+    with pytest.raises(LabError, match="The program short ended by itself and had not written “ready”"):
         program.wait_for("ready", within=60)
 
 
 def test_what_cannot_be_done_is_one_sentence(programs):
-    with pytest.raises(BenchError, match=r"There is no program 'nobody' yet: run the cell that begins with"):
+    with pytest.raises(LabError, match=r"There is no program 'nobody' yet: run the cell that begins with"):
         programs["nobody"]
-    with pytest.raises(BenchError, match=r"A program's name is one plain word, not ''"):
+    with pytest.raises(LabError, match=r"A program's name is one plain word, not ''"):
         programs.run("", "print()")
     program = programs.run("short", "print('bye')")
     program.wait(within=30)
-    with pytest.raises(BenchError, match=r"The program short runs no more \(it ended by itself\): run its"):
+    with pytest.raises(LabError, match=r"The program short runs no more \(it ended by itself\): run its"):
         program.kill()
 
 

@@ -9,9 +9,9 @@ from uuid import uuid4
 import pytest
 
 from threebrokers import clock
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.lab.lab import Lab
-from threebrokers.recorder import Tape
+from threebrokers.recorder import Recording
 
 TOPIC = "recorded"
 BEAT_SECONDS = 0.02
@@ -78,10 +78,10 @@ def copies(cluster):
 def recorded(lab, fault, mend):
     """A recording of one fault at the leader, from a healthy bench until it is healthy again."""
     cluster = lab.cluster
-    with heartbeat(lab) as counts, lab.record() as tape:
+    with heartbeat(lab) as counts, lab.record() as recording:
         at_first = counts["delivered"]
         lab.wait_until(lambda: counts["delivered"] > at_first + 25, what="some heartbeats")
-        tape.mark("now")
+        recording.mark("now")
         broken = leader_of(cluster)
         getattr(cluster, fault)(broken)
         lab.wait_until(lambda: leader_of(cluster) not in (None, broken), what="a new leader", within=20)
@@ -89,29 +89,38 @@ def recorded(lab, fault, mend):
         lab.wait_until(lambda: counts["delivered"] > before + 25, what="heartbeats again", within=30)
         getattr(cluster, mend)(broken)
         lab.wait_until(lambda: copies(cluster) == 3, what="all copies", within=30)
-    return tape, broken
+    return recording, broken
 
 
 @pytest.mark.parametrize(("fault", "mend"), [("kill", "start"), ("pause", "resume")])
 def test_a_fault_and_its_silence_are_on_the_tape(lab, tmp_path, fault, mend, notes):
-    tape, broken = recorded(lab, fault, mend)
-    act, back = tape.acts
-    assert [(a.verb, a.broker) for a in tape.acts] == [(fault, broken), (mend, broken)]
-    changed = next(s.at for s in tape.sights if s.at > act.at and led(s) not in (None, broken))
+    recording, broken = recorded(lab, fault, mend)
+    action, back = recording.actions
+    assert [(a.kind, a.broker) for a in recording.actions] == [(fault, broken), (mend, broken)]
+    changed = next(s.at for s in recording.sights if s.at > action.at and led(s) not in (None, broken))
 
-    acknowledged, delivered = (tape.silence(kind, after=act) for kind in ("acknowledged", "delivered"))
+    acknowledged, delivered = (
+        recording.longest_gap(kind, after=action) for kind in ("acknowledged", "delivered")
+    )
     for gap in (acknowledged, delivered):
-        assert gap.start - 0.5 < act.at < changed < gap.start + gap.seconds + 0.2
-        assert gap in tape.gaps()
-    nobody = tape.silence("leader", after=act)
+        assert gap.start - 0.5 < action.at < changed < gap.start + gap.seconds + 0.2
+        assert gap in recording.gaps()
+    nobody = recording.longest_gap("leader", after=action)
     assert nobody.start + nobody.seconds == pytest.approx(changed)
     assert nobody.seconds < acknowledged.seconds
-    assert tape.silence("sent", after=act).seconds < nobody.seconds
-    assert [m.words for m in tape.data.marks] == ["now"]
-    assert tape.data.began < tape.data.marks[0].at < act.at < back.at < tape.data.ended <= clock.now()
+    assert recording.longest_gap("sent", after=action).seconds < nobody.seconds
+    assert [m.words for m in recording.data.marks] == ["now"]
+    assert (
+        recording.data.began
+        < recording.data.marks[0].at
+        < action.at
+        < back.at
+        < recording.data.ended
+        <= clock.now()
+    )
 
-    kept = Tape.load(tape.save(tmp_path / "tape.json"))
-    assert kept.data == tape.data
+    kept = Recording.load(recording.save(tmp_path / "recording.json"))
+    assert kept.data == recording.data
     assert f"concluded: no leader: {broken} cannot serve" in kept.show().words
     notes.append(f"recorder: {fault}: {acknowledged}; {delivered}; {nobody}")
 
@@ -122,50 +131,50 @@ def led(sight):
 
 
 def test_without_a_fault_nothing_stands_out(lab):
-    with heartbeat(lab) as counts, lab.record() as tape:
+    with heartbeat(lab) as counts, lab.record() as recording:
         before = counts["delivered"]
         lab.wait_until(lambda: counts["delivered"] > before + 100, what="a hundred heartbeats")
-        half_way = tape.data
-    assert [gap for gap in tape.gaps(1) if gap.kind in ("leader", "quorum")] == []
-    assert half_way.sights == tape.sights[: len(half_way.sights)]
+        half_way = recording.data
+    assert [gap for gap in recording.gaps(1) if gap.kind in ("leader", "quorum")] == []
+    assert half_way.sights == recording.sights[: len(half_way.sights)]
     group = lab.group("ear")
-    assert {g.name for sight in tape.sights for g in sight.groups} == {group}
-    assert {t.name for sight in tape.sights for t in sight.topics} == {TOPIC}
+    assert {g.name for sight in recording.sights for g in sight.groups} == {group}
+    assert {t.name for sight in recording.sights for t in sight.topics} == {TOPIC}
 
 
 def test_every_record_is_counted_once(lab):
-    with lab.record() as tape, heartbeat(lab) as counts:
+    with lab.record() as recording, heartbeat(lab) as counts:
         lab.wait_until(lambda: counts["delivered"] > 50, what="fifty heartbeats")
         consumer = lab.consumers()[-1]
-    records = {flow.kind: flow.records for flow in tape.flows}
+    records = {flow.kind: flow.records for flow in recording.flows}
     assert records["acknowledged"] == records["sent"] == counts["acknowledged"]
     assert records["delivered"] == counts["delivered"]
     assert "poll" not in vars(consumer)
-    ended = tape.flows
+    ended = recording.flows
     lab.producer().produce(TOPIC, b"later")
-    assert tape.flows == ended
+    assert recording.flows == ended
 
 
 def test_processing_is_noted_by_the_program(lab):
     producer = lab.producer()
     consumer = lab.consumer({"group.id": lab.group("worker"), "auto.offset.reset": "earliest"})
     consumer.subscribe([TOPIC])
-    with lab.record() as tape:
+    with lab.record() as recording:
         for _ in range(3):
             producer.produce(TOPIC, b"work")
         producer.flush()
         for _ in range(3):
             message = consumer.poll(20)
-            tape.processed(message)
-    flow = tape.flows[-1]
+            recording.processed(message)
+    flow = recording.flows[-1]
     assert (flow.kind, flow.topic, flow.partition, flow.records) == ("processed", TOPIC, 0, 3)
 
 
 def test_a_recording_has_a_beginning_and_only_one(lab):
-    tape = lab.record(TOPIC)
-    with pytest.raises(BenchError, match="has not begun"):
-        tape.gaps()
-    with tape:
+    recording = lab.record(TOPIC)
+    with pytest.raises(LabError, match="has not begun"):
+        recording.gaps()
+    with recording:
         pass
-    with pytest.raises(BenchError, match="has begun before"), tape:
+    with pytest.raises(LabError, match="has begun before"), recording:
         pass

@@ -61,7 +61,7 @@ def test_records_that_no_follower_has_are_not_readable(cluster, looker, orders, 
     leader = partitions(looker, orders)[0].leader
     followers = [n for n in cluster.brokers if n != leader]
     for n in followers:
-        cluster.pause(n, anyway=True)
+        cluster.pause(n, force=True)
     # A fetch that was open when its follower was paused may still be answered, without being taken.
     clients = Clients(cluster.bootstrap, tmp_path)
     producer = clients.producer({"acks": 1})

@@ -8,7 +8,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from tests.commands import run
 from threebrokers.cluster import Cluster, topics
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.kafka.clients import Clients, LabConsumer
 from threebrokers.kafka.poller import Looker
 from threebrokers.waiting import quiet_wait
@@ -340,9 +340,9 @@ class TestBrokers:
 
 
 def test_what_is_no_group_is_refused(bench):
-    with pytest.raises(BenchError, match="not by 3"):
+    with pytest.raises(LabError, match="not by 3"):
         explain(bench, 3, TOPIC)
-    with pytest.raises(BenchError, match="A topic is told by its name"):
+    with pytest.raises(LabError, match="A topic is told by its name"):
         explain(bench, "alerts", [TOPIC])
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from threebrokers.cluster import Cluster, docker
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from tools.proof import environment
 
 
@@ -22,7 +22,7 @@ def engine() -> None:
     """End the run with one sentence if Docker cannot be used: a test that is skipped proves nothing."""
     try:
         docker.client().close()
-    except BenchError as fault:
+    except LabError as fault:
         pytest.exit(f"The tests of tests/compose need Docker. {fault}", returncode=1)
 
 

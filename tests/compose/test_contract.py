@@ -9,7 +9,7 @@ import pytest
 from tests.contract import Contract
 from threebrokers.cluster import Cluster
 from threebrokers.cluster.compose import ComposeEngine
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 
 
 def docker(*arguments: str) -> str:
@@ -65,6 +65,6 @@ class TestCompose(Contract):
     )
     def test_what_networks_cannot_do_is_said_with_the_way_to_do_it(self, healthy, fault, words):
         told = rf"Containers cannot {words}.*only cut it off from .*THREEBROKERS_CLUSTER=local make lab"
-        with pytest.raises(BenchError, match=told):
+        with pytest.raises(LabError, match=told):
             fault(healthy)
         assert healthy.faults() == []

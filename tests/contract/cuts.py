@@ -9,7 +9,7 @@ from tests.contract.basis import EVERYBODY, Basis, partitions, producer, send, s
 from threebrokers.cluster import Cluster
 from threebrokers.cluster.link_faults import Fault
 from threebrokers.cluster.settings import BROKERS
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.kafka.log_reader import read_log
 from threebrokers.kafka.state import PartitionSight, Sight
 
@@ -48,8 +48,8 @@ class Cuts(Basis):
         place, others = led_by(sight, old), tuple(n for n in BROKERS if n != old)
         assert send(producer(linked.bootstrap), "before", partition=place) == ["ok"]
         careless, careful = pinned(linked, old, "1"), pinned(linked, old, "all")
-        acts = []
-        end = linked.on_act(acts.append)
+        actions = []
+        end = linked.on_action(actions.append)
         begun = time.monotonic()
         linked.cut(old)
         assert Cluster().faults() == [Fault("cut", old)], "another notebook sees it too"
@@ -77,7 +77,7 @@ class Cuts(Basis):
         begun = time.monotonic()
         linked.heal(old)
         end()
-        assert [(act.verb, act.broker) for act in acts] == [("cut", old), ("heal", old)]
+        assert [(action.kind, action.broker) for action in actions] == [("cut", old), ("heal", old)]
         assert linked.faults() == []
         soon(linked, whole)
         returned = time.monotonic() - begun
@@ -120,8 +120,8 @@ class Cuts(Basis):
 
         other = soon(linked, replaced).quorum_leader
         for verb in ("kill", "cut"):
-            sentence = rf"takes the quorum away.*say {verb}\({other}, anyway=True\)"
-            with pytest.raises(BenchError, match=sentence):
+            sentence = rf"takes the quorum away.*say {verb}\({other}, force=True\)"
+            with pytest.raises(LabError, match=sentence):
                 getattr(linked, verb)(other)
         assert topic in linked.tool("kafka-topics", "--list"), "a tool is not given who is cut off"
         assert linked.up() == [], "nobody had to be started"

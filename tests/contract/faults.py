@@ -16,7 +16,7 @@ from tests.contract.basis import (
     whole,
 )  # fmt: skip
 from threebrokers.cluster import Cluster
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.kafka.log_reader import end_offsets, read_log, start_offsets
 from threebrokers.kafka.state import Sight
 
@@ -65,7 +65,7 @@ class Faults(Basis):
         notes.append(f"{healthy.engine}: {fault} → all led {led:.1f} s, {mend} → full ISR {returned:.1f} s")
 
     def test_asking_for_what_cannot_be_done_is_one_sentence(self, healthy):
-        with pytest.raises(BenchError, match="There is no broker 4"):
+        with pytest.raises(LabError, match="There is no broker 4"):
             healthy.kill(4)
         births = self.births(healthy)
         healthy.start(3)
@@ -77,11 +77,11 @@ class Faults(Basis):
         healthy.kill(3)
         assert healthy.processes()[3].state == "down"
         for again in (healthy.kill, healthy.stop):
-            with pytest.raises(BenchError, match=r"already down: start it with `start\(3\)`"):
+            with pytest.raises(LabError, match=r"already down: start it with `start\(3\)`"):
                 again(3)
-        with pytest.raises(BenchError, match="not running, so it cannot be paused"):
+        with pytest.raises(LabError, match="not running, so it cannot be paused"):
             healthy.pause(3)
-        with pytest.raises(BenchError, match="not running, so it cannot be resumed"):
+        with pytest.raises(LabError, match="not running, so it cannot be resumed"):
             healthy.resume(3)
 
     def test_the_quorum_is_guarded_and_three_starts_at_once_end_in_one_cluster(self, healthy, topic, home):
@@ -89,10 +89,10 @@ class Faults(Basis):
         running = len(self.remains(home))
         healthy.kill(1)
         for verb in ("stop", "kill", "pause"):
-            sentence = rf"takes the quorum away: only broker 3 of 3 voters.*say {verb}\(2, anyway=True\)"
-            with pytest.raises(BenchError, match=sentence):
+            sentence = rf"takes the quorum away: only broker 3 of 3 voters.*say {verb}\(2, force=True\)"
+            with pytest.raises(LabError, match=sentence):
                 getattr(healthy, verb)(2)
-        healthy.kill(2, anyway=True)
+        healthy.kill(2, force=True)
 
         def without_quorum(sight: Sight) -> None:
             assert sight.quorum_leader is None

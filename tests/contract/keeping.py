@@ -11,7 +11,7 @@ import pytest
 from tests.contract.basis import EVERYBODY, Basis, producer, send, soon, whole
 from threebrokers.cluster import Cluster, engine, ports
 from threebrokers.cluster.settings import BROKERS
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.kafka.log_reader import read_log
 from threebrokers.kafka.state import Sight
 from threebrokers.waiting import quiet_wait
@@ -29,7 +29,7 @@ class Keeping(Basis):
             assert (sight.broker(2).state, sight.broker(2).registered) == ("down", False)
 
         soon(healthy, noticed)
-        with pytest.raises(BenchError, match="already down"):
+        with pytest.raises(LabError, match="already down"):
             healthy.stop(2)
         assert Cluster().up() == [2]
         soon(healthy, whole)
@@ -43,7 +43,7 @@ class Keeping(Basis):
             stranger.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             stranger.bind((ports.HOST, port))
             stranger.listen()
-            with pytest.raises(BenchError, match=f"Port {port} .*is used by another program"):
+            with pytest.raises(LabError, match=f"Port {port} .*is used by another program"):
                 healthy.start(3)
         assert healthy.processes()[3].state == "down"
 
@@ -116,6 +116,6 @@ class Keeping(Basis):
     def test_brokers_of_another_engine_are_refused_while_these_run(self, healthy, home):
         before = self.remains(home)
         sentence = f"run on the engine '{healthy.engine}': end them with .*threebrokers down.*'{self.other}'"
-        with pytest.raises(BenchError, match=sentence):
+        with pytest.raises(LabError, match=sentence):
             Cluster(engine_name=self.other).up()
         assert self.remains(home) == before

@@ -19,7 +19,7 @@ from tests.contract.basis import (
 )
 from threebrokers.cluster import topics
 from threebrokers.cluster.settings import BROKERS, TABLE
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.kafka.log_reader import read_log
 from threebrokers.kafka.state import Sight
 
@@ -49,10 +49,10 @@ class Showing(Basis):
             assert (told.id, told.state) == (n, "up")
             assert 50 * MEGABYTE < told.rss < 640 * MEGABYTE
             assert re.fullmatch(r"(process|container) \S+", told.name)
-        work = healthy.work()
+        work = healthy.usage()
         assert work.keys() == EVERYBODY
         assert all(0 < done.processor < 3600 and (done.read or 0) >= 0 for done in work.values())
-        later = healthy.work()
+        later = healthy.usage()
         assert all(later[n].processor >= work[n].processor for n in BROKERS)
 
     def test_files_of_a_broker_can_be_read(self, healthy, topic):
@@ -67,14 +67,14 @@ class Showing(Basis):
             [file] = healthy.segments(topic, 0, broker)
             assert file.name == "00000000000000000000.log"
             assert b"only" in file.read_bytes()
-        with pytest.raises(BenchError, match="no partition 9 of a topic"):
+        with pytest.raises(LabError, match="no partition 9 of a topic"):
             healthy.segments(topic, 9)
 
     def test_tools_run_and_their_faults_are_one_sentence(self, healthy, topic):
         assert topic in healthy.tool("kafka-topics", "--list").splitlines()
-        with pytest.raises(BenchError, match="no tool 'kafka-magic' here"):
+        with pytest.raises(LabError, match="no tool 'kafka-magic' here"):
             healthy.tool("kafka-magic")
-        with pytest.raises(BenchError, match=r"kafka-topics failed: .*nowhere"):
+        with pytest.raises(LabError, match=r"kafka-topics failed: .*nowhere"):
             healthy.tool("kafka-topics", "--describe", "--topic", "nowhere")
         healthy.tool("kafka-console-producer", "--topic", topic, typed="one\ntwo\n")
         assert [r.value for r in read_log(healthy.bootstrap, topic)] == [b"one", b"two"]
@@ -93,7 +93,7 @@ class Showing(Basis):
         assert {len(p.replicas) for p in internal.partitions} == {3}
 
     def test_a_refused_topic_is_told_in_the_brokers_words(self, healthy):
-        with pytest.raises(BenchError, match=r"refused to create 'no spaces'.*name"):
+        with pytest.raises(LabError, match=r"refused to create 'no spaces'.*name"):
             topics.create(healthy, "no spaces", 1, 1, {})
-        with pytest.raises(BenchError, match=r"refused to create 'four'.*4"):
+        with pytest.raises(LabError, match=r"refused to create 'four'.*4"):
             topics.create(healthy, "four", 1, 4, {})

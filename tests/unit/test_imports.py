@@ -40,7 +40,7 @@ def test_a_program_does_without_widgets() -> None:
 
 def test_the_public_names_are_there_when_they_are_asked_for() -> None:
     assert threebrokers.Cluster is cluster.Cluster
-    assert threebrokers.BenchError is errors.BenchError
+    assert threebrokers.LabError is errors.LabError
     assert (threebrokers.Lab, threebrokers.open_lab) == (lab.Lab, opening.open_lab)
     assert set(threebrokers.__all__) <= set(dir(threebrokers))
     with pytest.raises(AttributeError, match="no attribute 'Broker'"):

@@ -5,7 +5,7 @@ from types import SimpleNamespace as Told
 
 import pytest
 
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.kafka.state import Broker, Partition, Topic, read_state
 from threebrokers.lab.exercise import exercise
 from threebrokers.lab.lab import Checks
@@ -45,13 +45,13 @@ def test_a_topic_that_does_not_exist_is_left_out():
 
 @pytest.mark.parametrize("number", [1, "1", "../01", "", None, "001"])
 def test_a_lab_is_named_by_two_digits(number):
-    with pytest.raises(BenchError, match="two digits"):
+    with pytest.raises(LabError, match="two digits"):
         open_lab(number)
 
 
 def test_a_lab_that_is_not_written_yet_says_so(tmp_path, monkeypatch):
     monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
-    with pytest.raises(BenchError, match="no lab 99 yet"):
+    with pytest.raises(LabError, match="no lab 99 yet"):
         open_lab("99")
 
 
@@ -109,6 +109,6 @@ def test_each_clone_has_a_home_of_its_own(tmp_path, monkeypatch):
 def test_a_home_that_cannot_be_made_is_one_sentence(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path / "file" / "home"))
-    with pytest.raises(BenchError, match="set THREEBROKERS_HOME to a folder"):
+    with pytest.raises(LabError, match="set THREEBROKERS_HOME to a folder"):
         home()
     assert (repo() / "pyproject.toml").is_file()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.waiting import _Notice, poll, wait_until
 from tools.proof.kernel import Kernel
 
@@ -20,7 +20,7 @@ def test_the_first_true_value_is_returned():
 
 
 def test_what_does_not_come_is_told_with_the_next_step():
-    with pytest.raises(BenchError, match=r"Waited 0.2 s for the moon, and it did not come: look up\."):
+    with pytest.raises(LabError, match=r"Waited 0.2 s for the moon, and it did not come: look up\."):
         wait_until(lambda: None, what="the moon", within=0.2, otherwise="look up.")
 
 

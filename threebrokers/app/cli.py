@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 import threebrokers
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 
 
 def app(words: Sequence[str] | None = None) -> int:
@@ -50,7 +50,7 @@ def lab(number: str, port: str) -> None:
     from threebrokers.app.make_lab import sit
 
     if port and not port.isdigit():
-        raise BenchError(f"PORT={port} is not a port: choose a number from 1024 to 65535, such as 8890.")
+        raise LabError(f"PORT={port} is not a port: choose a number from 1024 to 65535, such as 8890.")
     sit(number or None, int(port) if port else None, say)
 
 
@@ -179,7 +179,7 @@ def _sentence(fault: Exception) -> str | None:
     from filelock import Timeout
 
     match fault:
-        case BenchError():
+        case LabError():
             return str(fault)
         case KafkaException():
             return f"The brokers did not answer ({fault.args[0]}): `threebrokers doctor` looks for the cause."

@@ -15,7 +15,7 @@ import psutil
 from threebrokers.app.browser import can_open_browser
 from threebrokers.cluster import ports
 from threebrokers.cluster.process import Identity, launch, send
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.files import write_whole
 from threebrokers.paths import home, repo
 from threebrokers.waiting import wait_until
@@ -39,7 +39,7 @@ class Server:
 def start(notebook: Path, port: int) -> Server:
     """Start JupyterLab at a notebook inside the repo and open it in a browser, if there is one.
 
-    Raises BenchError if JupyterLab does not answer within 60 s.
+    Raises LabError if JupyterLab does not answer within 60 s.
     """
     folder, token = home() / "jupyter", secrets.token_hex(24)
     write_whole(folder / "settings" / "overrides.json", json.dumps(SETTINGS).encode())
@@ -68,19 +68,19 @@ def start(notebook: Path, port: int) -> Server:
 
 
 def choose_port(wanted: int | None) -> int:
-    """Return the wanted port, or a free one if none is wanted. Raises BenchError if it cannot be used."""
+    """Return the wanted port, or a free one if none is wanted. Raises LabError if it cannot be used."""
     if wanted is None:
         for port in range(FIRST_PORT, FIRST_PORT + PORTS):
             if ports.is_free(port):
                 return port
-        raise BenchError(
+        raise LabError(
             f"Every port from {FIRST_PORT} to {FIRST_PORT + PORTS - 1} is in use: "
             "name a free one with `make lab PORT=…`."
         )
     if not 1024 <= wanted <= 65535:
-        raise BenchError(f"PORT={wanted} cannot be used: choose a number from 1024 to 65535, such as 8890.")
+        raise LabError(f"PORT={wanted} cannot be used: choose a number from 1024 to 65535, such as 8890.")
     if not ports.is_free(wanted):
-        raise BenchError(
+        raise LabError(
             f"Port {wanted} is used by another program: choose another, for example "
             f"`make lab PORT={choose_port(None)}`, or leave PORT out."
         )
@@ -145,7 +145,7 @@ def _wait(server: Server, port: int, log: Path) -> None:
 
     def answers() -> bool:
         if server.identity.process() is None:
-            raise BenchError(f"JupyterLab ended while it started: the reason stands at the end of {log}.")
+            raise LabError(f"JupyterLab ended while it started: the reason stands at the end of {log}.")
         try:
             with direct.open(f"http://{ports.HOST}:{port}/api", timeout=2):
                 return True

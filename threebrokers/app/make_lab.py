@@ -23,7 +23,7 @@ ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def sit(number: str | None, port: int | None, say: Callable[[str], None]) -> None:
     """Start brokers and JupyterLab at a lab (the first unless told) and stay until Ctrl-C; then end both.
 
-    Raises BenchError if a step fails; then what it had started is ended too.
+    Raises LabError if a step fails; then what it had started is ended too.
     """
     notebook = workspace.mine(workspace.lab(number) if number else next(iter(workspace.labs().values())))
     free_port = jupyterlab.choose_port(port)

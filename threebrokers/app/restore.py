@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from threebrokers.app.workspace import keep_beside, lab, mine
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.files import write_whole
 
 # Plain JSON: nbformat takes more than a second to import, and the command line should answer at once.
@@ -25,7 +25,7 @@ def exercises(notebook: Path) -> dict[str, str]:
 def restore_exercise(number: str, exercise: str) -> str:
     """Put one exercise ("3" or "2.3") of a lab back as it was handed out and return what was done.
 
-    The learner's other cells stay; the old notebook is kept beside it. Raises BenchError if the lab has
+    The learner's other cells stay; the old notebook is kept beside it. Raises LabError if the lab has
     no such exercise or the learner's file is no notebook.
     """
     source = lab(number)
@@ -33,10 +33,10 @@ def restore_exercise(number: str, exercise: str) -> str:
     untouched = _of_exercise(_read(source), wanted)
     if not untouched:
         known = ", ".join(exercises(source)) or "none"
-        raise BenchError(f"Lab {source.name[:2]} has no exercise {wanted}: it has {known}.")
+        raise LabError(f"Lab {source.name[:2]} has no exercise {wanted}: it has {known}.")
     target = mine(source)
     if not target.exists():
-        raise BenchError(f"work/{target.name} is not there yet: `threebrokers restore {source.name[:2]}`.")
+        raise LabError(f"work/{target.name} is not there yet: `threebrokers restore {source.name[:2]}`.")
     learners = _read(target)
     _put_back(learners, untouched)
     if learners == _read(target):
@@ -94,7 +94,7 @@ def _read(path: Path) -> Notebook:
         for cell in _cells(notebook):
             _exercise(cell)
     except (ValueError, KeyError, TypeError, AttributeError) as fault:
-        raise BenchError(
+        raise LabError(
             f"{path.parent.name}/{path.name} is not a notebook ({type(fault).__name__}): "
             f"`threebrokers restore {path.name[:2]}` brings the untouched lab back and keeps this file."
         ) from fault

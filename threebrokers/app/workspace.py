@@ -8,7 +8,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.files import free_name, write_whole
 from threebrokers.paths import repo
 
@@ -16,18 +16,18 @@ LOCK_SECONDS = 10
 
 
 def labs() -> dict[str, Path]:
-    """Return the untouched notebook of each lab by number ("02"), in order. Raises BenchError if none."""
+    """Return the untouched notebook of each lab by number ("02"), in order. Raises LabError if none."""
     found = {path.name.split("_")[0]: path for path in sorted((repo() / "labs").glob("[0-9][0-9]_*.ipynb"))}
     if not found:
-        raise BenchError(f"{repo() / 'labs'} holds no notebook: run `make build`, it makes them of lessons/.")
+        raise LabError(f"{repo() / 'labs'} holds no notebook: run `make build`, it makes them of lessons/.")
     return found
 
 
 def lab(number: str) -> Path:
-    """Return the untouched notebook of one lab ("2" is "02"). Raises BenchError if there is none."""
+    """Return the untouched notebook of one lab ("2" is "02"). Raises LabError if there is none."""
     known = labs()
     if number.zfill(2) not in known:
-        raise BenchError(f"There is no lab {number}: the labs are {', '.join(known)}.")
+        raise LabError(f"There is no lab {number}: the labs are {', '.join(known)}.")
     return known[number.zfill(2)]
 
 

@@ -37,7 +37,7 @@ def expect_topic(lab: Lab, name: str, wanted: str) -> Topic:
 def topic_setting(lab: Lab, topic: str, setting: str) -> str:
     """Return the value of one setting of a topic, as the brokers have it."""
     asked = ConfigResource(ResourceType.TOPIC, topic)
-    for future in lab.admin.describe_configs([asked], request_timeout=CALL_SECONDS).values():
+    for future in lab.admin().describe_configs([asked], request_timeout=CALL_SECONDS).values():
         return str(future.result()[setting].value)
     raise LookupError(topic)
 
@@ -45,7 +45,7 @@ def topic_setting(lab: Lab, topic: str, setting: str) -> str:
 def committed(lab: Lab, group: str, topic: str) -> dict[int, int]:
     """Return the offsets that a group has committed in a topic, by partition; {} if it never did."""
     asked = [ConsumerGroupTopicPartitions(group)]
-    for future in lab.admin.list_consumer_group_offsets(asked, request_timeout=CALL_SECONDS).values():
+    for future in lab.admin().list_consumer_group_offsets(asked, request_timeout=CALL_SECONDS).values():
         told: list[TopicPartition] = future.result().topic_partitions
         return {tp.partition: tp.offset for tp in told if tp.topic == topic and tp.offset >= 0}
     return {}

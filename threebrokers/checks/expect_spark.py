@@ -8,7 +8,7 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.lab.exercise import NotYet
 
 WHOLE = ("int", "bigint", "smallint", "tinyint")
@@ -64,14 +64,14 @@ def first_line(fault: Exception) -> str:
 
 @contextmanager
 def _answered(name: str, look_at: str) -> Iterator[None]:
-    """Turn an error of Spark into NotYet, or into BenchError if Spark itself is gone."""
+    """Turn an error of Spark into NotYet, or into LabError if Spark itself is gone."""
     try:
         yield
     except (PySparkException, Py4JJavaError) as fault:
         said = f"`{name}` cannot be computed (Spark says: {first_line(fault)})"
         raise NotYet(said, "Spark should read all of it", look_at) from fault
     except (Py4JError, OSError) as fault:
-        raise BenchError(
+        raise LabError(
             "Spark's Java process does not answer: run the cell with `spark = session()` again, "
             "then those after it."
         ) from fault

@@ -17,10 +17,10 @@ PANEL = "the buttons in the panel above; run the exercise's cell again to begin 
 @exercise("0.1", "Kill broker 2")
 def broker_killed(lab: Lab, panel: Panel) -> str:
     """Broker 2 was killed since the panel was made, and all three are there again."""
-    acts = [act for act in action_log.read(paths.home()) if act.at >= panel.since]
-    done = {act.verb for act in acts if act.broker == BROKER}
-    killed = [act.broker for act in acts if act.verb == "kill"]
-    if not any(act.verb in ("kill", "stop", "pause") for act in acts):
+    actions = [action for action in action_log.read(paths.home()) if action.at >= panel.since]
+    done = {action.kind for action in actions if action.broker == BROKER}
+    killed = [action.broker for action in actions if action.kind == "kill"]
+    if not any(action.kind in ("kill", "stop", "pause") for action in actions):
         raise NotAttempted("Exercise 0.1 is not attempted yet: press *kill* on broker 2 in the panel above.")
     if "kill" not in done and killed:
         raise NotYet(f"you killed broker {killed[0]} and not broker 2", "broker 2 is the one to kill", PANEL)
@@ -40,8 +40,8 @@ def broker_killed(lab: Lab, panel: Panel) -> str:
 
 
 @exercise("0.2", "Commit a prediction")
-def prediction_committed(lab: Lab, guess: Prediction) -> str:
-    """An answer was committed, and the experiment was run after that."""
+def prediction_chosen(lab: Lab, guess: Prediction) -> str:
+    """An answer was chosen, and the experiment was run after that."""
     look = "the cell with the question: run it again, choose, then run the cell after it"
     if guess.name != "0.a":
         raise NotYet("this is another question", "it should be the one about the 100 notes", look)

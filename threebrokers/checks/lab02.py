@@ -360,7 +360,7 @@ def one_page(lab: Lab, reader: object, page: list[Any]) -> str:
     consumer = _lab_consumer("reader", reader)
     is_the_page(page, lab.topic("january"))
     group = str(consumer.config.get("group.id"))
-    told = lab.admin.describe_consumer_groups([group], request_timeout=CALL_SECONDS)[group].result()
+    told = lab.admin().describe_consumer_groups([group], request_timeout=CALL_SECONDS)[group].result()
     if not told.is_simple_consumer_group:
         raise NotYet(
             "the page is right, but the group has had a member: somebody subscribed",

@@ -6,54 +6,64 @@ from typing import Any
 
 from threebrokers.checks.expect import committed
 from threebrokers.kafka.log_reader import read_log
-from threebrokers.kafka.state import Act, GroupSight, Sight
+from threebrokers.kafka.state import Action, GroupSight, Sight
 from threebrokers.lab.exercise import NotYet, exercise
 from threebrokers.lab.lab import Lab
 from threebrokers.ledger import Ledger
 from threebrokers.ledger.clients import LedgerProducer
-from threebrokers.recorder import Tape
+from threebrokers.recorder import Recording
 
 FAULTS = {"stop": "start", "kill": "start", "pause": "resume", "cut": "heal"}
 NUMBERS = 150
 CLOSE_SECONDS = 0.05
-TAPE_CELL = "tape.silence(…): which kind, and after which act?"
+RECORDING_CELL = "recording.longest_gap(…): which kind, and after which action?"
 
 
-def judge_silences(tape: Tape, acts: Mapping[str, Act], silences: Mapping[Any, Any]) -> None:
+def judge_silences(recording: Recording, actions: Mapping[str, Action], silences: Mapping[Any, Any]) -> None:
     """Raise NotYet unless each fault has the longest time (s) without a delivery after it."""
     missing = [how for how in FAULTS if not isinstance(silences.get(how), int | float)]
     if missing:
         raise NotYet(
             f"`silences` has no number for {', '.join(missing)}",
             f"it should have one for each of {', '.join(FAULTS)}",
-            "the loop over tape.acts",
+            "the loop over recording.actions",
         )
-    wanted = {how: tape.silence("delivered", after=act).seconds for how, act in acts.items()}
+    wanted = {
+        how: recording.longest_gap("delivered", after=action).seconds for how, action in actions.items()
+    }
     if _close(silences, wanted):
         return
     for kind, words in (
         ("sent", "these are the times between two sent records"),
         ("acknowledged", "these are the times without an acknowledgement, which the producer feels"),
     ):
-        if _close(silences, {how: tape.silence(kind, after=act).seconds for how, act in acts.items()}):
-            raise NotYet(words, "the times without a delivery are asked for", TAPE_CELL)
-    longest = tape.silence("delivered").seconds
+        if _close(
+            silences,
+            {how: recording.longest_gap(kind, after=action).seconds for how, action in actions.items()},
+        ):
+            raise NotYet(words, "the times without a delivery are asked for", RECORDING_CELL)
+    longest = recording.longest_gap("delivered").seconds
     if _close(silences, dict.fromkeys(FAULTS, longest)):
         raise NotYet(
-            "this is the longest of the whole tape for every act", "each act has its own silence", TAPE_CELL
+            "this is the longest of the whole recording for every action",
+            "each action has its own silence",
+            RECORDING_CELL,
         )
-    undone = {how: _next(tape, act) for how, act in acts.items()}
-    if _close(silences, {how: tape.silence("delivered", after=act).seconds for how, act in undone.items()}):
+    undone = {how: _next(recording, action) for how, action in actions.items()}
+    if _close(
+        silences,
+        {how: recording.longest_gap("delivered", after=action).seconds for how, action in undone.items()},
+    ):
         raise NotYet(
             "these are the silences after the broker came back",
             "those after it went are asked for",
-            TAPE_CELL,
+            RECORDING_CELL,
         )
     off = [how for how in FAULTS if abs(silences[how] - wanted[how]) > CLOSE_SECONDS]
     raise NotYet(
-        f"{off[0]}: {silences[off[0]]:.2f} s is not what the tape says",
+        f"{off[0]}: {silences[off[0]]:.2f} s is not what the recording says",
         f"it says {wanted[off[0]]:.2f} s",
-        TAPE_CELL,
+        RECORDING_CELL,
     )
 
 
@@ -112,26 +122,26 @@ def judge_transfers(lab: Lab, producer: object) -> None:
     )
 
 
-def judge_coordinator(lab: Lab, tape: Tape, after: int) -> None:
-    """Raise NotYet unless the group's coordinator was killed on the tape and another one took over."""
-    if "readers-" not in (group := _group_of(tape)):
+def judge_coordinator(lab: Lab, recording: Recording, after: int) -> None:
+    """Raise NotYet unless the group's coordinator was killed on the recording and another one took over."""
+    if "readers-" not in (group := _group_of(recording)):
         raise NotYet(
-            "the tape did not record the group",
+            "the recording did not record the group",
             "it should see it all the time",
             "lab.record(readings, groups=[group])",
         )
-    killed = next((act for act in tape.acts if act.verb in ("kill", "stop")), None)
+    killed = next((action for action in recording.actions if action.kind in ("kill", "stop")), None)
     if killed is None:
         raise NotYet(
-            "nobody was killed while the tape ran",
+            "nobody was killed while the recording ran",
             "the coordinator should die in it",
             "lab.cluster.kill(…) inside the `with`",
         )
     # Nobody can be elected sooner than a session lasts, so what is seen just after the kill was so before.
-    soon = [seen.coordinator for s in tape.sights if s.at < killed.at + 1 and (seen := _seen(s, group))]
+    soon = [seen.coordinator for s in recording.sights if s.at < killed.at + 1 and (seen := _seen(s, group))]
     was = soon[0] if soon else None
     if was is not None and was != killed.broker:
-        leads = _leader(tape, killed, lab.topic("readings"))
+        leads = _leader(recording, killed, lab.topic("readings"))
         what = "it leads the partition of 'readings'" if leads == killed.broker else "it is another broker"
         raise NotYet(
             f"broker {killed.broker} is not the group's coordinator: {what}",
@@ -160,22 +170,22 @@ def judge_coordinator(lab: Lab, tape: Tape, after: int) -> None:
         )
 
 
-def _group_of(tape: Tape) -> str:
-    return next((group.name for sight in tape.sights for group in sight.groups), "")
+def _group_of(recording: Recording) -> str:
+    return next((group.name for sight in recording.sights for group in sight.groups), "")
 
 
 def _seen(sight: Sight, group: str) -> GroupSight | None:
     return next((g for g in sight.groups if g.name == group and g.coordinator is not None), None)
 
 
-def _leader(tape: Tape, act: Act, topic: str) -> int | None:
-    seen = [s.topic(topic) for s in tape.sights if s.at < act.at]
+def _leader(recording: Recording, action: Action, topic: str) -> int | None:
+    seen = [s.topic(topic) for s in recording.sights if s.at < action.at]
     last = next((found for found in reversed(seen) if found is not None), None)
     return last.partitions[0].leader if last else None
 
 
-def _next(tape: Tape, act: Act) -> Act:
-    return next(later for later in tape.acts if later.at > act.at)
+def _next(recording: Recording, action: Action) -> Action:
+    return next(later for later in recording.actions if later.at > action.at)
 
 
 def _close(given: Mapping[Any, Any], wanted: Mapping[str, float]) -> bool:
@@ -219,11 +229,13 @@ def judge_controller(lab: Lab, before: str, after: str, may_fail: int) -> None:
         )
 
 
-def judge_loss(lab: Lab, ledger: Ledger, tape: Tape, lost: list[Any], was_in_sync: bool, first: int) -> None:
-    """Raise NotYet unless the lost offsets are the ledger's, and the election was unclean on the tape."""
+def judge_loss(
+    lab: Lab, ledger: Ledger, recording: Recording, lost: list[Any], was_in_sync: bool, first: int
+) -> None:
+    """Raise NotYet unless the lost offsets are the ledger's, and the recording has it."""
     balance = ledger.balance(lab.topic("unclean"))
     gone = sorted(entry.offset for entry in balance.lost if entry.offset is not None)
-    cut = [act.broker for act in tape.acts if act.verb == "cut"]
+    cut = [action.broker for action in recording.actions if action.kind == "cut"]
     if not gone or len(cut) != 2:
         raise NotYet(
             "the recording and the ledger do not show the loss",
@@ -244,7 +256,7 @@ def judge_loss(lab: Lab, ledger: Ledger, tape: Tape, lost: list[Any], was_in_syn
         raise NotYet(
             f"broker {cut[0]} was not in the ISR when it was elected",
             "a replica of the ISR has everything, and nothing would be gone",
-            "the row of the ISR in tape.show()",
+            "the row of the ISR in recording.show()",
         )
     if first != cut[1]:
         came = first == cut[0]
@@ -289,16 +301,16 @@ GROUPS = ("monitor", "readers")
 
 
 @exercise("4.1", "Measure the four silences")
-def silences_measured(lab: Lab, tape: Tape, silences: dict[Any, Any]) -> str:
-    """Solved if each number is the longest time without a delivery between that act and the next."""
-    acts = {act.verb: act for act in tape.acts if act.verb in FAULTS}
-    if list(acts) != list(FAULTS):
+def silences_measured(lab: Lab, recording: Recording, silences: dict[Any, Any]) -> str:
+    """Solved if each number is the longest time without a delivery between that action and the next."""
+    actions = {action.kind: action for action in recording.actions if action.kind in FAULTS}
+    if list(actions) != list(FAULTS):
         raise NotYet(
-            "the tape does not hold the four acts",
+            "the recording does not hold the four actions",
             f"it should be the recording of {', '.join(FAULTS)}",
             "the cell that records all four: run it again",
         )
-    judge_silences(tape, acts, silences)
+    judge_silences(recording, actions, silences)
     return (
         "a clean stop is nearly silent, a kill lasts until the session is over, a pause until the client "
         "loses patience, and the cut-off broker's consumer waits for as long as it believes in its broker."
@@ -316,9 +328,9 @@ def nothing_lost(lab: Lab, producer: object) -> str:
 
 
 @exercise("4.3", "Kill the coordinator")
-def group_goes_on(lab: Lab, tape: Tape, after: int) -> str:
-    """Solved if the coordinator was killed on the tape, and its group committed more with another one."""
-    judge_coordinator(lab, tape, after)
+def group_goes_on(lab: Lab, recording: Recording, after: int) -> str:
+    """Solved if the coordinator was killed in the recording, and its group committed more with another."""
+    judge_coordinator(lab, recording, after)
     return (
         "the next replica of __consumer_offsets became the coordinator and knew every committed offset, "
         "so the group read on from where it was."
@@ -336,9 +348,11 @@ def controller_killed(lab: Lab, before: str, after: str, may_fail: int) -> str:
 
 
 @exercise("4.5", "What went, and who took it")
-def loss_told(lab: Lab, ledger: Ledger, tape: Tape, lost: list[Any], was_in_sync: bool, first: int) -> str:
-    """Solved if the offsets are those of the ledger, and the story is that of the tape."""
-    judge_loss(lab, ledger, tape, lost, was_in_sync, first)
+def loss_told(
+    lab: Lab, ledger: Ledger, recording: Recording, lost: list[Any], was_in_sync: bool, first: int
+) -> str:
+    """Solved if the offsets are those of the ledger, and the story is that of the recording."""
+    judge_loss(lab, ledger, recording, lost, was_in_sync, first)
     return (
         "an unclean election takes away what the ISR had confirmed without the new leader; it is the choice "
         "to go on now rather than to wait for the broker that has everything."

@@ -7,14 +7,14 @@ from dataclasses import asdict
 from pathlib import Path
 
 from threebrokers.files import set_aside
-from threebrokers.kafka.state import Act
+from threebrokers.kafka.state import Action
 
-MOST_BYTES = 1_000_000  # some 12,000 acts
+MOST_BYTES = 1_000_000  # some 12,000 actions
 
 
-def write(home: Path, act: Act) -> None:
-    """Add an act to the home's diary; a diary that cannot be written stops nobody."""
-    line = json.dumps(asdict(act)).encode() + b"\n"
+def write(home: Path, action: Action) -> None:
+    """Add an action to the home's diary; a diary that cannot be written stops nobody."""
+    line = json.dumps(asdict(action)).encode() + b"\n"
     try:
         file = os.open(_path(home), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
     except OSError:
@@ -34,22 +34,22 @@ def trim(home: Path) -> None:
     set_aside(_path(home), MOST_BYTES)
 
 
-def read(home: Path) -> list[Act]:
-    """Return what was done, oldest first; a line that tells of no act is left out."""
+def read(home: Path) -> list[Action]:
+    """Return what was done, oldest first; a line that tells of no action is left out."""
     lines: list[str] = []
-    for path in (_path(home).with_name("acts.jsonl.1"), _path(home)):
+    for path in (_path(home).with_name("actions.jsonl.1"), _path(home)):
         with suppress(OSError):
             lines += path.read_text("utf-8", "replace").splitlines()
-    return [act for line in lines if (act := _act(line))]
+    return [action for line in lines if (action := _action(line))]
 
 
-def _act(line: str) -> Act | None:
+def _action(line: str) -> Action | None:
     try:
         told = json.loads(line)
-        return Act(float(told["at"]), str(told["verb"]), int(told["broker"]), str(told["more"]))
+        return Action(float(told["at"]), str(told["kind"]), int(told["broker"]), str(told["more"]))
     except (ValueError, TypeError, KeyError):  # half a line: the disk was full
         return None
 
 
 def _path(home: Path) -> Path:
-    return home / "acts.jsonl"
+    return home / "actions.jsonl"

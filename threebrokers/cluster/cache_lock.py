@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 
 
 @contextmanager
 def only_one(folder: Path) -> Iterator[None]:
     """Let one process at a time write into a folder (made if it is missing); others wait.
 
-    Raises BenchError if the folder cannot be written.
+    Raises LabError if the folder cannot be written.
     """
     from filelock import FileLock  # not needed when everything is there already
 
@@ -28,7 +28,7 @@ def only_one(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def faults_told(folder: Path) -> Iterator[None]:
-    """Turn a failed write to the cache into a BenchError that says why and what to do."""
+    """Turn a failed write to the cache into a LabError that says why and what to do."""
     try:
         yield
     except OSError as fault:
@@ -38,6 +38,6 @@ def faults_told(folder: Path) -> Iterator[None]:
             why, cure = "the disk is full", "free some space"
         else:
             why, cure = fault.strerror or str(fault), "give yourself the right to write there"
-        raise BenchError(
+        raise LabError(
             f"Cannot write to {folder} ({why}): {cure}, or set THREEBROKERS_CACHE to another folder."
         ) from fault

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from threebrokers.cluster import log_dirs, ports, process, settings
 from threebrokers.cluster.jars import kafka_jars
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.text import last_line
 from threebrokers.waiting import quiet_wait
 
@@ -30,7 +30,7 @@ ALONE = {
 def make(java: Path, broker: list[str], tool: list[str], work: Path, say: Callable[[str], None]) -> Path:
     """Return a new folder inside `work` with the template and, if all goes well, the archive.
 
-    `broker` and `tool` are JVM flags. The caller is the only one who works in `work`. Raises BenchError if
+    `broker` and `tool` are JVM flags. The caller is the only one who works in `work`. Raises LabError if
     Kafka's own tool cannot format a folder.
     """
     say("Preparing quick starts of Kafka: once, about half a minute …")
@@ -44,7 +44,7 @@ def make(java: Path, broker: list[str], tool: list[str], work: Path, say: Callab
         training.work_through()
         lists = sorted(work.glob("*.classes"))
         store(java, tool, training.path, lists, made / CLASSES)
-    except (OSError, subprocess.SubprocessError, BenchError) as fault:
+    except (OSError, subprocess.SubprocessError, LabError) as fault:
         (made / CLASSES).unlink(missing_ok=True)
         say(f"The classes of Kafka could not be stored, so starts take longer ({_last_words(fault)}).")
     return made
@@ -69,7 +69,7 @@ class _Training:
         try:
             run(self.java, self.tool, self.path, ["kafka.tools.StorageTool", *arguments])
         except subprocess.SubprocessError as fault:
-            raise BenchError(
+            raise LabError(
                 f"Kafka's storage tool could not format a folder ({_last_words(fault)}): "
                 "run `threebrokers doctor` to check Java and the jars."
             ) from fault
@@ -84,7 +84,7 @@ class _Training:
         try:
             quiet_wait(lambda: ports.answers(self.port) or not broker.process(), STEP_SECONDS)
             if not broker.process():
-                raise BenchError(last_line(log.read_text("utf-8", "replace")))
+                raise LabError(last_line(log.read_text("utf-8", "replace")))
             self._tool("TopicCommand", "--create", "--topic", "t")
             self._tool("ConsoleProducer", "--topic", "t", given="a\nb\n")
             segments = ",".join(map(str, self.data.glob("t-0/*.log")))

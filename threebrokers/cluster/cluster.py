@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from threebrokers import paths as places
 from threebrokers.cluster import action_log, engine, link_faults, programs, tools
 from threebrokers.cluster.link_faults import Fault, Peer
-from threebrokers.cluster.process import BrokerProcess, Work
+from threebrokers.cluster.process import BrokerProcess, Usage
 from threebrokers.cluster.settings import BROKERS
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.kafka import admin
-from threebrokers.kafka.state import Act, ClusterState, Sight, read_state
+from threebrokers.kafka.state import Action, ClusterState, Sight, read_state
 from threebrokers.waiting import poll, wait_until
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Cluster:
 
     def __init__(self, home: Path | None = None, engine_name: str = "") -> None:
         self._engine = engine.chosen(home or places.home(), engine_name)
-        self._hearers: list[Callable[[Act], None]] = []
+        self._hearers: list[Callable[[Action], None]] = []
         self._panels: Panels | None = None
 
     @property
@@ -47,7 +47,7 @@ class Cluster:
 
     @property
     def bootstrap(self) -> str:
-        """All three addresses, as clients want them. Raises BenchError before the first start."""
+        """All three addresses, as clients want them. Raises LabError before the first start."""
         return self._addresses(BROKERS)
 
     def address(self, broker: int) -> str:
@@ -59,14 +59,14 @@ class Cluster:
         """Start the brokers that are missing and wait until all three are registered; return those.
 
         Brokers that run with links although `links` is False, or without although it is True, are started
-        again, and their data stays; links are healed. Raises BenchError with the next step if a broker
+        again, and their data stays; links are healed. Raises LabError with the next step if a broker
         cannot start.
         """
         engine.refuse_second(self._engine)
         started = self._engine.up(say, links)
         engine.remember(self._engine.home, self.engine)
         action_log.trim(self._engine.home)
-        self._report(*(Act(at, "start", n) for n, at in started.items()))
+        self._report(*(Action(at, "start", n) for n, at in started.items()))
         if self.faults():
             self.heal()  # as a paused broker goes on: else who is cut off could not register
         self._engine.wait_for_ports(list(BROKERS), START_SECONDS)
@@ -104,40 +104,40 @@ class Cluster:
         """Whether the brokers have links that can be cut, stalled and slowed."""
         return self._engine.has_links()
 
-    def stop(self, broker: int, *, anyway: bool = False) -> None:
+    def stop(self, broker: int, *, force: bool = False) -> None:
         """Shut one broker down cleanly: it hands its leaderships over first."""
-        self._act("stop", broker, anyway, self._engine.stop)
+        self._action("stop", broker, force, self._engine.stop)
 
-    def kill(self, broker: int, *, anyway: bool = False) -> None:
+    def kill(self, broker: int, *, force: bool = False) -> None:
         """Kill one broker (SIGKILL): it has no time to say anything to anybody."""
-        self._act("kill", broker, anyway, self._engine.kill)
+        self._action("kill", broker, force, self._engine.kill)
 
-    def pause(self, broker: int, *, anyway: bool = False) -> None:
+    def pause(self, broker: int, *, force: bool = False) -> None:
         """Freeze one broker (SIGSTOP): it is there and answers nobody."""
-        self._act("pause", broker, anyway, self._engine.pause)
+        self._action("pause", broker, force, self._engine.pause)
 
     def resume(self, broker: int) -> None:
         """Let a paused broker go on."""
         self._known(broker)
         self._do("resume", broker, self._engine.resume)
 
-    def cut(self, broker: int, from_: Peer | list[Peer] | None = None, *, anyway: bool = False) -> None:
+    def cut(self, broker: int, from_: Peer | list[Peer] | None = None, *, force: bool = False) -> None:
         """Break the links of a broker, both ways: new connections fail.
 
         What is connected ends at once (local engine) or falls silent, as when a cable is pulled (compose).
         `from_` is "clients", "brokers" (the copying of records), "quorum" (metadata and heartbeats), the
         number of another broker, or a list of these; unless told the broker loses the others and the
-        quorum, and clients still reach it. Raises BenchError if the brokers have no links.
+        quorum, and clients still reach it. Raises LabError if the brokers have no links.
         """
-        self._hinder(Fault("cut", broker, link_faults.chosen(broker, from_)), anyway)
+        self._hinder(Fault("cut", broker, link_faults.chosen(broker, from_)), force)
 
-    def stall(self, broker: int, from_: Peer | list[Peer] | None = None, *, anyway: bool = False) -> None:
+    def stall(self, broker: int, from_: Peer | list[Peer] | None = None, *, force: bool = False) -> None:
         """Let nothing pass on the links of a broker, as `cut` does, but let the connections stand."""
-        self._hinder(Fault("stall", broker, link_faults.chosen(broker, from_)), anyway)
+        self._hinder(Fault("stall", broker, link_faults.chosen(broker, from_)), force)
 
     def slow(self, broker: int, ms: float, from_: Peer | list[Peer] | None = None) -> None:
         """Delay what passes on the links of a broker by so many ms, each way; `from_` as `cut` has it."""
-        self._hinder(link_faults.slowness(broker, link_faults.chosen(broker, from_), ms), anyway=True)
+        self._hinder(link_faults.slowness(broker, link_faults.chosen(broker, from_), ms), force=True)
 
     def heal(self, broker: int | None = None) -> None:
         """Mend the links of a broker, or of all; what a stalled link held back arrives now."""
@@ -146,13 +146,13 @@ class Cluster:
         were = self.faults()
         at = self._engine.change_links(lambda faults: link_faults.healed(faults, broker))
         mended = sorted({fault.broker for fault in were} - {fault.broker for fault in self.faults()})
-        self._report(*(Act(at, "heal", n) for n in mended))
+        self._report(*(Action(at, "heal", n) for n in mended))
 
     def faults(self) -> list[Fault]:
-        """Return what is wrong with the links now. Raises BenchError if their process has died."""
+        """Return what is wrong with the links now. Raises LabError if their process has died."""
         return self._engine.faults()
 
-    def cost(self, broker: int) -> str:
+    def quorum_impact(self, broker: int) -> str:
         """Say what it would cost to stop, kill or pause this broker now; empty if two others stay up."""
         up = set(self._answering())
         rest = sorted(up - {broker})
@@ -163,7 +163,7 @@ class Cluster:
             "so nothing can be elected until one returns"
         )
 
-    def on_act(self, hear: Callable[[Act], None]) -> Callable[[], None]:
+    def on_action(self, hear: Callable[[Action], None]) -> Callable[[], None]:
         """Call `hear` for everything that is done to a broker through this object; return how to end that."""
         self._hearers.append(hear)
         return lambda: self._hearers.remove(hear) if hear in self._hearers else None
@@ -172,9 +172,9 @@ class Cluster:
         """Return how each broker's process is now: its state, process id and memory (bytes)."""
         return self._engine.processes()
 
-    def work(self) -> dict[int, Work]:
+    def usage(self) -> dict[int, Usage]:
         """Return for each running broker its processor time (s) and what it read from the disk (bytes)."""
-        return self._engine.work()
+        return self._engine.usage()
 
     def admin(self) -> "AdminClient":
         """Return a fresh AdminClient: one that has lived through a broker's death can hold old news.
@@ -245,12 +245,12 @@ class Cluster:
         if broker is None:
             found = self.state([topic]).topic(topic)
             if found is None or partition >= len(found.partitions):
-                raise BenchError(
+                raise LabError(
                     f"There is no partition {partition} of a topic '{topic}': see kafka-topics --list."
                 )
             broker = found.partitions[partition].leader
             if broker is None:
-                raise BenchError(f"Partition {partition} of '{topic}' has no leader now: start its brokers.")
+                raise LabError(f"Partition {partition} of '{topic}' has no leader now: start its brokers.")
         self._known(broker)
         return self._engine.segments(topic, partition, broker)
 
@@ -267,7 +267,7 @@ class Cluster:
     def _addresses(self, brokers: Sequence[int]) -> str:
         addresses = self._engine.addresses()
         if not addresses:
-            raise BenchError("No cluster has been started in this home yet: run `threebrokers up`.")
+            raise LabError("No cluster has been started in this home yet: run `threebrokers up`.")
         return ",".join(addresses[n]["CLIENT"] for n in brokers)
 
     def _wait_registered(self, wanted: set[int]) -> None:
@@ -278,38 +278,43 @@ class Cluster:
             otherwise="run `threebrokers doctor`, it names the cause.",
         )
 
-    def _act(self, verb: str, broker: int, anyway: bool, act: Callable[[int], float]) -> None:
+    def _action(self, kind: str, broker: int, force: bool, action: Callable[[int], float]) -> None:
         self._known(broker)
-        if not anyway and (cost := self.cost(broker)):
-            raise BenchError(f"{cost}; if you want to see that, say {verb}({broker}, anyway=True).")
-        self._do(verb, broker, act)
+        if not force and (cost := self.quorum_impact(broker)):
+            raise LabError(f"{cost}; if you want to see that, say {kind}({broker}, force=True).")
+        self._do(kind, broker, action)
 
-    def _do(self, verb: str, broker: int, act: Callable[[int], float]) -> None:
-        self._report(Act(act(broker), verb, broker))
+    def _do(self, kind: str, broker: int, action: Callable[[int], float]) -> None:
+        self._report(Action(action(broker), kind, broker))
 
-    def _report(self, *acts: Act) -> None:
-        for act in acts:
-            action_log.write(self._engine.home, act)
+    def _report(self, *actions: Action) -> None:
+        for action in actions:
+            action_log.write(self._engine.home, action)
             for hear in list(self._hearers):
-                hear(act)
+                hear(action)
 
-    def _hinder(self, fault: Fault, anyway: bool) -> None:
+    def _hinder(self, fault: Fault, force: bool) -> None:
         self._known(fault.broker)
-        if not anyway and "quorum" in fault.peers and self.links and (cost := self.cost(fault.broker)):
-            raise BenchError(
-                f"{cost}; if you want to see that, say {fault.effect}({fault.broker}, anyway=True)."
+        if (
+            not force
+            and "quorum" in fault.peers
+            and self.links
+            and (cost := self.quorum_impact(fault.broker))
+        ):
+            raise LabError(
+                f"{cost}; if you want to see that, say {fault.effect}({fault.broker}, force=True)."
             )
         at = self._engine.change_links(lambda faults: [*faults, fault])
-        self._report(Act(at, fault.effect, fault.broker, fault.words))
+        self._report(Action(at, fault.effect, fault.broker, fault.words))
 
     def _answering(self) -> list[int]:
         """Return the brokers that are up and reach another voter: others may take a question for ever."""
         try:
             apart = link_faults.alone(self.faults())
-        except BenchError:  # who carries the links is gone: no broker reaches another
+        except LabError:  # who carries the links is gone: no broker reaches another
             apart = set(BROKERS)
         return [n for n, p in self._engine.processes().items() if p.state == "up" and n not in apart]
 
     def _known(self, broker: int) -> None:
         if broker not in BROKERS or isinstance(broker, bool):
-            raise BenchError(f"There is no broker {broker!r} here: the brokers are 1, 2 and 3.")
+            raise LabError(f"There is no broker {broker!r} here: the brokers are 1, 2 and 3.")

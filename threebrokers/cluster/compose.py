@@ -12,10 +12,10 @@ from threebrokers import clock
 from threebrokers.cluster import docker, ports, state_file
 from threebrokers.cluster.containers import Container, Containers
 from threebrokers.cluster.link_faults import Fault
-from threebrokers.cluster.process import BrokerProcess, Work
+from threebrokers.cluster.process import BrokerProcess, Usage
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.cluster.state_file import Bench
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.paths import repo
 from threebrokers.waiting import wait_until
 
@@ -56,7 +56,7 @@ class ComposeEngine:
         return faults(self.containers.look())
 
     def change_links(self, change: Callable[[list[Fault]], list[Fault]]) -> float:
-        """Take containers out of networks and put them back. Raises BenchError for all other faults."""
+        """Take containers out of networks and put them back. Raises LabError for all other faults."""
         with self._locked():
             found = self.containers.look()
             wanted = change(faults(found))
@@ -69,10 +69,10 @@ class ComposeEngine:
         found = self.containers.look() if self.addresses() else {}
         return {n: self._process(n, found.get(n)) for n in BROKERS}
 
-    def work(self) -> dict[int, Work]:
+    def usage(self) -> dict[int, Usage]:
         """Return how much the running brokers have worked since they were started."""
         found = self.containers.look()
-        return {n: self.containers.work(one) for n, one in found.items() if one.state != "down"}
+        return {n: self.containers.usage(one) for n, one in found.items() if one.state != "down"}
 
     def up(self, say: Callable[[str], None], with_links: bool | None = None) -> dict[int, float]:
         """Start the brokers that are missing, resume those that are paused; return when each was started.
@@ -101,10 +101,10 @@ class ComposeEngine:
             return {n: self._launch(n, found.get(n)) for n in missing}
 
     def start(self, node: int) -> float:
-        """Start one broker that is down. Raises BenchError if its port is taken, or nothing was laid out."""
+        """Start one broker that is down. Raises LabError if its port is taken, or nothing was laid out."""
         with self._locked():
             if not self.addresses():
-                raise BenchError("There is no cluster in this home yet: make one with `threebrokers up`.")
+                raise LabError("There is no cluster in this home yet: make one with `threebrokers up`.")
             found = self.containers.look().get(node)
             if found is None or found.state == "down":
                 return self._launch(node, found)
@@ -177,7 +177,7 @@ class ComposeEngine:
         return self._copies.segments(topic, partition, node)
 
     def wait_for_ports(self, nodes: list[int], within: float) -> None:
-        """Wait until these brokers answer. Raises BenchError at once if one of them dies.
+        """Wait until these brokers answer. Raises LabError at once if one of them dies.
 
         Docker takes connections for a container before anybody listens in it, so an open port says nothing.
         """
@@ -188,7 +188,7 @@ class ComposeEngine:
         def answering() -> bool:
             for n, told in self.processes().items():
                 if n in nodes and told.state == "down":
-                    raise BenchError(
+                    raise LabError(
                         f"Broker {n} ended while it started: "
                         f"run `threebrokers doctor`, or read {self.log(n)}."
                     )
@@ -216,7 +216,7 @@ class ComposeEngine:
     def _running(self, node: int, otherwise: str) -> Container:
         found = self.containers.look().get(node)
         if found is None or found.state == "down":
-            raise BenchError(otherwise.format(node))
+            raise LabError(otherwise.format(node))
         return found
 
     def _wait_gone(self, node: int) -> None:
@@ -264,7 +264,7 @@ DATA, CONFIGURATION = "/var/lib/kafka/data", "/opt/kafka/config/server.propertie
 
 
 class Copies:
-    """Copies in a folder, made anew each time. Every method raises BenchError if Docker does not answer."""
+    """Copies in a folder, made anew each time. Every method raises LabError if Docker does not answer."""
 
     def __init__(self, folder: Path, containers: Containers) -> None:
         self._folder, self._containers = folder, containers
@@ -281,7 +281,7 @@ class Copies:
         """Return the path of a copy of the settings that the image made of the compose file."""
         folder = self._of(node)
         if not self._containers.copy(self._container(node, "settings"), CONFIGURATION, folder):
-            raise BenchError(f"Broker {node} has not made its settings yet: look again in a second.")
+            raise LabError(f"Broker {node} has not made its settings yet: look again in a second.")
         return folder / Path(CONFIGURATION).name
 
     def segments(self, topic: str, partition: int, node: int) -> list[Path]:
@@ -300,7 +300,7 @@ class Copies:
     def _container(self, node: int, what: str) -> Container:
         if container := self._containers.look().get(node):
             return container
-        raise BenchError(f"Broker {node} has no container, so its {what} cannot be read: start it first.")
+        raise LabError(f"Broker {node} has no container, so its {what} cannot be read: start it first.")
 
     def _of(self, node: int) -> Path:
         folder = self._folder / "copies" / f"broker-{node}"
@@ -321,12 +321,12 @@ def faults(found: dict[int, Container]) -> list[Fault]:
 def put(containers: Containers, found: dict[int, Container], wanted: Sequence[Fault]) -> None:
     """Take containers out of networks and put them back, so that these faults are what is wrong.
 
-    Raises BenchError, before anything is changed, for a fault that networks cannot cause.
+    Raises LabError, before anything is changed, for a fault that networks cannot cause.
     """
     for fault in wanted:
         _check_possible(fault)
         if fault.broker not in found:
-            raise BenchError(f"Broker {fault.broker} has no container: start it first.")
+            raise LabError(f"Broker {fault.broker} has no container: start it first.")
     for n, container in found.items():
         away = {peer for fault in wanted if fault.broker == n for peer in fault.peers}
         for network, name in NETWORKS.items():
@@ -339,7 +339,7 @@ def put(containers: Containers, found: dict[int, Container], wanted: Sequence[Fa
 def _check_possible(fault: Fault) -> None:
     if fault.effect == "cut" and set(fault.peers) <= set(NETWORKS):
         return
-    raise BenchError(
+    raise LabError(
         f"Containers cannot {fault.effect} broker {fault.broker} {fault.words}, only cut it off from "
         "'brokers', 'quorum' or both; the local engine can: `threebrokers down`, then "
         "THREEBROKERS_CLUSTER=local make lab."

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from threebrokers.cluster import docker
-from threebrokers.cluster.process import Work
+from threebrokers.cluster.process import Usage
 
 PROJECT, SERVICE = "com.docker.compose.project", "com.docker.compose.service"
 PREFIX = "kafka-"
@@ -29,7 +29,7 @@ class Container:
 
 
 class Containers:
-    """The brokers' containers of a project. Every method raises BenchError if Docker does not answer."""
+    """The brokers' containers of a project. Every method raises LabError if Docker does not answer."""
 
     def __init__(self, project: str) -> None:
         self.project = project
@@ -104,12 +104,12 @@ class Containers:
         cached = inside.get("inactive_file", inside.get("total_inactive_file", 0))
         return int(used.get("usage", 0)) - int(cached)
 
-    def work(self, container: Container) -> Work:
+    def usage(self, container: Container) -> Usage:
         """Return how much a container has worked since it was started."""
         told = self._statistics(container)
         counted = told.get("blkio_stats", {}).get("io_service_bytes_recursive")
         read = None if counted is None else sum(c["value"] for c in counted if c["op"].lower() == "read")
-        return Work(told["cpu_stats"]["cpu_usage"]["total_usage"] / 1e9, read)
+        return Usage(told["cpu_stats"]["cpu_usage"]["total_usage"] / 1e9, read)
 
     def ended_for_memory(self, container: Container) -> bool:
         """Tell whether the system killed what ran in a container because its memory was used up."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 
 # Statistics in one shot came with this engine; an older compose was never tried.
 ENGINE, COMPOSE = (20, 10), (2, 20)
@@ -23,18 +23,18 @@ LOOPBACK = ("", "localhost", "127.0.0.1", "::1")
 def client() -> Any:
     """Return a client (docker.APIClient) of the Docker engine that the `docker` program uses.
 
-    Raises BenchError if there is no Docker, or an old one, or if it does not answer.
+    Raises LabError if there is no Docker, or an old one, or if it does not answer.
     """
     version = _compose_version()
     if version < COMPOSE:
-        raise BenchError(
+        raise LabError(
             f"docker compose is {_dotted(version)}, and the course needs {_dotted(COMPOSE)} or newer: "
             f"install the present package `docker-compose-plugin`, {LOCAL}."
         )
     address = _address()
     where = urlsplit(address)
     if where.scheme in ("tcp", "http", "https", "ssh") and (where.hostname or "") not in LOOPBACK:
-        raise BenchError(
+        raise LabError(
             f"Docker runs on another machine ({address}), and brokers there listen for that machine only: "
             f"choose the Docker of this one (`docker context use default`, unset DOCKER_HOST), {LOCAL}."
         )
@@ -42,7 +42,7 @@ def client() -> Any:
         told = _connected(address, FIRST_API).version(api_version=False)
         made = _connected(address, str(told["ApiVersion"]))
     if _numbers(told["Version"]) < ENGINE:
-        raise BenchError(
+        raise LabError(
             f"The Docker engine is {told['Version']}, and the course needs {_dotted(ENGINE)} or newer: "
             f"update it, {LOCAL}."
         )
@@ -51,28 +51,28 @@ def client() -> Any:
 
 @contextmanager
 def faults_told(address: str = "") -> Iterator[None]:
-    """Turn what Docker answers, or that it does not answer, into a BenchError."""
+    """Turn what Docker answers, or that it does not answer, into a LabError."""
     from docker.errors import APIError, DockerException, NotFound
     from requests import RequestException
 
     try:
         yield
     except NotFound as fault:
-        raise BenchError(
+        raise LabError(
             f"Docker does not know that any more ({fault.explanation}): `threebrokers up` makes it again."
         ) from fault
     except APIError as fault:
-        raise BenchError(
+        raise LabError(
             f"Docker refused ({fault.explanation or fault}): see `threebrokers doctor`."
         ) from fault
     except (DockerException, RequestException, OSError) as fault:
-        raise BenchError(_silence(address, fault)) from fault
+        raise LabError(_silence(address, fault)) from fault
 
 
 def compose(file: Path, project: str, arguments: list[str], values: Mapping[str, str]) -> str:
     """Run `docker compose` for a project and return what it prints; `values` fill the file's ${…}.
 
-    Raises BenchError with Docker's own last words if it fails, or takes more than three minutes.
+    Raises LabError with Docker's own last words if it fails, or takes more than three minutes.
     """
     command = [_program(), "compose", "--file", str(file), "--project-name", project, *arguments]
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("COMPOSE_", "KAFKA_"))}
@@ -87,13 +87,13 @@ def compose(file: Path, project: str, arguments: list[str], values: Mapping[str,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise BenchError(
+        raise LabError(
             f"docker compose {arguments[0]} did not end within {COMMAND_SECONDS} s: "
             "run `threebrokers doctor`, then the same command again."
         ) from None
     if done.returncode != 0:
         said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-        raise BenchError(
+        raise LabError(
             f"docker compose {arguments[0]} failed ({said[-1] if said else 'it wrote nothing'}): "
             "run `threebrokers doctor`, it looks for the cause."
         )
@@ -111,7 +111,7 @@ def _connected(address: str, version: str) -> Any:
 def _program() -> str:
     found = shutil.which("docker")
     if found is None:
-        raise BenchError(
+        raise LabError(
             "Docker was not found: install Docker Desktop (macOS, Windows) or Docker Engine with its compose "
             f"plugin (Linux), {LOCAL}."
         )
@@ -121,7 +121,7 @@ def _program() -> str:
 def _compose_version() -> tuple[int, ...]:
     told = _asked("compose", "version", "--short")
     if told is None:
-        raise BenchError(
+        raise LabError(
             "Docker is here and its `compose` plugin is not: install the package `docker-compose-plugin` "
             f"(Debian: `docker-compose`), {LOCAL}."
         )

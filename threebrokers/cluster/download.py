@@ -18,7 +18,7 @@ from urllib3.util import Retry
 
 from threebrokers.cluster.cache_lock import faults_told
 from threebrokers.cluster.lockfile import Jar
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 
 THREADS = 8
 TRIES = 3
@@ -34,7 +34,7 @@ def fetch(jars: Sequence[Jar], folder: Path) -> None:
     """Bring jars into a folder; what has come whole stays, also when another one fails.
 
     They come from the public Maven repository, or from the mirror that THREEBROKERS_MAVEN names.
-    The caller holds `only_one(folder)`. Raises BenchError.
+    The caller holds `only_one(folder)`. Raises LabError.
     """
     with faults_told(folder):
         for left in folder.glob(".part-*"):  # of a process that was killed
@@ -80,7 +80,7 @@ class _Fetching:
             session.close()
 
     def fetch(self, jar: Jar) -> None:
-        """Bring one jar into the folder, with three tries. Raises BenchError."""
+        """Bring one jar into the folder, with three tries. Raises LabError."""
         for _ in range(TRIES):
             try:
                 with faults_told(self.folder):
@@ -104,7 +104,7 @@ class _Fetching:
                 )
             if self.stop.is_set():
                 break
-        raise BenchError(told)
+        raise LabError(told)
 
     def _try(self, jar: Jar) -> None:
         path, digest = self.part / jar.name, hashlib.sha256()
@@ -119,7 +119,7 @@ class _Fetching:
                     digest.update(piece)
                     self.advance(len(piece))
         if digest.hexdigest() != jar.sha256:
-            raise BenchError(
+            raise LabError(
                 f"{jar.name} from {self.place} is not the file that this course was tested with "
                 "(its sha256 differs), so it was removed: try again, "
                 "or set THREEBROKERS_MAVEN to another mirror of Maven Central."

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Protocol
 
 from threebrokers.cluster.link_faults import Fault
-from threebrokers.cluster.process import BrokerProcess, Work
-from threebrokers.errors import BenchError
+from threebrokers.cluster.process import BrokerProcess, Usage
+from threebrokers.errors import LabError
 
 VARIABLE = "THREEBROKERS_CLUSTER"
 LOCAL, COMPOSE = "local", "compose"
@@ -20,7 +20,7 @@ class Engine(Protocol):
     What is done to a broker returns the moment (s since 1970) just before: when the lock is held and the
     signal is sent, not when it was asked for.
 
-    All methods raise BenchError, with the next step, where the engine cannot do what is asked.
+    All methods raise LabError, with the next step, where the engine cannot do what is asked.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Engine(Protocol):
     def processes(self) -> dict[int, BrokerProcess]:
         """Return how each broker is now."""
 
-    def work(self) -> dict[int, Work]:
+    def usage(self) -> dict[int, Usage]:
         """Return how much the running brokers have worked since they were started."""
 
     def up(self, say: Callable[[str], None], with_links: bool | None = None) -> dict[int, float]:
@@ -87,11 +87,11 @@ class Engine(Protocol):
 def chosen(home: Path, wanted: str = "") -> Engine:
     """Return the engine of this home: the one that is asked for, else the one of its last start, else local.
 
-    It is asked for by `wanted`, or by THREEBROKERS_CLUSTER. Raises BenchError if there is no such engine.
+    It is asked for by `wanted`, or by THREEBROKERS_CLUSTER. Raises LabError if there is no such engine.
     """
     name = wanted or os.environ.get(VARIABLE) or _remembered(home)
     if name not in NAMES:
-        raise BenchError(f"There is no engine '{name}': choose {' or '.join(NAMES)} ({VARIABLE}, --engine).")
+        raise LabError(f"There is no engine '{name}': choose {' or '.join(NAMES)} ({VARIABLE}, --engine).")
     return made(name, home)
 
 
@@ -112,10 +112,10 @@ def remember(home: Path, name: str) -> None:
 
 
 def refuse_second(engine: Engine) -> None:
-    """Raise BenchError if brokers of this home run on another engine: a home has one cluster at a time."""
+    """Raise LabError if brokers of this home run on another engine: a home has one cluster at a time."""
     before = _remembered(engine.home)
     if before in NAMES and before != engine.name and _runs(made(before, engine.home)):
-        raise BenchError(
+        raise LabError(
             f"The brokers of this bench run on the engine '{before}': end them with "
             f"`{VARIABLE}={before} threebrokers down`, then start those of '{engine.name}'."
         )
@@ -124,7 +124,7 @@ def refuse_second(engine: Engine) -> None:
 def _runs(engine: Engine) -> bool:
     try:
         return any(process.state != "down" for process in engine.processes().values())
-    except BenchError:  # without its Docker no container of it runs
+    except LabError:  # without its Docker no container of it runs
         return False
 
 

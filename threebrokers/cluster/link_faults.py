@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from threebrokers.cluster.settings import BROKERS, LISTENERS
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 
 Peer = str | int
 Link = tuple[str, int, str]  # source, target, listener
@@ -51,25 +51,25 @@ class Fault:
 
 
 def chosen(broker: int, from_: Peer | list[Peer] | None) -> tuple[Peer, ...]:
-    """Return the peers that `from_` names. Raises BenchError for one that there is not."""
+    """Return the peers that `from_` names. Raises LabError for one that there is not."""
     if from_ is None:
         return USUAL
     peers = tuple(from_) if isinstance(from_, list | tuple | set) else (from_,)
     for peer in peers:
         if isinstance(peer, bool) or peer == broker or peer not in (*PEERS, *BROKERS):
-            raise BenchError(
+            raise LabError(
                 f"Broker {broker} has no link from {peer!r}: from_ is 'clients', 'brokers', 'quorum', "
                 "another broker's number, or a list of these."
             )
     if not peers:
-        raise BenchError("from_ names nobody: leave it out, or name 'clients', 'brokers' or 'quorum'.")
+        raise LabError("from_ names nobody: leave it out, or name 'clients', 'brokers' or 'quorum'.")
     return peers
 
 
 def slowness(broker: int, peers: tuple[Peer, ...], ms: float) -> Fault:
-    """Return a delay. Raises BenchError if it is no delay, or longer than a client waits."""
+    """Return a delay. Raises LabError if it is no delay, or longer than a client waits."""
     if not 0 < ms <= LONGEST_MS:
-        raise BenchError(
+        raise LabError(
             f"A link cannot be slower by {ms!r} ms: choose a number up to {LONGEST_MS}, or stall the link."
         )
     return Fault("slow", broker, peers, ms)

@@ -14,7 +14,7 @@ from threebrokers.cluster import ports, process
 from threebrokers.cluster.link_faults import Fault, effects
 from threebrokers.cluster.ports import HOST, Ports
 from threebrokers.cluster.process import Identity
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.waiting import quiet_wait
 
 MARK = "-Dthreebrokers.links="  # of the process's command line, with the home
@@ -25,7 +25,7 @@ START_SECONDS, ANSWER_SECONDS = 10.0, 5.0
 def start(home: Path, outside: Ports) -> Identity:
     """Start the process for brokers with these addresses, and wait until it listens.
 
-    Raises BenchError if it does not.
+    Raises LabError if it does not.
     """
     behind = ports.behind(outside)
     ways = [
@@ -44,7 +44,7 @@ def start(home: Path, outside: Ports) -> Identity:
     if not (started.process() and ports.answers(control)):
         process.end([started], 0)
         said = log.read_text("utf-8", "replace").strip().splitlines()[-1:]
-        raise BenchError(
+        raise LabError(
             f"The links between the brokers could not be made ({''.join(said) or 'no answer'}): "
             "`threebrokers down` and `up` choose other ports."
         )
@@ -57,13 +57,13 @@ def find(home: Path) -> list[Identity]:
 
 
 def faults(outside: Ports) -> list[Fault]:
-    """Return what is wrong with the links now. Raises BenchError if their process does not answer."""
+    """Return what is wrong with the links now. Raises LabError if their process does not answer."""
     told = _ask(outside, {})["faults"]
     return [Fault(f["effect"], f["broker"], tuple(f["peers"]), f["ms"]) for f in told]
 
 
 def put(outside: Ports, wanted: Iterable[Fault]) -> None:
-    """Make these faults, and no others. Raises BenchError if the links' process does not answer."""
+    """Make these faults, and no others. Raises LabError if the links' process does not answer."""
     kept = list(wanted)
     table = {f"{source}>{target} {name}": e for (source, target, name), e in effects(kept).items()}
     _ask(outside, {"faults": [asdict(fault) for fault in kept], "effects": table})
@@ -76,7 +76,7 @@ def _ask(outside: Ports, order: dict[str, Any]) -> dict[str, Any]:
             with line.makefile(encoding="utf-8") as answers:
                 return dict(json.loads(answers.readline()))
     except (OSError, ValueError) as fault:
-        raise BenchError(
+        raise LabError(
             "The process that carries the links between the brokers has ended, so nothing reaches them: "
             "open the lab again, it starts a new one with healthy links."
         ) from fault

@@ -8,10 +8,10 @@ from threebrokers import clock
 from threebrokers.cluster import jars, links, log_dirs, ports, prepare, process, state_file
 from threebrokers.cluster.java import java
 from threebrokers.cluster.link_faults import Fault
-from threebrokers.cluster.process import BrokerProcess, Identity, Work
+from threebrokers.cluster.process import BrokerProcess, Identity, Usage
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.cluster.state_file import Bench
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.files import set_aside
 from threebrokers.waiting import wait_until
 
@@ -40,16 +40,16 @@ class LocalEngine:
         return state_file.load(self.home).links is not None
 
     def faults(self) -> list[Fault]:
-        """Return what is wrong with the links now. Raises BenchError if nobody can tell."""
+        """Return what is wrong with the links now. Raises LabError if nobody can tell."""
         here = state_file.load(self.home)
         return links.faults(here.ports) if here.links else []
 
     def change_links(self, change: Callable[[list[Fault]], list[Fault]]) -> float:
-        """Make of the faults of the links what `change` returns. Raises BenchError without links."""
+        """Make of the faults of the links what `change` returns. Raises LabError without links."""
         with state_file.locked(self.home):
             here = state_file.load(self.home)
             if not here.links:
-                raise BenchError(
+                raise LabError(
                     "These brokers have no links that can be cut: `lab.cluster.up(links=True)` starts them "
                     "again with links, and their data stays."
                 )
@@ -63,10 +63,10 @@ class LocalEngine:
         known = state_file.load(self.home).brokers
         return {n: process.look(n, known.get(n)) for n in BROKERS}
 
-    def work(self) -> dict[int, Work]:
+    def usage(self) -> dict[int, Usage]:
         """Return how much the running brokers have worked since they were started."""
         known = state_file.load(self.home).brokers
-        return {n: done for n, identity in known.items() if (done := process.work(identity))}
+        return {n: done for n, identity in known.items() if (done := process.usage(identity))}
 
     def up(self, say: Callable[[str], None], with_links: bool | None = None) -> dict[int, float]:
         """Start the brokers that are missing, resume those that are paused; return when each was started.
@@ -100,12 +100,12 @@ class LocalEngine:
             return {n: self._launch(here, n, prepared.broker_flags) for n in missing}
 
     def start(self, node: int) -> float:
-        """Start one broker that is down. Raises BenchError if its port is taken, or nothing is laid out."""
+        """Start one broker that is down. Raises LabError if its port is taken, or nothing is laid out."""
         prepared = prepare.prepare(_unheard)
         with state_file.locked(self.home):
             here = self._found()
             if not log_dirs.is_laid_out(self.home, here) or not here.ports:
-                raise BenchError("There is no cluster in this home yet: make one with `threebrokers up`.")
+                raise LabError("There is no cluster in this home yet: make one with `threebrokers up`.")
             self._mend_links(here)
             if node in here.brokers:
                 return clock.now()
@@ -124,7 +124,7 @@ class LocalEngine:
         with state_file.locked(self.home):
             here, at = state_file.load(self.home), clock.now()
             if not (node in here.brokers and process.send(here.brokers[node], "suspend")):
-                raise BenchError(f"Broker {node} is not running, so it cannot be paused: start it first.")
+                raise LabError(f"Broker {node} is not running, so it cannot be paused: start it first.")
             wait_until(
                 lambda: self.processes()[node].state == "paused",
                 what=f"broker {node} to stand still",
@@ -138,7 +138,7 @@ class LocalEngine:
         with state_file.locked(self.home):
             here, at = state_file.load(self.home), clock.now()
             if not (node in here.brokers and self._resume(here, node)):
-                raise BenchError(f"Broker {node} is not running, so it cannot be resumed: start it instead.")
+                raise LabError(f"Broker {node} is not running, so it cannot be resumed: start it instead.")
         return at
 
     def down(self) -> list[int]:
@@ -240,20 +240,20 @@ class LocalEngine:
             here = self._found()
             identity: Identity | None = here.brokers.pop(node, None)
             if identity is None:
-                raise BenchError(f"Broker {node} is already down: start it with `start({node})`.")
+                raise LabError(f"Broker {node} is already down: start it with `start({node})`.")
             at = clock.now()
             process.end([identity], patience)
             state_file.save(self.home, here)
         return at
 
     def wait_for_ports(self, nodes: list[int], within: float) -> None:
-        """Wait until these brokers accept connections. Raises BenchError at once if one of them dies."""
+        """Wait until these brokers accept connections. Raises LabError at once if one of them dies."""
         addresses = state_file.load(self.home).listening_ports()
 
         def listening() -> bool:
             for n, told in self.processes().items():
                 if n in nodes and told.state == "down":
-                    raise BenchError(self._death(n))
+                    raise LabError(self._death(n))
             return all(ports.answers(addresses[n]["CLIENT"]) for n in nodes)
 
         wait_until(

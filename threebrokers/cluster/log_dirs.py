@@ -7,7 +7,7 @@ from pathlib import Path
 
 from threebrokers.cluster import settings
 from threebrokers.cluster.state_file import Bench
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 
 
 def folder(home: Path, node: int) -> Path:
@@ -30,7 +30,7 @@ def lay_out(home: Path, template: Path) -> str:
     """Make three empty, formatted folders and return the new cluster's id.
 
     Formatting is the same for every node but for three ids, so the template is copied and only
-    `meta.properties` is written anew. Raises BenchError if the disk is full or not writable.
+    `meta.properties` is written anew. Raises LabError if the disk is full or not writable.
     """
     cluster_id = kafka_id()
     try:
@@ -46,7 +46,7 @@ def lay_out(home: Path, template: Path) -> str:
             (folder(home, node) / "meta.properties").write_text(settings.as_text(meta))
     except OSError as fault:
         shutil.rmtree(home / "data", ignore_errors=True)
-        raise BenchError(
+        raise LabError(
             f"The brokers' folders cannot be made in {home} ({fault.strerror}): "
             "free some disk space, or set THREEBROKERS_HOME to another folder."
         ) from fault

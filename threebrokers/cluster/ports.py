@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from threebrokers.cluster.settings import BROKERS, LISTENERS
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.files import write_whole
 from threebrokers.waiting import quiet_wait
 
@@ -31,7 +31,7 @@ def claim(home: Path) -> Ports:
 
     Those that it needs to have links are free too. Its own are waited for while the system closes them.
 
-    Raises BenchError if no block of ports is free, or where that is written down belongs to another user.
+    Raises LabError if no block of ports is free, or where that is written down belongs to another user.
     """
     from filelock import FileLock  # not needed once they are claimed
 
@@ -49,7 +49,7 @@ def claim(home: Path) -> Ports:
                 claims[str(home)] = block
                 write_whole(book, json.dumps(claims, indent=1).encode())
                 return _block(block)
-    raise BenchError(
+    raise LabError(
         "No nine free ports were found between 11092 and 13984: `threebrokers doctor` shows who uses them."
     )
 
@@ -76,13 +76,13 @@ def is_free(port: int) -> bool:
 
 
 def wait_free(broker: int, wanted: Mapping[str, int]) -> None:
-    """Wait until the ports of a broker's listeners are free. Raises BenchError if one is not after 5 s.
+    """Wait until the ports of a broker's listeners are free. Raises LabError if one is not after 5 s.
 
     The system may still be closing the sockets of a broker that was killed a moment ago.
     """
     for name, port in wanted.items():
         if not quiet_wait(functools.partial(is_free, port), FREE_SECONDS):
-            raise BenchError(
+            raise LabError(
                 f"Port {port} ({name} of broker {broker}) is used by another program: end it "
                 "(`threebrokers doctor` names it), or move all brokers with `threebrokers down` and `up`."
             )
@@ -105,7 +105,7 @@ def _own_folder() -> Path:
         folder.mkdir(mode=0o700)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
-        raise BenchError(
+        raise LabError(
             f"{folder} is not a folder that you alone may write to, so it is not used: have it deleted, "
             "or set TMPDIR to a folder of your own."
         )

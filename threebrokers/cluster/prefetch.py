@@ -5,7 +5,7 @@ import sys
 from types import FrameType
 
 from threebrokers.cluster import engine, jars, prepare
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.paths import home
 
 
@@ -19,7 +19,7 @@ def main() -> int | str:
         if engine.chosen(home()).name == engine.LOCAL:
             jars.kafka_jars()
             prepare.prepare(lambda text: print(text, flush=True))
-    except BenchError as fault:
+    except LabError as fault:
         return f"✗ {fault}"
     except KeyboardInterrupt:
         return 130

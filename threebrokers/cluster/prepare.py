@@ -56,7 +56,7 @@ class Prepared:
 def prepare(say: Callable[[str], None]) -> Prepared:
     """Return what a start needs; the first time it is made, which takes about half a minute and is said.
 
-    If the classes cannot be stored, everything works without, only slower. Raises BenchError if Kafka's
+    If the classes cannot be stored, everything works without, only slower. Raises LabError if Kafka's
     own tool cannot format a folder, or if the cache cannot be written.
     """
     program = java()

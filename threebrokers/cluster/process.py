@@ -113,7 +113,7 @@ class BrokerProcess:
 
 
 @dataclass(frozen=True)
-class Work:
+class Usage:
     """How much a broker has worked: processor time (s), and bytes read from the disk (None: not counted)."""
 
     processor: float
@@ -153,7 +153,7 @@ def look(node: int, identity: Identity | None) -> BrokerProcess:
         return BrokerProcess(node, "down")
 
 
-def work(identity: Identity) -> Work | None:
+def usage(identity: Identity) -> Usage | None:
     """Return how much this process has worked; None if it is gone."""
     process = identity.process()
     if process is None:
@@ -161,7 +161,7 @@ def work(identity: Identity) -> Work | None:
     try:
         # macOS does not count what one process reads.
         read = process.io_counters().read_bytes if hasattr(process, "io_counters") else None
-        return Work(sum(process.cpu_times()[:2]), read)
+        return Usage(sum(process.cpu_times()[:2]), read)
     except psutil.NoSuchProcess:
         return None
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from threebrokers.cluster.ports import HOST, Ports, behind
 from threebrokers.cluster.process import Identity
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 
 LOCK_SECONDS = 90
 
@@ -57,7 +57,7 @@ def load(home: Path) -> Bench:
 def save(home: Path, bench: Bench) -> None:
     """Write the state file whole: a reader sees the old one or the new one.
 
-    Raises BenchError if it cannot.
+    Raises LabError if it cannot.
     """
     told = {
         "engine": "local",
@@ -72,7 +72,7 @@ def save(home: Path, bench: Bench) -> None:
         draft.replace(home / "bench.json")
     except OSError as fault:
         draft.unlink(missing_ok=True)
-        raise BenchError(
+        raise LabError(
             f"The bench's state cannot be written to {home} ({fault.strerror}): "
             "free some disk space, or set THREEBROKERS_HOME to another folder."
         ) from fault
@@ -80,14 +80,14 @@ def save(home: Path, bench: Bench) -> None:
 
 @contextmanager
 def locked(home: Path) -> Iterator[None]:
-    """Let one command at a time change this bench. Raises BenchError after 90 s."""
+    """Let one command at a time change this bench. Raises LabError after 90 s."""
     from filelock import FileLock, Timeout  # who only looks locks nothing
 
     try:
         with FileLock(home / "bench.lock", timeout=LOCK_SECONDS):
             yield
     except Timeout:
-        raise BenchError(
+        raise LabError(
             f"Another command has been changing this bench for more than {LOCK_SECONDS} s: "
             "end it, or look with `threebrokers doctor`."
         ) from None

@@ -5,7 +5,7 @@ import subprocess
 
 from threebrokers.cluster import jars, prepare
 from threebrokers.cluster.java import java
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 
 TOOL_SECONDS = 60
 
@@ -37,10 +37,10 @@ def run(name: str, arguments: list[str], bootstrap: str, typed: str = "") -> str
     """Run one tool and return what it prints on standard output; `typed` is its standard input.
 
     `--bootstrap-server` is added where the tool takes it and the arguments do not name one. Raises
-    BenchError if there is no such tool, if it fails (with its own last words), or takes more than 60 s.
+    LabError if there is no such tool, if it fails (with its own last words), or takes more than 60 s.
     """
     if name not in _CLASSES:
-        raise BenchError(f"There is no tool '{name}' here: the tools are {', '.join(sorted(_CLASSES))}.")
+        raise LabError(f"There is no tool '{name}' here: the tools are {', '.join(sorted(_CLASSES))}.")
     address = (
         []
         if name in _WITHOUT_ADDRESS or "--bootstrap-server" in arguments
@@ -55,12 +55,12 @@ def run(name: str, arguments: list[str], bootstrap: str, typed: str = "") -> str
             command, input=typed, capture_output=True, text=True, timeout=TOOL_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
-        raise BenchError(
+        raise LabError(
             f"{name} did not end within {TOOL_SECONDS} s: "
             "give it a bound such as --timeout-ms or --max-messages."
         ) from None
     if done.returncode != 0:
-        raise BenchError(f"{name} failed: {_last_words(done.stderr) or _last_words(done.stdout)}")
+        raise LabError(f"{name} failed: {_last_words(done.stderr) or _last_words(done.stdout)}")
     return done.stdout
 
 

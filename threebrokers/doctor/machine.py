@@ -6,7 +6,7 @@ from pathlib import Path
 from threebrokers.cluster.java import java
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.doctor.finding import Finding
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.text import shortened
 
 MEGA, GIGA = 1_000_000, 1_000_000_000
@@ -18,7 +18,7 @@ def look_for_java() -> Finding:
     """See whether the Java that runs everything is there and new enough."""
     try:
         return Finding("Java", True, str(java()))
-    except BenchError as fault:
+    except LabError as fault:
         return Finding("Java", False, str(fault), "unset THREEBROKERS_JAVA: the course brings its own Java")
 
 

@@ -15,7 +15,7 @@ import psutil
 
 from threebrokers.cluster import engine
 from threebrokers.doctor.finding import Finding
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.paths import home
 
 
@@ -73,5 +73,5 @@ def _version() -> str | None:
 def _engine() -> str | None:
     try:
         return engine.chosen(home()).name
-    except BenchError:
+    except LabError:
         return None

@@ -10,7 +10,7 @@ from threebrokers.cluster import Cluster, engine
 from threebrokers.cluster.compose import ComposeEngine
 from threebrokers.doctor import checks, containers
 from threebrokers.doctor.finding import Finding, told
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.paths import home
 
 
@@ -19,7 +19,7 @@ def examine() -> list[Finding]:
     found = [_made(*look) for look in checks.of_machine()]
     try:
         chosen = engine.chosen(home())
-    except BenchError as fault:
+    except LabError as fault:
         return [*found, told("engine", fault)]
     if isinstance(chosen, ComposeEngine):
         docker = _made("Docker", containers.look_at_docker)
@@ -32,7 +32,7 @@ def examine() -> list[Finding]:
     try:
         cluster = Cluster()
         processes = cluster.processes()
-    except BenchError as fault:
+    except LabError as fault:
         return [*found, told("brokers", fault)]
     except (OSError, psutil.Error) as fault:
         return [*found, Finding("brokers", False, f"could not be looked at ({fault})", "see the message")]
@@ -45,7 +45,7 @@ def examine() -> list[Finding]:
 def _made(about: str, look: Callable[[], Finding]) -> Finding:
     try:
         return look()
-    except (BenchError, OSError, psutil.Error, KafkaException) as fault:
+    except (LabError, OSError, psutil.Error, KafkaException) as fault:
         return Finding(about, False, f"could not be looked at ({fault})", "see the message")
     except Exception as fault:  # a fault of this look must not hide what the others find
         what = f"could not be looked at ({type(fault).__name__}: {fault})"

@@ -9,7 +9,7 @@ from threebrokers.cluster.engine import Engine
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.doctor.finding import Finding
 from threebrokers.doctor.processes import listeners
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 
 RESET = "`threebrokers reset` deletes all data and starts a fresh cluster; copy first what you need"
 Addresses = Mapping[int, Mapping[str, str]]
@@ -56,7 +56,7 @@ def look_at_links(engine: Engine) -> Finding:
         return Finding("links", True, "brokers and clients reach each other directly")
     try:
         faults = engine.faults()
-    except BenchError as fault:
+    except LabError as fault:
         return Finding("links", False, str(fault).partition(":")[0], "`threebrokers up` starts it again")
     if not faults:
         return Finding("links", True, "all are healthy")

@@ -65,7 +65,7 @@ def look_at_versions(pyspark: Spark | None, kafka: Spark | None, runs: int | Non
 
 
 def java_release() -> int | None:
-    """Return the release of the Java that runs Spark. Raises BenchError if it is not there."""
+    """Return the release of the Java that runs Spark. Raises LabError if it is not there."""
     return release(java())
 
 

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Sequence
 from time import monotonic
 
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.kafka.poller import Looker
 from threebrokers.kafka.state import Sight
 
@@ -70,4 +70,4 @@ class Observer:
 
 def in_words(fault: Exception) -> str:
     """Say what was raised: a foreseeable fault in its own sentence, another one with its kind."""
-    return str(fault) if isinstance(fault, BenchError) else f"{type(fault).__name__}: {fault}"
+    return str(fault) if isinstance(fault, LabError) else f"{type(fault).__name__}: {fault}"

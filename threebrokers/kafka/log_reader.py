@@ -15,7 +15,7 @@ from confluent_kafka import (
     TopicPartition,
 )
 
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.waiting import POLL_SECONDS
 
 SILENCE = logging.getLogger("threebrokers.silence")
@@ -50,7 +50,7 @@ def read_log(
 ) -> list[Record]:
     """Return every record that the topic holds now, in order of partition, then of offset.
 
-    Reads up to the end that each partition has at the start of the call. Raises BenchError if the
+    Reads up to the end that each partition has at the start of the call. Raises LabError if the
     records do not come within 10 s of the one before, KafkaException if the topic does not exist.
     """
     consumer = _reader(bootstrap, isolation)
@@ -66,7 +66,7 @@ def read_log(
             if messages:
                 heard = time.monotonic()
             elif time.monotonic() - heard > ANSWER_SECONDS:
-                raise BenchError(
+                raise LabError(
                     f"Topic '{topic}' could not be read to its end (partitions {sorted(missing)}): "
                     "see with `threebrokers status` whether all brokers are up."
                 )

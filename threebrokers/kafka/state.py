@@ -107,14 +107,14 @@ class Sight:
 
 
 @dataclass(frozen=True)
-class Act:
+class Action:
     """What somebody did to a broker on purpose: 'stop', 'kill', 'pause', 'resume', 'start', 'cut', …
 
     `at` (s since 1970) is just before it was done; `more` is for people, for example "from clients".
     """
 
     at: float
-    verb: str
+    kind: str
     broker: int
     more: str = ""
 

@@ -14,7 +14,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from confluent_kafka import KafkaException
 
 from threebrokers import progress
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.paths import home
 from threebrokers.waiting import poll, shown
 
@@ -187,10 +187,10 @@ def _shown(value: Any) -> str:
 def _sentence(check: Callable[..., str], bound: inspect.BoundArguments) -> str:
     try:
         return check(*bound.args, **bound.kwargs)
-    except (Outcome, BenchError):
+    except (Outcome, LabError):
         raise
     except KafkaException as fault:
-        raise BenchError(
+        raise LabError(
             f"The check could not read the cluster ({fault.args[0]}): "
             "run the lab's first cell again, it starts brokers that are missing."
         ) from fault
@@ -212,5 +212,5 @@ def _log(fault: Exception) -> None:
         full = path.exists() and path.stat().st_size > LOG_BYTES
         with path.open("w" if full else "a", encoding="utf-8") as log:
             log.write(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC\n{told}\n")
-    except (OSError, BenchError):
+    except (OSError, LabError):
         return

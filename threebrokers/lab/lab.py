@@ -10,7 +10,7 @@ from confluent_kafka.admin import AdminClient
 
 from threebrokers import paths, waiting
 from threebrokers.cluster import Cluster, topics
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.kafka.clients import Clients, LabConsumer, LabProducer
 from threebrokers.lab.exercise import Check, Solved
 from threebrokers.ledger import Ledger, place
@@ -20,7 +20,7 @@ from threebrokers.why_empty import Answer, explain
 
 if TYPE_CHECKING:
     from threebrokers.predictions import Prediction
-    from threebrokers.recorder import Recording
+    from threebrokers.recorder import Recorder
 
 T = TypeVar("T")
 
@@ -69,7 +69,6 @@ class Lab:
         """The addresses of all three brokers, separated by commas."""
         return self.cluster.bootstrap
 
-    @property
     def admin(self) -> AdminClient:
         """A fresh AdminClient: one that has lived through a broker's death can hold old news."""
         # The one before is kept a little longer: a client that is let go takes its open calls with it.
@@ -96,7 +95,7 @@ class Lab:
         """Create a topic, after deleting the one of this name if there is one; return its full name.
 
         `brokers` are those that keep each partition, the first one leading; unless told the controller
-        chooses. Waits until every broker knows the leaders of all its partitions. Raises BenchError with the
+        chooses. Waits until every broker knows the leaders of all its partitions. Raises LabError with the
         brokers' own words if they refuse.
         """
         full = self.topic(name)
@@ -135,18 +134,18 @@ class Lab:
         return Ledger(book, self._clients, self.cluster)
 
     def join_ledger(self, name: str) -> Ledger:
-        """Go on with a ledger that another process has begun. Raises BenchError if there is none."""
+        """Go on with a ledger that another process has begun. Raises LabError if there is none."""
         book = Book.joined(place(paths.home(), self.number, self.topic(name)))
         return Ledger(book, self._clients, self.cluster)
 
-    def record(self, *topics: str, groups: Sequence[str] = ()) -> "Recording":
-        """Return a recording, for `with lab.record() as tape:`, of these topics and groups (full names).
+    def record(self, *topics: str, groups: Sequence[str] = ()) -> "Recorder":
+        """Return a recording, for `with lab.record() as recording:`, of these topics and groups (full names).
 
         Without names: the topics that the lab's clients use meanwhile, and the groups of its consumers.
         """
-        from threebrokers.recorder import Recording  # programs have a lab too, and record nothing
+        from threebrokers.recorder import Recorder  # programs have a lab too, and record nothing
 
-        return Recording(self.cluster, self._clients, topics, groups)
+        return Recorder(self.cluster, self._clients, topics, groups)
 
     def why_empty(self, group: str | LabConsumer, topic: str) -> Answer:
         """Say why a consumer gets nothing from a topic, and what to do; give it a full name of its group.
@@ -165,7 +164,7 @@ class Lab:
         """Ask for a prediction and show a button for each answer; `id` ("4.a") names the question.
 
         `answers` says for each answer what is behind it: the misconception, or why it is right. The one of
-        the committed answer is shown by `compare()`. Asked again, the question starts afresh.
+        the chosen answer is shown by `compare()`. Asked again, the question starts afresh.
         """
         from threebrokers.predictions import Prediction  # widgets only where one is shown
 
@@ -174,22 +173,22 @@ class Lab:
         self._predictions[id] = Prediction(id, question, answers)
         return self._predictions[id]
 
-    def happened(self, what: str, truth: object) -> None:
+    def observed(self, what: str, truth: object) -> None:
         """Print `what`, a sentence in the past tense, if `truth` is true.
 
-        Raises BenchError if not: then the cell shows it in one sentence, and `make repeat` counts it.
+        Raises LabError if not: then the cell shows it in one sentence, and `make repeat` counts it.
         """
         sentence = what.strip().rstrip(".")
         if not truth:
-            raise BenchError(f"This time it did not happen: {sentence}; run the cell again.")
+            raise LabError(f"This time it did not happen: {sentence}; run the cell again.")
         print(f"✓ {sentence}.")
 
-    def program(self, name: str, *, afresh: bool = False) -> Program:
-        """Return the program that a cell `%%program name` has started; `afresh` starts it again first.
+    def program(self, name: str, *, restart: bool = False) -> Program:
+        """Return the program that a cell `%%program name` has started; `restart` starts it again first.
 
-        Raises BenchError if there was no such cell.
+        Raises LabError if there was no such cell.
         """
-        return self.programs.again(name) if afresh else self.programs[name]
+        return self.programs.restart(name) if restart else self.programs[name]
 
     def close(self) -> None:
         """End the programs, close the clients that this lab made, and stop its panels."""

@@ -9,7 +9,7 @@ from types import ModuleType
 from confluent_kafka import KafkaException
 
 from threebrokers.cluster import Cluster
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.lab.lab import Lab
 from threebrokers.notebook import shell
 
@@ -19,7 +19,7 @@ __all__ = ["join_lab", "open_lab"]
 def open_lab(number: str) -> Lab:
     """Open a lab: start brokers that are missing, and delete only this lab's own topics and groups.
 
-    Raises BenchError if there is no such lab, or if the brokers cannot start.
+    Raises LabError if there is no such lab, or if the brokers cannot start.
     """
     module = _checks(number)
     for earlier in _opened_here():
@@ -31,7 +31,7 @@ def open_lab(number: str) -> Lab:
     try:
         lab.clear(module)
     except KafkaException as fault:
-        raise BenchError(
+        raise LabError(
             f"The brokers run, but did not answer in time ({fault.args[0].str()}): run this cell again, "
             "and `threebrokers doctor` if it says so twice."
         ) from fault
@@ -66,12 +66,10 @@ def _opened_here() -> list[Lab]:
 
 def _checks(number: str) -> ModuleType:
     if not (isinstance(number, str) and re.fullmatch(r"[0-9]{2}", number)):
-        raise BenchError(
+        raise LabError(
             f'A lab is named by two digits as text, not by {number!r}: for example open_lab("01").'
         )
     try:
         return importlib.import_module(f"threebrokers.checks.lab{number}")
     except ModuleNotFoundError:
-        raise BenchError(
-            f"There is no lab {number} yet: see the folder labs/ for those that exist."
-        ) from None
+        raise LabError(f"There is no lab {number} yet: see the folder labs/ for those that exist.") from None

@@ -12,7 +12,7 @@ import traceback
 from types import FrameType
 from typing import Any
 
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.lab.opening import join_lab
 from threebrokers.program.protocol import END_OF_TEXT, STOPPED
 
@@ -31,7 +31,7 @@ def main(name: str, number: str, opened: str) -> int:
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     try:
         lab = join_lab(number, opened)
-    except BenchError as fault:
+    except LabError as fault:
         print(f"✗ {fault}")
         return 1
     try:
@@ -43,7 +43,7 @@ def main(name: str, number: str, opened: str) -> int:
 def _run(name: str, text: str, given: dict[str, Any]) -> int:
     try:
         exec(compile(text, name, "exec"), given)
-    except BenchError as fault:
+    except LabError as fault:
         print(f"✗ {fault}")
         return 1
     except Exception as fault:

@@ -17,7 +17,7 @@ CALL_SECONDS = 5.0
 def calm(cluster: Cluster) -> None:
     """Undo every fault: start and resume brokers, heal links, wait for full ISRs, let first replicas lead.
 
-    Raises BenchError if it takes longer than 40 s.
+    Raises LabError if it takes longer than 40 s.
     """
     cluster.up(links=cluster.links)
     looker, admin = cluster.looker(), cluster.admin()
@@ -63,7 +63,7 @@ PARTITIONS, COPIES = 13, 3
 def away(lab: Lab, broker: int, names: Collection[str]) -> None:
     """Kill a broker unless it is down, and wait until no partition of these topics counts on it.
 
-    Every running broker must know it. Raises BenchError after 20 s.
+    Every running broker must know it. Raises LabError after 20 s.
     """
     if lab.cluster.processes()[broker].state != "down":
         lab.cluster.kill(broker)
@@ -73,7 +73,7 @@ def away(lab: Lab, broker: int, names: Collection[str]) -> None:
 def together(lab: Lab, names: Collection[str] = ()) -> None:
     """Start or resume the brokers that are missing, and wait until their copies are in sync.
 
-    Waits for all topics, or for those named. Raises BenchError after 20 s.
+    Waits for all topics, or for those named. Raises LabError after 20 s.
     """
     lab.cluster.up()
     _everywhere(lab, "all copies to be in sync", lambda view: _complete(lab, view, names))

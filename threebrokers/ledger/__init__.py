@@ -8,7 +8,7 @@ from typing import Any
 from confluent_kafka import Message
 
 from threebrokers.cluster import Cluster
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.kafka.clients import Clients
 from threebrokers.kafka.log_reader import read_log, start_offsets
 from threebrokers.kafka.state import Sight
@@ -61,7 +61,7 @@ class Ledger:
         """Read the topic at both isolation levels and say what became of this ledger's records in it.
 
         Waits up to 3 s for copies that are behind. Raises KafkaException if there is no such topic,
-        BenchError if it cannot be read to its end.
+        LabError if it cannot be read to its end.
         """
         # The notes come first: what is acknowledged later need not be in the log that is read now.
         notes = list(self._book.notes())
@@ -97,7 +97,7 @@ def _behind(sight: Sight) -> dict[int, tuple[int, int]]:
 
 
 def place(home: Path, lab: str, name: str) -> Path:
-    """Return the file of a lab's ledger. Raises BenchError if the name cannot be a file's."""
+    """Return the file of a lab's ledger. Raises LabError if the name cannot be a file's."""
     if not re.fullmatch(r"[\w.-]+", name):
-        raise BenchError(f"A ledger is named with letters, digits, -, _ and . only, not {name!r}.")
+        raise LabError(f"A ledger is named with letters, digits, -, _ and . only, not {name!r}.")
     return home / "ledgers" / lab / f"{name}.jsonl"

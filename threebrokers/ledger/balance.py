@@ -72,12 +72,12 @@ class Balance:
         return [entry for entry in self._absent if not (self._retired(entry) or self._hidden(entry))]
 
     @cached_property
-    def unreadable(self) -> list[Entry]:
+    def not_yet_readable(self) -> list[Entry]:
         """Acknowledged, and on the leader's disk only: after the high watermark, so nobody may read it."""
         return [entry for entry in self._absent if self._hidden(entry)]
 
     @cached_property
-    def retired(self) -> list[Entry]:
+    def expired(self) -> list[Entry]:
         """Acknowledged, and before the start of the log: deleted by retention or by somebody's hand."""
         return [entry for entry in self._absent if self._retired(entry)]
 
@@ -87,7 +87,7 @@ class Balance:
         return again(self.stored)
 
     @cached_property
-    def reordered(self) -> list[Entry]:
+    def out_of_order(self) -> list[Entry]:
         """Records that stand after a younger one of the same producer and partition; only first copies."""
         newest: dict[tuple[int, int | None], int] = {}
         late = []
@@ -105,7 +105,7 @@ class Balance:
         return [entry for entry in self.stored if entry not in shown]
 
     @cached_property
-    def stored_unasked(self) -> list[Entry]:
+    def unacknowledged(self) -> list[Entry]:
         """In the log, although the producer reported a failure or nothing: a retry would double them."""
         acknowledged = numbers(self.acknowledged)
         return [entry for entry in first(self.stored) if entry.number not in acknowledged]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from threebrokers import clock, files
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 
 
 class Number(NamedTuple):
@@ -54,12 +54,12 @@ class Book:
 
     @classmethod
     def joined(cls, path: Path) -> "Book":
-        """Go on with the run that another process has begun. Raises BenchError if there is none."""
+        """Go on with the run that another process has begun. Raises LabError if there is none."""
         try:
             with path.open("rb") as lines:
                 return cls(path, str(json.loads(lines.readline())["run"]))
         except (OSError, ValueError, KeyError, TypeError):
-            raise BenchError(
+            raise LabError(
                 f"There is no ledger '{path.stem}' yet: make it in the notebook with lab.ledger(…) first."
             ) from None
 

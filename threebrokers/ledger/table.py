@@ -23,9 +23,9 @@ COLUMNS: dict[str, Callable[[Balance], Sequence[Number] | Sequence[Entry] | Sequ
     "processed": lambda b: b.processed,
     "lost": lambda b: b.lost,
     "twice": lambda b: b.duplicated,
-    "out of order": lambda b: b.reordered,
-    "not readable": lambda b: b.unreadable,
-    "deleted": lambda b: b.retired,
+    "out of order": lambda b: b.out_of_order,
+    "not readable": lambda b: b.not_yet_readable,
+    "deleted": lambda b: b.expired,
     "processed twice": lambda b: b.processed_again,
 }
 FAULTS = {"lost": "lost", "twice": "stored twice", "out of order": "out of order"}

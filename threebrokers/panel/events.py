@@ -4,11 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from threebrokers.kafka.state import Act, BrokerSight, GroupSight, PartitionSight, Sight, TopicSight
+from threebrokers.kafka.state import Action, BrokerSight, GroupSight, PartitionSight, Sight, TopicSight
 from threebrokers.panel.cells import member_names, share
 from threebrokers.text import have, listed
 
-# Later than this a change is hardly the act's doing.
+# Later than this a change is hardly the action's doing.
 CAUSE_SECONDS = 30.0
 NAMED_PARTITIONS = 6
 
@@ -28,7 +28,7 @@ DONE = {
 class Event(NamedTuple):
     """What happened, and when (s since 1970).
 
-    `kind` is 'act' (done on purpose), 'bad', 'good', 'note', or 'fault' (something could not be done).
+    `kind` is 'action' (done on purpose), 'bad', 'good', 'note', or 'fault' (something could not be done).
     """
 
     at: float
@@ -36,22 +36,24 @@ class Event(NamedTuple):
     kind: str = "note"
 
 
-def act_event(act: Act) -> Event:
+def action_event(action: Action) -> Event:
     """Say what was done."""
-    words = DONE.get(act.verb, f"you did '{act.verb}' to broker {{}}").format(act.broker)
-    return Event(act.at, f"{words} {act.more}".rstrip(), "act")
+    words = DONE.get(action.kind, f"you did '{action.kind}' to broker {{}}").format(action.broker)
+    return Event(action.at, f"{words} {action.more}".rstrip(), "action")
 
 
-def since(at: float, acts: Sequence[Act], broker: int | None, *verbs: str) -> str:
-    """Say how long after the latest such act on this broker something was seen; empty if there is none.
+def since(at: float, actions: Sequence[Action], broker: int | None, *kinds: str) -> str:
+    """Say how long after the latest such action on this broker something was seen; empty if there is none.
 
     What is seen at `at` happened before it, so the time is an upper bound.
     """
-    causes = [a for a in acts if a.broker == broker and a.verb in verbs and a.at <= at < a.at + CAUSE_SECONDS]
+    causes = [
+        a for a in actions if a.broker == broker and a.kind in kinds and a.at <= at < a.at + CAUSE_SECONDS
+    ]
     if not causes:
         return ""
-    last = max(causes, key=lambda act: act.at)
-    return f", at most {at - last.at:.1f} s after the {last.verb}"
+    last = max(causes, key=lambda action: action.at)
+    return f", at most {at - last.at:.1f} s after the {last.kind}"
 
 
 def named(partitions: Sequence[PartitionSight], totals: Mapping[str, int]) -> str:
@@ -84,7 +86,7 @@ def opening(sight: Sight) -> list[Event]:
     return [Event(sight.at, f"{', '.join(others)}{led}", "bad"), *_quorum_lost(None, sight)]
 
 
-def broker_news(before: Sight, after: Sight, acts: Sequence[Act]) -> Iterator[Event]:
+def broker_news(before: Sight, after: Sight, actions: Sequence[Action]) -> Iterator[Event]:
     """Say which brokers went, came, fell silent or moved, and whom the others count as alive."""
     for new in after.brokers:
         old = before.broker(new.id)
@@ -96,19 +98,19 @@ def broker_news(before: Sight, after: Sight, acts: Sequence[Act]) -> Iterator[Ev
         elif old.address and new.address and old.address != new.address:
             yield Event(after.at, f"broker {new.id} has another address: {new.address}")
         if _all_answered(before) and _all_answered(after) and old.registered != new.registered:
-            yield _noticed(after.at, new, acts)
+            yield _noticed(after.at, new, actions)
     if _silence(before) <= SILENT_SECONDS < _silence(after):
         yield Event(after.at, "no broker answers: topics are shown as they were last seen", "bad")
     if _silence(after) <= SILENT_SECONDS < _silence(before):
         yield Event(after.at, "brokers answer again", "good")
 
 
-def quorum_news(before: Sight, after: Sight, acts: Sequence[Act]) -> Iterator[Event]:
+def quorum_news(before: Sight, after: Sight, actions: Sequence[Action]) -> Iterator[Event]:
     """Say who leads the metadata quorum, if that changed, and whether there is a quorum at all."""
     old, new = before.quorum_leader, after.quorum_leader
     if new is not None and old != new:
         lost = [old] if old is not None else [b.id for b in after.brokers if b.state != "up"]
-        when = next((words for b in lost if (words := since(after.at, acts, b, *BREAKING))), "")
+        when = next((words for b in lost if (words := since(after.at, actions, b, *BREAKING))), "")
         not_old = f", not broker {old}" if old is not None else ""
         yield Event(after.at, f"broker {new} leads the quorum now{not_old}{when}")
     elif new is None and old is not None and _all_answered(after):
@@ -158,12 +160,12 @@ def _changed(at: float, old: BrokerSight, new: BrokerSight) -> Event:
             return Event(at, f"{name} answers nobody", "bad")
 
 
-def _noticed(at: float, broker: BrokerSight, acts: Sequence[Act]) -> Event:
+def _noticed(at: float, broker: BrokerSight, actions: Sequence[Action]) -> Event:
     if broker.registered:
         return Event(
-            at, f"the others count broker {broker.id} again{since(at, acts, broker.id, *MENDING)}", "good"
+            at, f"the others count broker {broker.id} again{since(at, actions, broker.id, *MENDING)}", "good"
         )
-    when = since(at, acts, broker.id, *BREAKING)
+    when = since(at, actions, broker.id, *BREAKING)
     return Event(at, f"the others no longer count broker {broker.id}{when}", "bad")
 
 
@@ -209,7 +211,7 @@ def _of_one(old: GroupSight, new: GroupSight, at: float) -> Iterator[Event]:
 Pairs = list[tuple[PartitionSight, PartitionSight]]
 
 
-def topic_news(before: Sight, after: Sight, acts: Sequence[Act]) -> Iterator[Event]:
+def topic_news(before: Sight, after: Sight, actions: Sequence[Action]) -> Iterator[Event]:
     """Say which topics came and went, and what changed in those that stayed."""
     pairs: Pairs = []
     for topic in after.topics:
@@ -227,13 +229,13 @@ def topic_news(before: Sight, after: Sight, acts: Sequence[Act]) -> Iterator[Eve
         if after.topic(topic.name) is None:
             yield Event(after.at, f"{topic.name} was deleted")
     totals = {topic.name: len(topic.partitions) for topic in after.topics}
-    yield from _leaders(pairs, totals, after.at, acts)
+    yield from _leaders(pairs, totals, after.at, actions)
     yield from _unclean(pairs, after.at)
-    yield from _copies(pairs, totals, after.at, acts)
+    yield from _copies(pairs, totals, after.at, actions)
     yield from _claims(pairs, totals, after.at)
 
 
-def _leaders(pairs: Pairs, totals: dict[str, int], at: float, acts: Sequence[Act]) -> Iterator[Event]:
+def _leaders(pairs: Pairs, totals: dict[str, int], at: float, actions: Sequence[Action]) -> Iterator[Event]:
     moved: dict[int | None, list[PartitionSight]] = defaultdict(list)
     for old, new in pairs:
         if old.leader != new.leader and new.leader is not None:
@@ -244,7 +246,7 @@ def _leaders(pairs: Pairs, totals: dict[str, int], at: float, acts: Sequence[Act
             for to in sorted({p.leader for p in theirs if p.leader is not None})
         )
         what = "a leader again" if leader is None else "a new leader"
-        when = since(at, acts, leader, *BREAKING)
+        when = since(at, actions, leader, *BREAKING)
         # Each is named in `places`, so here they are only counted.
         topics = sorted({p.topic for p in theirs})
         of = f"of {topics[0]}" if len(topics) == 1 else f"of {len(topics)} topics"
@@ -266,7 +268,7 @@ def _unclean(pairs: Pairs, at: float) -> Iterator[Event]:
             yield Event(at, words, "bad")
 
 
-def _copies(pairs: Pairs, totals: dict[str, int], at: float, acts: Sequence[Act]) -> Iterator[Event]:
+def _copies(pairs: Pairs, totals: dict[str, int], at: float, actions: Sequence[Action]) -> Iterator[Event]:
     gone: dict[int, list[PartitionSight]] = defaultdict(list)
     back: dict[int, list[PartitionSight]] = defaultdict(list)
     for old, new in pairs:
@@ -277,10 +279,10 @@ def _copies(pairs: Pairs, totals: dict[str, int], at: float, acts: Sequence[Act]
     for broker, theirs in gone.items():
         left = {f"{len(p.isr)} of {len(p.replicas)}" for p in theirs}
         rest = f": {left.pop()} copies are left" if len(left) == 1 else ""
-        when = since(at, acts, broker, *BREAKING)
+        when = since(at, actions, broker, *BREAKING)
         yield Event(at, f"broker {broker} is out of sync in {named(theirs, totals)}{when}{rest}", "bad")
     for broker, theirs in back.items():
-        when = since(at, acts, broker, *MENDING)
+        when = since(at, actions, broker, *MENDING)
         yield Event(at, f"broker {broker} is in sync again in {named(theirs, totals)}{when}", "good")
 
 
@@ -325,18 +327,18 @@ def _count(topic: TopicSight) -> str:
     return f"{count} partition{'' if count == 1 else 's'}"
 
 
-def events(before: Sight | None, after: Sight, acts: Iterable[Act] = ()) -> list[Event]:
-    """Return what happened after `before` up to `after`: acts of that time, and all that changed.
+def events(before: Sight | None, after: Sight, actions: Iterable[Action] = ()) -> list[Event]:
+    """Return what happened after `before` up to `after`: actions of that time, and all that changed.
 
     Acts from earlier are welcome too: they say after what something happened.
     """
-    known = list(acts)
+    known = list(actions)
     begun = before.at if before else after.at
-    done = [act_event(act) for act in known if begun < act.at <= after.at]
+    done = [action_event(action) for action in known if begun < action.at <= after.at]
     return sorted([*done, *changes(before, after, known)], key=lambda event: event.at)
 
 
-def changes(before: Sight | None, after: Sight, acts: Sequence[Act] = ()) -> list[Event]:
+def changes(before: Sight | None, after: Sight, actions: Sequence[Action] = ()) -> list[Event]:
     """Return what changed between two looks, oldest first; the state as it is if there was no look before.
 
     A change is dated with the look that showed it first, so it happened at that time or a little earlier.
@@ -344,8 +346,8 @@ def changes(before: Sight | None, after: Sight, acts: Sequence[Act] = ()) -> lis
     if before is None:
         return opening(after)
     return [
-        *broker_news(before, after, acts),
-        *quorum_news(before, after, acts),
-        *topic_news(before, after, acts),
+        *broker_news(before, after, actions),
+        *quorum_news(before, after, actions),
+        *topic_news(before, after, actions),
         *group_news(before, after),
     ]

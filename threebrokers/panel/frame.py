@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from threebrokers.kafka.state import Act, BrokerSight, Sight
+from threebrokers.kafka.state import Action, BrokerSight, Sight
 from threebrokers.panel.cells import group_frame, topic_frame
 from threebrokers.panel.events import Event, quorum_left
 from threebrokers.panel.text import words
@@ -37,7 +37,7 @@ class Scene:
 
     begun: float
     events: Sequence[Event] = ()
-    acts: Sequence[Act] = ()
+    actions: Sequence[Action] = ()
     topics: Sequence[str] = ()
     opened: Mapping[str, bool] = field(default_factory=dict)
     costs: Mapping[int, str] = field(default_factory=dict)
@@ -94,7 +94,7 @@ def _broker(sight: Sight, broker: BrokerSight, scene: Scene) -> Frame:
         "sign": SIGNS.get(broker.state, "?"),
         "state_words": "unknown since" if broker.state == "unknown" else broker.state,
         "address": broker.address or "no address yet",
-        "note": _note(sight, broker, scene.acts),
+        "note": _note(sight, broker, scene.actions),
         "leads": f"leads {leads} of {len(partitions)} partitions",
         "memory": f"{broker.rss / 1e6:.0f} MB" if broker.rss else "no process",
         "quorum": broker.id == sight.quorum_leader,
@@ -104,27 +104,27 @@ def _broker(sight: Sight, broker: BrokerSight, scene: Scene) -> Frame:
     }
 
 
-def _hindered(act: Act) -> str:
-    return f"{HINDERED[act.verb]} {act.more}".rstrip()
+def _hindered(action: Action) -> str:
+    return f"{HINDERED[action.kind]} {action.more}".rstrip()
 
 
-def _note(sight: Sight, broker: BrokerSight, acts: Sequence[Act]) -> str:
+def _note(sight: Sight, broker: BrokerSight, actions: Sequence[Action]) -> str:
     """Say what the state alone does not: since when, by whom, or that the others do not know it yet."""
-    last = max((a for a in acts if a.broker == broker.id), key=lambda act: act.at, default=None)
+    last = max((a for a in actions if a.broker == broker.id), key=lambda action: action.at, default=None)
     passed = duration(sight.at - broker.since)
     told = sight.heard is not None and sight.heard >= sight.at
     match broker.state:
         case "up":
             apart = ["the others do not count it"] if told and not broker.registered else []
-            hindered = [_hindered(last)] if last and last.verb in HINDERED else []
+            hindered = [_hindered(last)] if last and last.kind in HINDERED else []
             return "; ".join(hindered + apart)
-        case "unknown" if last is not None and last.verb == "start":
+        case "unknown" if last is not None and last.kind == "start":
             return f"started by you {duration(sight.at - last.at)} ago, no answer yet"
         case "unknown":
             return f"silent for {passed}"
         case state:
-            mine = last is not None and last.verb in DONE and (state == "paused") == (last.verb == "pause")
-            by = f"{DONE[last.verb]} by you" if last and mine else "gone" if state == "down" else state
+            mine = last is not None and last.kind in DONE and (state == "paused") == (last.kind == "pause")
+            by = f"{DONE[last.kind]} by you" if last and mine else "gone" if state == "down" else state
             ago = duration(sight.at - last.at) if last and mine else passed
             missed = "; still counted by the others" if told and broker.registered else ""
             return f"{by} {ago} ago{missed}"

@@ -5,18 +5,18 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from threebrokers import clock
-from threebrokers.kafka.state import Act, Sight
-from threebrokers.panel.events import Event, act_event, changes
+from threebrokers.kafka.state import Action, Sight
+from threebrokers.panel.events import Event, action_event, changes
 
 MOST = 60
 
 
 class Story:
-    """The events since the first look. An act may be told late: it is put where its time belongs."""
+    """The events since the first look. An action may be told late: it is put where its time belongs."""
 
     def __init__(self) -> None:
         self.begun: float | None = None
-        self.acts: list[Act] = []
+        self.actions: list[Action] = []
         self.sight: Sight | None = None
         self.seen_topics: list[str] = []
         self._events: list[Event] = []
@@ -31,14 +31,14 @@ class Story:
         if self.begun is None:
             self.begun = sight.at
         sight = remembering(self.sight, sight)
-        self._add(changes(self.sight, sight, self.acts))
+        self._add(changes(self.sight, sight, self.actions))
         self.sight = sight
         self.seen_topics += [t.name for t in sight.topics if t.name not in self.seen_topics]
 
-    def hear(self, act: Act) -> None:
+    def hear(self, action: Action) -> None:
         """Take something that was done to a broker."""
-        self.acts.append(act)
-        self._add([act_event(act)])
+        self.actions.append(action)
+        self._add([action_event(action)])
 
     def tell(self, event: Event) -> None:
         """Take a line from elsewhere."""

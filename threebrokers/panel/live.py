@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from threebrokers import clock
 from threebrokers.kafka.background import Observer, in_words
 from threebrokers.kafka.poller import Looker
-from threebrokers.kafka.state import Act, Sight
+from threebrokers.kafka.state import Action, Sight
 from threebrokers.notebook import running_cell
 from threebrokers.panel.events import Event
 from threebrokers.panel.frame import Frame, Scene, frame
@@ -32,13 +32,13 @@ class Bench(Protocol):
     """What a panel needs of a cluster: something to look with, and buttons that say what they cost."""
 
     def looker(self) -> Looker: ...
-    def cost(self, broker: int) -> str: ...
-    def on_act(self, hear: Callable[[Act], None]) -> Callable[[], None]: ...
+    def quorum_impact(self, broker: int) -> str: ...
+    def on_action(self, hear: Callable[[Action], None]) -> Callable[[], None]: ...
     def start(self, broker: int) -> None: ...
     def resume(self, broker: int) -> None: ...
-    def stop(self, broker: int, *, anyway: bool = False) -> None: ...
-    def kill(self, broker: int, *, anyway: bool = False) -> None: ...
-    def pause(self, broker: int, *, anyway: bool = False) -> None: ...
+    def stop(self, broker: int, *, force: bool = False) -> None: ...
+    def kill(self, broker: int, *, force: bool = False) -> None: ...
+    def pause(self, broker: int, *, force: bool = False) -> None: ...
 
 
 class Live:
@@ -59,7 +59,7 @@ class Live:
             looker, lambda: topics, lambda: groups, every=EVERY_SECONDS, missed=self._miss
         )
         self._observer.hear(self._see)
-        self._unhear = bench.on_act(self._hear)
+        self._unhear = bench.on_action(self._hear)
         self._observer.start()
 
     def _see(self, sight: Sight) -> None:
@@ -73,9 +73,9 @@ class Live:
             self._missed = ""
             self._draw()
 
-    def _hear(self, act: Act) -> None:
+    def _hear(self, action: Action) -> None:
         with self._drawing:
-            self._story.hear(act)
+            self._story.hear(action)
             self._costs = (None, {})
             self._draw()
 
@@ -103,7 +103,7 @@ class Live:
         if self._costs[0] == states:
             return
         try:
-            self._costs = (states, {b.id: self._bench.cost(b.id) for b in sight.brokers})
+            self._costs = (states, {b.id: self._bench.quorum_impact(b.id) for b in sight.brokers})
         except Exception as fault:
             self._costs = (None, {})
             self._story.tell_once(f"what the buttons cost is not known: {in_words(fault)}")
@@ -115,7 +115,7 @@ class Live:
             Scene(
                 begun=story.begun or sight.at,
                 events=story.events,
-                acts=story.acts,
+                actions=story.actions,
                 topics=self._topics or story.seen_topics,
                 opened=self.panel.opened,
                 costs=self._costs[1],
@@ -125,22 +125,22 @@ class Live:
             ),
         )
 
-    def _press(self, verb: str, broker: int, anyway: bool) -> None:
+    def _press(self, kind: str, broker: int, force: bool) -> None:
         with self._drawing:
             if broker in self._busy:
                 return
-            self._busy[broker] = DOING[verb]
+            self._busy[broker] = DOING[kind]
             self._draw()
         # In a thread of its own: stopping takes seconds, and the panel goes on meanwhile.
-        threading.Thread(target=self._do, args=(verb, broker, anyway), daemon=True).start()
+        threading.Thread(target=self._do, args=(kind, broker, force), daemon=True).start()
 
-    def _do(self, verb: str, broker: int, anyway: bool) -> None:
-        more = {"anyway": anyway} if verb in GUARDED else {}
+    def _do(self, kind: str, broker: int, force: bool) -> None:
+        more = {"force": force} if kind in GUARDED else {}
         try:
-            getattr(self._bench, verb)(broker, **more)
+            getattr(self._bench, kind)(broker, **more)
         except Exception as fault:  # nobody stands above a pressed button to show it
             with self._drawing:
-                words = f"could not {verb} broker {broker}: {in_words(fault)}"
+                words = f"could not {kind} broker {broker}: {in_words(fault)}"
                 self._story.tell(Event(clock.now(), words, "fault"))
         finally:
             with self._drawing:

@@ -52,14 +52,14 @@ function brokerCard(broker, view) {
     h("div", { class: "tb-line tb-note" }, broker.quorum && [sign("♛ "), "leads the quorum", broker.busy || broker.note ? "; " : null],
       broker.busy || broker.note || (broker.quorum ? null : "\u00a0")),
     view.frame.buttons && h("div", { class: "tb-buttons", role: "group", "aria-label": `Broker ${broker.id}` },
-      ["stop", "kill", broker.can.includes("resume") ? "resume" : "pause", "start"].map((verb) => {
-        const can = broker.can.includes(verb) && !broker.busy && !view.ended;
-        const costs = can && broker.cost && verb !== "resume" && verb !== "start";
+      ["stop", "kill", broker.can.includes("resume") ? "resume" : "pause", "start"].map((kind) => {
+        const can = broker.can.includes(kind) && !broker.busy && !view.ended;
+        const costs = can && broker.cost && kind !== "resume" && kind !== "start";
         return h("button", {
           type: "button", "aria-disabled": can ? "false" : "true", title: costs ? broker.cost : false,
-          "aria-label": `${verb} broker ${broker.id}`, "data-press": `${verb} ${broker.id}`,
-          onclick: () => can && (costs ? view.ask(verb, broker) : view.press(verb, broker.id, false)),
-        }, verb, costs ? sign("⚠") : null);
+          "aria-label": `${kind} broker ${broker.id}`, "data-press": `${kind} ${broker.id}`,
+          onclick: () => can && (costs ? view.ask(kind, broker) : view.press(kind, broker.id, false)),
+        }, kind, costs ? sign("⚠") : null);
       })));
 }
 
@@ -71,9 +71,9 @@ function question(view) {
   return [
     h("div", { class: `tb-notice ${said ? "tb-alarm" : ""}`, role: "status" }, said ? [sign("⚠ "), `${said.replace(/\.$/, "")}.`] : "\u00a0"),
     // It lies over the events, so that nothing moves when it comes.
-    h("div", { class: "tb-over" }, asked && h("div", { class: "tb-question", role: "alertdialog", "aria-label": `${asked.verb} broker ${asked.broker}?`, onkeydown: leave },
+    h("div", { class: "tb-over" }, asked && h("div", { class: "tb-question", role: "alertdialog", "aria-label": `${asked.kind} broker ${asked.broker}?`, onkeydown: leave },
       h("p", null, sign("⚠ "), `${asked.cost}.`),
-      h("button", { type: "button", class: "tb-yes", onclick: () => view.answer(true) }, `${asked.verb} broker ${asked.broker} anyway`), " ",
+      h("button", { type: "button", class: "tb-yes", onclick: () => view.answer(true) }, `${asked.kind} broker ${asked.broker} anyway`), " ",
       h("button", { type: "button", onclick: () => view.answer(false) }, "leave it"))),
   ];
 }
@@ -190,14 +190,14 @@ function render({ model, el }) {
   let news = Date.now();
   const view = {
     speed: 1, playing: false, asked: null, stale: "",
-    press: (verb, broker, anyway) => model.send({ verb, broker, anyway }),
-    ask: (verb, broker) => { view.asked = { verb, broker: broker.id, cost: broker.cost }; show(); root.querySelector(".tb-yes").focus(); },
+    press: (kind, broker, force) => model.send({ kind, broker, force }),
+    ask: (kind, broker) => { view.asked = { kind, broker: broker.id, cost: broker.cost }; show(); root.querySelector(".tb-yes").focus(); },
     answer: (yes) => {
-      const { verb, broker } = view.asked;
+      const { kind, broker } = view.asked;
       view.asked = null;
-      if (yes) view.press(verb, broker, true);
+      if (yes) view.press(kind, broker, true);
       show();
-      root.querySelector(`[data-press="${verb} ${broker}"]`)?.focus();
+      root.querySelector(`[data-press="${kind} ${broker}"]`)?.focus();
     },
     open: (name, yes) => { model.set("opened", { ...model.get("opened"), [name]: yes }); model.save_changes(); },
     go: (position) => { model.set("position", position); model.save_changes(); show(); },

@@ -64,6 +64,6 @@ class Panel(anywidget.AnyWidget):
         super().close()
 
     def _told(self, _widget: Any, content: Mapping[str, Any], _buffers: Any) -> None:
-        verb, broker = content.get("verb"), content.get("broker")
-        if self._press and verb in VERBS and isinstance(broker, int) and not self.ended:
-            self._press(verb, broker, bool(content.get("anyway")))
+        kind, broker = content.get("kind"), content.get("broker")
+        if self._press and kind in VERBS and isinstance(broker, int) and not self.ended:
+            self._press(kind, broker, bool(content.get("force")))

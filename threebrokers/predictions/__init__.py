@@ -1,4 +1,4 @@
-"""Predictions: committed before the run, compared after it."""
+"""Predictions: chosen before the run, compared after it."""
 
 from threebrokers.predictions.prediction import Prediction, Verdict
 

@@ -1,4 +1,4 @@
-"""A prediction: committed before the run, compared after it."""
+"""A prediction: chosen before the run, compared after it."""
 
 import html
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from IPython import get_ipython
 from IPython.display import display
 
 from threebrokers import clock, progress
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.predictions.buttons import Buttons
 from threebrokers.text import quoted
 
@@ -17,7 +17,7 @@ GREEN, ORANGE, GREY = "#009e73", "#d55e00", "#8a8f98"
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of a prediction. `chosen` is None if none was committed; `why` belongs to what was chosen."""
+    """What came of a prediction. `chosen` is None if none was chosen; `why` belongs to what was chosen."""
 
     chosen: str | None
     truth: str
@@ -30,7 +30,7 @@ class Verdict:
 
     def __repr__(self) -> str:
         if self.chosen is None:
-            return f"○ It was: {self.truth}. You had not committed an answer; that is worth a try next time."
+            return f"○ It was: {self.truth}. You had not chosen an answer; that is worth a try next time."
         if self.chosen == self.truth:
             said = f"✓ You predicted: {self.chosen}. So it was."
         else:
@@ -45,7 +45,7 @@ class Verdict:
 class Prediction:
     """A question with answers to choose from.
 
-    `committed_at` (s since 1970) is when one was committed; `late` says whether somebody tried that after
+    `chosen_at` (s since 1970) is when one was chosen; `late` says whether somebody tried that after
     the comparison.
     """
 
@@ -54,30 +54,30 @@ class Prediction:
         self.answers = {str(answer): why for answer, why in answers.items()}
         self.chosen: str | None = None
         self.truth: str | None = None
-        self.committed_at: float | None = None
+        self.chosen_at: float | None = None
         self.late = False
         self._buttons = Buttons(question, list(self.answers), self._press)
         if get_ipython() is not None:
             display(self._buttons)  # type: ignore[no-untyped-call]
 
     def __repr__(self) -> str:
-        return f"{self.question} {f'You predict: {self.chosen}.' if self.chosen else 'Not committed yet.'}"
+        return f"{self.question} {f'You predict: {self.chosen}.' if self.chosen else 'Not chosen yet.'}"
 
-    def commit(self, answer: object) -> None:
-        """Commit an answer, as its button does; until the comparison you may commit another one.
+    def choose(self, answer: object) -> None:
+        """Choose an answer, as its button does; until the comparison you may choose another one.
 
-        Raises BenchError if the answer is none of those offered, or if it comes after the comparison.
+        Raises LabError if the answer is none of those offered, or if it comes after the comparison.
         """
-        print(self._commit(str(answer)))
+        print(self._choose(str(answer)))
 
     def compare(self, truth: object) -> None:
-        """Show whether the committed answer is the true one; nothing can be committed after that.
+        """Show whether the chosen answer is the true one; nothing can be chosen after that.
 
-        `truth` is the answer that was measured. Raises BenchError if it is none of those offered.
+        `truth` is the answer that was measured. Raises LabError if it is none of those offered.
         """
         found = str(truth)
         if found not in self.answers:
-            raise BenchError(
+            raise LabError(
                 f"This time it was '{found}', which is none of the answers to “{self.question}”: "
                 "run the cells of this experiment again."
             )
@@ -92,22 +92,22 @@ class Prediction:
         """Take the buttons away."""
         self._buttons.close()
 
-    def _commit(self, answer: str) -> str:
+    def _choose(self, answer: str) -> str:
         if answer not in self.answers:
-            raise BenchError(f"'{answer}' is none of the answers: choose one of {quoted(self.answers)}.")
+            raise LabError(f"'{answer}' is none of the answers: choose one of {quoted(self.answers)}.")
         if self.truth is not None:
             self.late = True
-            raise BenchError(
+            raise LabError(
                 f"It is known already that it was '{self.truth}': "
                 "to predict again, run the question's cell again, and then the experiment."
             )
-        self.chosen, self.committed_at = answer, clock.now()
+        self.chosen, self.chosen_at = answer, clock.now()
         told = f"You predict: {answer}. Now run the next cells and compare."
         self._buttons.show(answer, None, told)
         return f"You predict: {answer}."
 
     def _press(self, answer: str) -> None:
         try:
-            self._commit(answer)
-        except BenchError as fault:  # nobody stands above a pressed button to show it
+            self._choose(answer)
+        except LabError as fault:  # nobody stands above a pressed button to show it
             self._buttons.show(self.chosen, self.truth, str(fault))

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.program.display import Box, ending
 from threebrokers.waiting import wait_until
 
@@ -57,7 +57,7 @@ class Program:
             return self._output
 
     def stop(self) -> None:
-        """Ask the program to end (SIGTERM): it closes its clients first. Raises BenchError after 10 s."""
+        """Ask the program to end (SIGTERM): it closes its clients first. Raises LabError after 10 s."""
         self._end(signal.SIGTERM)
 
     def kill(self) -> None:
@@ -65,7 +65,7 @@ class Program:
         self._end(signal.SIGKILL)
 
     def wait(self, *, within: float = 10) -> int:
-        """Wait until the program ends and return its exit code. Raises BenchError after so many seconds."""
+        """Wait until the program ends and return its exit code. Raises LabError after so many seconds."""
         wait_until(
             self._ended.is_set,
             what=f"the program {self.name} to end",
@@ -79,14 +79,14 @@ class Program:
     def wait_for(self, text: str, *, within: float = 10) -> str:
         """Wait until the program has written a line that holds `text`, and return that line.
 
-        Raises BenchError after so many seconds, and at once if the program ends without that.
+        Raises LabError after so many seconds, and at once if the program ends without that.
         """
 
         def found() -> str | None:
             over = self._ended.is_set()  # before the look: nothing is written after it
             line = next((line for line in self.output.splitlines() if text in line), None)
             if line is None and over:
-                raise BenchError(
+                raise LabError(
                     f"The program {self.name} {self.state} and had not written “{text}”: "
                     "read its output, under its cell."
                 )
@@ -99,7 +99,7 @@ class Program:
 
     def _end(self, number: signal.Signals) -> None:
         if self._ended.is_set():
-            raise BenchError(
+            raise LabError(
                 f"The program {self.name} runs no more (it {self.state}): run its cell to start it again."
             )
         self._process.send_signal(number)  # harmless if it has ended meanwhile: subprocess knows

@@ -13,7 +13,7 @@ from typing import Any
 from threebrokers import notebook
 from threebrokers.cluster import programs as register
 from threebrokers.cluster.process import identify
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.program.display import Box
 from threebrokers.program.program import Program
 from threebrokers.program.protocol import END_OF_TEXT
@@ -28,9 +28,9 @@ class Programs:
         self._cells: dict[str, tuple[str, Callable[[Box], None]]] = {}
 
     def __getitem__(self, name: str) -> Program:
-        """Return a program by its name. Raises BenchError if its cell has not run."""
+        """Return a program by its name. Raises LabError if its cell has not run."""
         if name not in self._all:
-            raise BenchError(
+            raise LabError(
                 f"There is no program '{name}' yet: run the cell that begins with %%program {name}."
             )
         return self._all[name]
@@ -38,14 +38,14 @@ class Programs:
     def run(self, name: str, text: str) -> Program:
         """Start a program; one of the same name that still runs is ended first.
 
-        Raises BenchError if the name is not a plain word.
+        Raises LabError if the name is not a plain word.
         """
         name = name.strip()
         if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-            raise BenchError(f"A program's name is one plain word, not '{name}': say %%program worker_a.")
+            raise LabError(f"A program's name is one plain word, not '{name}': say %%program worker_a.")
         return self._start(name, text, _display())
 
-    def again(self, name: str) -> Program:
+    def restart(self, name: str) -> Program:
         """Start a program again from its beginning, as its cell does, and show it there."""
         return self._start(self[name].name, *self._cells[name])
 
@@ -85,7 +85,7 @@ def _end(program: Program) -> None:
     for end in (program.stop, program.kill):
         try:
             end()
-        except BenchError:  # it has ended already, or does not end on request
+        except LabError:  # it has ended already, or does not end on request
             continue
 
 

@@ -1,7 +1,7 @@
-"""Recording the bench and the clients on one clock, to be asked, shown and played again."""
+"""Recorder the bench and the clients on one clock, to be asked, shown and played again."""
 
 from threebrokers.recorder.gaps import Gap
-from threebrokers.recorder.recorder import Recording
-from threebrokers.recorder.recording import Tape
+from threebrokers.recorder.recorder import Recorder
+from threebrokers.recorder.recording import Recording
 
-__all__ = ["Gap", "Recording", "Tape"]
+__all__ = ["Gap", "Recorder", "Recording"]

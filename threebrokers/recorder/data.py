@@ -1,10 +1,10 @@
-"""What a recording holds: sights, acts, marks, when clients sent and got records, and what it missed."""
+"""What a recording holds: sights, actions, marks, when clients sent and got records, and what it missed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from threebrokers.kafka.state import Act, Sight
+from threebrokers.kafka.state import Action, Sight
 
 # What a client can do with a record, in the order in which it happens.
 KINDS = ("sent", "acknowledged", "failed", "delivered", "processed")
@@ -72,13 +72,13 @@ class Missed:
 
 
 @dataclass(frozen=True)
-class TapeData:
+class RecordingData:
     """One recording from `began` to `ended` (s since 1970, one clock), everything oldest first."""
 
     began: float
     ended: float
     sights: tuple[Sight, ...] = ()
-    acts: tuple[Act, ...] = ()
+    actions: tuple[Action, ...] = ()
     marks: tuple[Mark, ...] = ()
     flows: tuple[Flow, ...] = ()
     missed: tuple[Missed, ...] = ()

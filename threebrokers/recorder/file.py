@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from threebrokers.kafka.state import (
-    Act,
+    Action,
     BrokerSight,
     GroupSight,
     MemberSight,
@@ -14,7 +14,7 @@ from threebrokers.kafka.state import (
     Sight,
     TopicSight,
 )
-from threebrokers.recorder.data import Burst, Flow, Mark, Missed, TapeData
+from threebrokers.recorder.data import Burst, Flow, Mark, Missed, RecordingData
 from threebrokers.recorder.gaps import Gap
 
 Rows = Mapping[str, Any]
@@ -153,46 +153,48 @@ def _kept(topic: TopicSight, before: TopicSight | None) -> TopicSight:
     return TopicSight(topic.name, tuple(known[p.id] if known.get(p.id) == p else p for p in topic.partitions))
 
 
-FORMAT = "threebrokers tape 1"
+FORMAT = "threebrokers recording 1"
 ABOUT = {
     "times": "whole ms since `began`, which is in s since 1970",
     "seen": "what was told by brokers, clients and the learner",
-    "concluded": "what follows from it; computed again when the tape is loaded",
+    "concluded": "what follows from it; computed again when the recording is loaded",
     "sights": "[ms since the sight before, {what changed: its new value, null if it went away}]",
     "missed": "[ms, ms, words]: from when to when nobody looked at the brokers, and why",
     "flows": "[client, kind, topic, partition, bursts]; for each burst: ms since the one before, ms, records",
 }
 
 
-def dumps(tape: TapeData, concluded: Sequence[Gap]) -> str:
+def dumps(recording: RecordingData, concluded: Sequence[Gap]) -> str:
     """Return the recording as JSON, with the gaps that were concluded from it apart."""
 
     def ms(at: float) -> int:
-        return round((at - tape.began) * 1000)
+        return round((at - recording.began) * 1000)
 
     sights: list[Any] = []
     before: dict[str, Any] = {}
     at = 0
-    for sight in tape.sights:
-        now = rows(sight, tape.began)
+    for sight in recording.sights:
+        now = rows(sight, recording.began)
         sights.append([ms(sight.at) - at, changes(before, now)])
         before, at = now, ms(sight.at)
     seen = {
         "sights": sights,
-        "acts": [[ms(act.at), act.verb, act.broker, act.more] for act in tape.acts],
-        "marks": [[ms(mark.at), mark.words] for mark in tape.marks],
-        "missed": [[ms(missed.start), ms(missed.end), missed.words] for missed in tape.missed],
-        "flows": [[f.client, f.kind, f.topic, f.partition, _bursts(f, tape.began)] for f in tape.flows],
+        "actions": [[ms(action.at), action.kind, action.broker, action.more] for action in recording.actions],
+        "marks": [[ms(mark.at), mark.words] for mark in recording.marks],
+        "missed": [[ms(missed.start), ms(missed.end), missed.words] for missed in recording.missed],
+        "flows": [
+            [f.client, f.kind, f.topic, f.partition, _bursts(f, recording.began)] for f in recording.flows
+        ],
     }
     gaps = [
         asdict(gap) | {"start": ms(gap.start), "after": ms(gap.after.at) if gap.after else None}
         for gap in concluded
     ]
-    whole = {"format": FORMAT, "about": ABOUT, "began": tape.began, "ended": ms(tape.ended)}
+    whole = {"format": FORMAT, "about": ABOUT, "began": recording.began, "ended": ms(recording.ended)}
     return json.dumps(whole | {"seen": seen, "concluded": {"gaps": gaps}}, separators=(",", ":"))
 
 
-def loads(text: str) -> TapeData:
+def loads(text: str) -> RecordingData:
     """Return the recording. Raises ValueError, KeyError or TypeError if the text is not one."""
     whole = json.loads(text)
     if whole["format"] != FORMAT:
@@ -208,11 +210,11 @@ def loads(text: str) -> TapeData:
         known = {name: row for name, row in {**known, **changed}.items() if row is not None}
         at += since
         sights.append(sight_of(known, moment(at), began))
-    return TapeData(
+    return RecordingData(
         began=began,
         ended=moment(whole["ended"]),
         sights=tuple(sights),
-        acts=tuple(Act(moment(ms), *rest) for ms, *rest in seen["acts"]),
+        actions=tuple(Action(moment(ms), *rest) for ms, *rest in seen["actions"]),
         marks=tuple(Mark(moment(ms), words) for ms, words in seen["marks"]),
         flows=tuple(Flow(c, k, t, p, _read_bursts(bursts, began)) for c, k, t, p, bursts in seen["flows"]),
         # Earlier versions kept silent about it.

@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from threebrokers.kafka.state import Act, Sight
-from threebrokers.recorder.data import KINDS, Flow, TapeData
+from threebrokers.kafka.state import Action, Sight
+from threebrokers.recorder.data import KINDS, Flow, RecordingData
 
 # A pause counts as a gap if it is this many times as long as the flow's usual one.
 RHYTHMS = 10
@@ -35,7 +35,7 @@ class Gap:
     kind: str
     start: float
     seconds: float
-    after: Act | None = None
+    after: Action | None = None
     client: str = ""
     topic: str = ""
     partition: int | None = None
@@ -55,48 +55,48 @@ class Gap:
 
     def __str__(self) -> str:
         place = f" ({self.place})" if self.place else ""
-        after = f", after {self.after.verb}({self.after.broker})" if self.after else ""
+        after = f", after {self.after.kind}({self.after.broker})" if self.after else ""
         return f"{self.words}{place}{after}"
 
     __repr__ = __str__
 
 
-def silences(tape: TapeData, kinds: Collection[str] = KINDS) -> list[Gap]:
+def silences(recording: RecordingData, kinds: Collection[str] = KINDS) -> list[Gap]:
     """Return every pause between two bursts of every flow of these kinds, also the short ones, by time.
 
     A flow that never came back, while something was still sent, has a last pause that is not over.
     """
-    found = [gap for flow in tape.flows if flow.kind in kinds for gap in _pauses(tape, flow)]
+    found = [gap for flow in recording.flows if flow.kind in kinds for gap in _pauses(recording, flow)]
     return sorted(found, key=lambda gap: gap.start)
 
 
-def unusual(tape: TapeData, gap: Gap) -> bool:
+def unusual(recording: RecordingData, gap: Gap) -> bool:
     """Tell whether this pause is much longer than its flow's usual ones."""
     place = (gap.kind, gap.client, gap.topic, gap.partition)
-    flows = [f for f in tape.flows if (f.kind, f.client, f.topic, f.partition) == place]
+    flows = [f for f in recording.flows if (f.kind, f.client, f.topic, f.partition) == place]
     return all(gap.seconds >= RHYTHMS * flow.rhythm() for flow in flows)
 
 
-def with_act(tape: TapeData, gap: Gap, rhythm: float = 0.0) -> Gap:
+def with_action(recording: RecordingData, gap: Gap, rhythm: float = 0.0) -> Gap:
     """Return the gap with what was done last before it; `rhythm` (s) is how long its start is uncertain.
 
-    The last record may have come a little before the act that silenced the next one.
+    The last record may have come a little before the action that silenced the next one.
     """
     late = min(max(SLACK_RHYTHMS * rhythm, SLACK_SECONDS), gap.seconds / 2)
-    acts = [act for act in tape.acts if act.at <= gap.start + late]
-    return replace(gap, after=acts[-1] if acts else None)
+    actions = [action for action in recording.actions if action.at <= gap.start + late]
+    return replace(gap, after=actions[-1] if actions else None)
 
 
-def _pauses(tape: TapeData, flow: Flow) -> Iterator[Gap]:
+def _pauses(recording: RecordingData, flow: Flow) -> Iterator[Gap]:
     rhythm = flow.rhythm()
 
     def gap(start: float, end: float, over: bool) -> Gap:
         seconds = round(end - start, 3)
         found = Gap(flow.kind, start, seconds, None, flow.client, flow.topic, flow.partition, over)
-        return with_act(tape, found, rhythm)
+        return with_action(recording, found, rhythm)
 
     yield from (gap(start, end, True) for start, end in flow.pauses())
-    sent = [f.bursts[-1].last for f in tape.flows if f.kind == "sent" and f.topic == flow.topic]
+    sent = [f.bursts[-1].last for f in recording.flows if f.kind == "sent" and f.topic == flow.topic]
     still, last = max(sent, default=0.0), flow.bursts[-1].last
     if flow.kind in ANSWERS and still > last:
         yield gap(last, still, False)
@@ -106,15 +106,17 @@ def _pauses(tape: TapeData, flow: Flow) -> Iterator[Gap]:
 GONE = ("down", "paused")
 
 
-def leaderless(tape: TapeData) -> list[Gap]:
+def leaderless(recording: RecordingData) -> list[Gap]:
     """Return when nobody led the quorum or a partition, as far as the sights show, in order of time."""
-    places = {(p.topic, p.id) for sight in tape.sights for topic in sight.topics for p in topic.partitions}
-    spans = _spans(tape, lambda sight: serving(sight, sight.quorum_leader) is None)
+    places = {
+        (p.topic, p.id) for sight in recording.sights for topic in sight.topics for p in topic.partitions
+    }
+    spans = _spans(recording, lambda sight: serving(sight, sight.quorum_leader) is None)
     found = [Gap("quorum", start, seconds, over=over) for start, seconds, over in spans]
     for topic, number in sorted(places):
-        spans = _spans(tape, partial(nobody_leads, topic=topic, partition=number))
+        spans = _spans(recording, partial(nobody_leads, topic=topic, partition=number))
         found += [Gap("leader", at, length, None, "", topic, number, over) for at, length, over in spans]
-    return sorted((with_act(tape, gap) for gap in found), key=lambda gap: gap.start)
+    return sorted((with_action(recording, gap) for gap in found), key=lambda gap: gap.start)
 
 
 def serving(sight: Sight, leader: int | None) -> int | None:
@@ -130,14 +132,14 @@ def nobody_leads(sight: Sight, topic: str, partition: int) -> bool:
     return told is not None and serving(sight, told.leader) is None
 
 
-def _spans(tape: TapeData, true: Callable[[Sight], bool]) -> Iterator[tuple[float, float, bool]]:
+def _spans(recording: RecordingData, true: Callable[[Sight], bool]) -> Iterator[tuple[float, float, bool]]:
     """Yield (start, seconds, over) of each time during which this was true in every sight."""
     start: float | None = None
-    for sight in tape.sights:
+    for sight in recording.sights:
         if true(sight):
             start = sight.at if start is None else start
         elif start is not None:
             yield start, round(sight.at - start, 3), True
             start = None
     if start is not None:
-        yield start, round(tape.ended - start, 3), False
+        yield start, round(recording.ended - start, 3), False

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TypeVar
 
 from threebrokers.kafka.state import GroupSight, PartitionSight, Sight
-from threebrokers.recorder.data import KINDS, Burst, TapeData
+from threebrokers.recorder.data import KINDS, Burst, RecordingData
 from threebrokers.recorder.gaps import Gap, serving
 
 V = TypeVar("V")
@@ -43,23 +43,23 @@ class Lane:
     records: int | None = None
 
 
-def runs(tape: TapeData, look: Callable[[Sight], V]) -> list[tuple[float, float, V]]:
+def runs(recording: RecordingData, look: Callable[[Sight], V]) -> list[tuple[float, float, V]]:
     """Return (start, end, value) of each time during which `look(sight)` stayed the same."""
     found: list[tuple[float, float, V]] = []
-    for sight in tape.sights:
+    for sight in recording.sights:
         value = look(sight)
         if not found:
-            found.append((tape.began, tape.ended, value))
+            found.append((recording.began, recording.ended, value))
         elif found[-1][2] != value:
             start, _, before = found[-1]
             found[-1] = (start, sight.at, before)
-            found.append((sight.at, tape.ended, value))
+            found.append((sight.at, recording.ended, value))
     return found
 
 
-def lane(name: str, tape: TapeData, look: Callable[[Sight], V], draw: Callable[[V], Drawn]) -> Lane:
+def lane(name: str, recording: RecordingData, look: Callable[[Sight], V], draw: Callable[[V], Drawn]) -> Lane:
     """Return a lane of what was seen: `draw(look(sight))` returns its words and its look."""
-    spans = (Span(start, end, *draw(value)) for start, end, value in runs(tape, look))
+    spans = (Span(start, end, *draw(value)) for start, end, value in runs(recording, look))
     return Lane(name, begun(spans))
 
 
@@ -69,10 +69,10 @@ def begun(spans: Iterable[Span]) -> tuple[Span, ...]:
     return known[1:] if known and known[0].look == "absent" else known
 
 
-def flow_lanes(tape: TapeData, gaps: Sequence[Gap]) -> Iterable[Lane]:
+def flow_lanes(recording: RecordingData, gaps: Sequence[Gap]) -> Iterable[Lane]:
     """Yield a lane for each thing that each client did with the records of each topic."""
     for kind in KINDS:
-        flows = [flow for flow in tape.flows if flow.kind == kind]
+        flows = [flow for flow in recording.flows if flow.kind == kind]
         places = sorted({(flow.client, flow.topic) for flow in flows})
         several_topics = len({topic for _, topic in places}) > 1
         for client, topic in places:
@@ -97,9 +97,9 @@ STATES = {
 Leader = tuple[int | None, bool, tuple[int, ...]]
 
 
-def broker_lanes(tape: TapeData) -> Iterable[Lane]:
+def broker_lanes(recording: RecordingData) -> Iterable[Lane]:
     """Yield a lane for the state of each broker."""
-    for number in sorted({broker.id for sight in tape.sights for broker in sight.brokers}):
+    for number in sorted({broker.id for sight in recording.sights for broker in sight.brokers}):
 
         def state(sight: Sight, number: int = number) -> tuple[str, bool]:
             found = sight.broker(number)
@@ -111,17 +111,17 @@ def broker_lanes(tape: TapeData) -> Iterable[Lane]:
             words, look = STATES.get(value[0], ((value[0],), "unknown"))
             return words, look or f"broker {number}"
 
-        yield lane(f"broker {number}", tape, state, draw)
+        yield lane(f"broker {number}", recording, state, draw)
 
 
-def quorum_lane(tape: TapeData) -> Lane:
+def quorum_lane(recording: RecordingData) -> Lane:
     """Return the lane of the quorum's leader: the active controller."""
-    return _led("quorum led by", tape, lambda sight: _leader(sight, sight.quorum_leader, ()))
+    return _led("quorum led by", recording, lambda sight: _leader(sight, sight.quorum_leader, ()))
 
 
-def topic_lanes(tape: TapeData) -> Iterable[Lane]:
+def topic_lanes(recording: RecordingData) -> Iterable[Lane]:
     """Yield, for each topic, who led its partitions and how many copies were in sync."""
-    places = sorted({(p.topic, p.id) for s in tape.sights for t in s.topics for p in t.partitions})
+    places = sorted({(p.topic, p.id) for s in recording.sights for t in s.topics for p in t.partitions})
     for topic in sorted({topic for topic, _ in places}):
         several = len({topic for topic, _ in places}) > 1
         if len(places) <= FEW_PARTITIONS:
@@ -129,11 +129,14 @@ def topic_lanes(tape: TapeData) -> Iterable[Lane]:
                 look = partial(_partition_leader, topic=topic, number=number)
                 # Among several topics a partition has the name that Kafka gives its folder.
                 named = f"{topic}-{number}" if several else f"partition {number}"
-                yield _led(f"{named} led by", tape, look)
+                yield _led(f"{named} led by", recording, look)
         else:
-            yield _shared(f"{topic if several else 'partitions'} led by", tape, topic)
+            yield _shared(f"{topic if several else 'partitions'} led by", recording, topic)
         yield lane(
-            f"{topic} in sync" if several else "in sync", tape, partial(_copies, topic=topic), _draw_copies
+            f"{topic} in sync" if several else "in sync",
+            recording,
+            partial(_copies, topic=topic),
+            _draw_copies,
         )
 
 
@@ -146,8 +149,8 @@ def _partition_leader(sight: Sight, topic: str, number: int) -> Leader | None:
     return _leader(sight, found.leader, found.claims) if found else None
 
 
-def _led(name: str, tape: TapeData, look: Callable[[Sight], Leader | None]) -> Lane:
-    return Lane(name, begun(_led_span(start, end, value) for start, end, value in runs(tape, look)))
+def _led(name: str, recording: RecordingData, look: Callable[[Sight], Leader | None]) -> Lane:
+    return Lane(name, begun(_led_span(start, end, value) for start, end, value in runs(recording, look)))
 
 
 def _led_span(start: float, end: float, value: Leader | None) -> Span:
@@ -164,13 +167,13 @@ def _led_span(start: float, end: float, value: Leader | None) -> Span:
     return Span(start, end, (*words, f"{told}"), f"broker {told}")
 
 
-def _shared(name: str, tape: TapeData, topic: str) -> Lane:
+def _shared(name: str, recording: RecordingData, topic: str) -> Lane:
     def shares(sight: Sight) -> tuple[tuple[int | None, int], ...]:
         led = Counter(serving(sight, p.leader) for p in _partitions(sight, topic))
         return tuple(sorted(led.items(), key=lambda share: (share[0] is None, share[0])))
 
     spans = []
-    for start, end, value in runs(tape, shares):
+    for start, end, value in runs(recording, shares):
         whole = (f"{b} leads {n}" if b is not None else f"{n} without a leader" for b, n in value)
         words = " · ".join(whole), " · ".join(f"{b or 'none'}: {n}" for b, n in value)
         spans.append(Span(start, end, words, "good", shares=value) if value else Span(start, end, *ABSENT))
@@ -206,14 +209,14 @@ def _partitions(sight: Sight, topic: str) -> tuple[PartitionSight, ...]:
 FEW_MEMBERS = 6
 
 
-def group_lanes(tape: TapeData) -> Iterable[Lane]:
+def group_lanes(recording: RecordingData) -> Iterable[Lane]:
     """Yield, for each group that had members, its state and what each member was assigned."""
-    for name in sorted({g.name for sight in tape.sights for g in sight.groups if g.members}):
-        yield lane(f"group {name}", tape, partial(_group, name=name), _draw_group)
-        ids = dict.fromkeys(m.id for sight in tape.sights for m in _group(sight, name).members)
+    for name in sorted({g.name for sight in recording.sights for g in sight.groups if g.members}):
+        yield lane(f"group {name}", recording, partial(_group, name=name), _draw_group)
+        ids = dict.fromkeys(m.id for sight in recording.sights for m in _group(sight, name).members)
         for number, member in enumerate(ids if len(ids) <= FEW_MEMBERS else (), 1):
             look = partial(_assigned, name=name, member=member)
-            yield lane(f"its member {number} reads", tape, look, _draw_member)
+            yield lane(f"its member {number} reads", recording, look, _draw_member)
 
 
 def _draw_group(group: GroupSight) -> Drawn:

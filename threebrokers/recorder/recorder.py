@@ -1,4 +1,4 @@
-"""Recording what happens while a block of code runs."""
+"""Recorder what happens while a block of code runs."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -11,23 +11,23 @@ from confluent_kafka import Message
 
 from threebrokers import clock
 from threebrokers.cluster import Cluster
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.kafka.background import Observer
 from threebrokers.kafka.clients import Clients, LabConsumer, LabProducer
-from threebrokers.kafka.state import Act, Sight
+from threebrokers.kafka.state import Action, Sight
 from threebrokers.recorder.counters import Notes
-from threebrokers.recorder.data import Mark, Missed, TapeData
+from threebrokers.recorder.data import Mark, Missed, RecordingData
 from threebrokers.recorder.file import thin
 from threebrokers.recorder.interceptors import listen
-from threebrokers.recorder.recording import Tape
+from threebrokers.recorder.recording import Recording
 from threebrokers.waiting import quiet_wait
 
 EVERY_SECONDS = 0.1
 FIRST_LOOK_SECONDS = 3.0
 
 
-class Recording(Tape):
-    """A tape that is recorded from the beginning of its `with` block to the end, and can be asked meanwhile.
+class Recorder(Recording):
+    """A recording that is made from the beginning of its `with` block to the end, and can be asked meanwhile.
 
     It looks at the brokers ten times a second, hears what is done to them through the lab's cluster, and
     notes what the lab's clients in this program do. Without names: the topics that these clients use, and
@@ -39,28 +39,28 @@ class Recording(Tape):
     ) -> None:
         self._cluster, self._clients, self._topics, self._groups = cluster, clients, topics, groups
         self._notes, self._names, self._ends = Notes(), Counter[str](), ExitStack()
-        self._sights, self._acts, self._marks = list[Sight](), list[Act](), list[Mark]()
+        self._sights, self._actions, self._marks = list[Sight](), list[Action](), list[Mark]()
         self._missed = list[Missed]()
         self._began: float | None = None
-        self._whole: TapeData | None = None
+        self._whole: RecordingData | None = None
 
     @property
-    def data(self) -> TapeData:
-        """What was recorded so far, as one plain value. Raises BenchError before the beginning."""
+    def data(self) -> RecordingData:
+        """What was recorded so far, as one plain value. Raises LabError before the beginning."""
         if self._began is None:
-            raise BenchError("This recording has not begun: write `with lab.record() as tape:`.")
-        return self._whole or TapeData(
+            raise LabError("This recording has not begun: write `with lab.record() as recording:`.")
+        return self._whole or RecordingData(
             began=self._began,
             ended=round(clock.now(), 3),
             sights=tuple(self._sights),
-            acts=tuple(sorted(self._acts, key=lambda act: act.at)),
+            actions=tuple(sorted(self._actions, key=lambda action: action.at)),
             marks=tuple(self._marks),
             flows=self._notes.flows(),
             missed=tuple(self._missed),
         )
 
     def mark(self, words: str) -> None:
-        """Write a note of your own on the tape, at this moment."""
+        """Write a note of your own on the recording, at this moment."""
         self._marks.append(Mark(round(clock.now(), 3), words))
 
     def processed(self, message: Message) -> None:
@@ -69,7 +69,7 @@ class Recording(Tape):
 
     def __enter__(self) -> Self:
         if self._began is not None:
-            raise BenchError("This recording has begun before: make a new one with `lab.record()`.")
+            raise LabError("This recording has begun before: make a new one with `lab.record()`.")
         self._began = round(clock.now(), 3)
         observer = Observer(
             self._cluster.looker(), self._watched, self._members, every=EVERY_SECONDS, missed=self._miss
@@ -78,10 +78,10 @@ class Recording(Tape):
         with ExitStack() as ends:  # Ctrl-C while it waits ends all that has begun
             ends.callback(self._keep)
             ends.callback(self._clients.listen(self._listen))
-            ends.callback(self._cluster.on_act(self._act))
+            ends.callback(self._cluster.on_action(self._action))
             ends.callback(observer.close)
             observer.start()
-            # What is done first in the block must find the tape running.
+            # What is done first in the block must find the recording running.
             quiet_wait(lambda: self._sights, FIRST_LOOK_SECONDS)
             self._ends = ends.pop_all()
         return self
@@ -91,7 +91,7 @@ class Recording(Tape):
     ) -> None:
         self._ends.close()
         if kind is None and self._missed and not self._sights:
-            raise BenchError(f"The recording has not seen the brokers: {self._missed[0].words}")
+            raise LabError(f"The recording has not seen the brokers: {self._missed[0].words}")
 
     def _keep(self) -> None:
         self._whole = self.data
@@ -113,8 +113,8 @@ class Recording(Tape):
         else:
             self._missed.append(Missed(since, now, words))
 
-    def _act(self, act: Act) -> None:
-        self._acts.append(Act(round(act.at, 3), act.verb, act.broker, act.more))
+    def _action(self, action: Action) -> None:
+        self._actions.append(Action(round(action.at, 3), action.kind, action.broker, action.more))
 
     def _listen(self, client: LabProducer | LabConsumer) -> Callable[[], None]:
         kind = "producer" if isinstance(client, LabProducer) else "consumer"

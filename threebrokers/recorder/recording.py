@@ -4,11 +4,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.files import write_whole
-from threebrokers.kafka.state import Act, Sight
+from threebrokers.kafka.state import Action, Sight
 from threebrokers.recorder import file, timeline
-from threebrokers.recorder.data import KINDS, Flow, TapeData
+from threebrokers.recorder.data import KINDS, Flow, RecordingData
 from threebrokers.recorder.gaps import Gap, leaderless, silences, unusual
 from threebrokers.recorder.timeline import TimeLine
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 LONG_SECONDS = 0.5
 
 
-class Tape:
-    """One recording. Its sights, acts, marks and flows were seen; its gaps are concluded from them."""
+class Recording:
+    """One recording. Its sights, actions, marks and flows were seen; its gaps are concluded from them."""
 
-    def __init__(self, data: TapeData) -> None:
+    def __init__(self, data: RecordingData) -> None:
         self._data = data
 
     @property
-    def data(self) -> TapeData:
+    def data(self) -> RecordingData:
         """Everything that was recorded, as one plain value."""
         return self._data
 
     @property
-    def acts(self) -> tuple[Act, ...]:
+    def actions(self) -> tuple[Action, ...]:
         """What was done to brokers, oldest first."""
-        return self.data.acts
+        return self.data.actions
 
     @property
     def sights(self) -> tuple[Sight, ...]:
@@ -54,10 +54,10 @@ class Tape:
         found = [gap for gap in leaderless(data) if gap.seconds >= longer_than]
         return sorted(found + pauses, key=lambda gap: gap.start)
 
-    def silence(
+    def longest_gap(
         self,
         kind: str,
-        after: Act | None = None,
+        after: Action | None = None,
         *,
         client: str | None = None,
         topic: str | None = None,
@@ -67,13 +67,13 @@ class Tape:
 
         `kind` is "sent", "acknowledged", "failed", "delivered" or "processed": the longest time between
         two records of one client and partition. Or "leader" or "quorum": 0 s if there always was one.
-        With `after`, one of `acts`: only what came after it and before the next act. Raises BenchError
+        With `after`, one of `actions`: only what came after it and before the next action. Raises LabError
         if there is no such kind, or too little was recorded of it.
         """
         wanted = {"client": client, "topic": topic, "partition": partition}
         wanted = {name: value for name, value in wanted.items() if value is not None}
         if kind not in (*KINDS, "leader", "quorum"):
-            raise BenchError(f"A recording knows no {kind!r}: it knows {', '.join(KINDS)}, leader, quorum.")
+            raise LabError(f"A recording knows no {kind!r}: it knows {', '.join(KINDS)}, leader, quorum.")
         found = silences(self.data, [kind]) if kind in KINDS else leaderless(self.data)
         fitting = [
             gap
@@ -85,10 +85,10 @@ class Tape:
         if not fitting and kind not in KINDS:
             return Gap(kind, after.at if after else self.data.began, 0.0, after)
         if not fitting:
-            when = f" between {after.verb}({after.broker}) and the next act" if after else ""
-            raise BenchError(
+            when = f" between {after.kind}({after.broker}) and the next action" if after else ""
+            raise LabError(
                 f"Fewer than two records were {kind}{when}, so there is nothing to measure: "
-                "see with tape.show() what the recording holds."
+                "see with recording.show() what the recording holds."
             )
         return max(fitting, key=lambda gap: gap.seconds)
 
@@ -100,30 +100,30 @@ class Tape:
         """Play the recording again in the live panel; it needs no brokers."""
         from threebrokers.panel.replay import replay  # widgets only where one is shown
 
-        return replay(self.sights, self.acts)
+        return replay(self.sights, self.actions)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the recording to a file of JSON and return its path. Raises BenchError."""
+        """Write the recording to a file of JSON and return its path. Raises LabError."""
         target = Path(path)
         try:
             write_whole(target, file.dumps(self.data, self.gaps()).encode())
         except OSError as fault:
-            raise BenchError(
+            raise LabError(
                 f"The recording cannot be written to {target} ({fault.strerror}): choose another file."
             ) from fault
         return target
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "Tape":
-        """Read a recording that was saved. Raises BenchError if the file is not there, or is no recording."""
+    def load(cls, path: str | os.PathLike[str]) -> "Recording":
+        """Read a recording that was saved. Raises LabError if the file is not there, or is no recording."""
         try:
             data = file.loads(Path(path).read_text("utf-8"))
         except OSError as fault:
-            raise BenchError(f"The recording {path} cannot be read ({fault.strerror}).") from fault
+            raise LabError(f"The recording {path} cannot be read ({fault.strerror}).") from fault
         except (ValueError, KeyError, TypeError, IndexError) as fault:
-            raise BenchError(
+            raise LabError(
                 f"The file {path} is no recording of this course ({fault}): "
-                "choose one that tape.save() wrote."
+                "choose one that recording.save() wrote."
             ) from fault
         return cls(data)
 
@@ -132,7 +132,7 @@ class Tape:
         blind = sum(missed.end - missed.start for missed in data.missed)
         records = sum(flow.records for flow in data.flows)
         return (
-            f"Recording of {data.ended - data.began:.1f} s: {len(data.sights)} looks, "
-            f"{len(data.acts)} acts, {records} records seen by clients"
+            f"Recorder of {data.ended - data.began:.1f} s: {len(data.sights)} looks, "
+            f"{len(data.actions)} actions, {records} records seen by clients"
             + (f"; brokers not seen for {blind:.1f} s" if blind else "")
         )

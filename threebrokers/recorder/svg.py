@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from threebrokers.recorder.data import Burst, TapeData
+from threebrokers.recorder.data import Burst, RecordingData
 from threebrokers.recorder.lanes import Lane, Span
 
 WIDTH, LEFT, RIGHT, ROW, BAR, HEAD = 960, 178, 62, 27, 18, 20
@@ -92,7 +92,7 @@ HARM = ("stop", "kill", "pause", "cut", "stall", "slow")
 
 @dataclass(frozen=True)
 class Note:
-    """The words of one act or mark (`own`): its line is at `x`, they begin at `left` (px).
+    """The words of one action or mark (`own`): its line is at `x`, they begin at `left` (px).
 
     `harm` if it takes something away.
     """
@@ -105,12 +105,12 @@ class Note:
     own: bool
 
 
-def placed(tape: TapeData, place: Callable[[float], float], width: float) -> tuple[list[Note], int]:
+def placed(recording: RecordingData, place: Callable[[float], float], width: float) -> tuple[list[Note], int]:
     """Return the notes from left to right, and how many rows they need."""
-    acts = [(a.at, f"{a.verb}({a.broker})", a.verb in HARM, False) for a in tape.acts]
-    own = [(m.at, f"✎ {m.words}"[:LONGEST], False, True) for m in tape.marks]
+    actions = [(a.at, f"{a.kind}({a.broker})", a.kind in HARM, False) for a in recording.actions]
+    own = [(m.at, f"✎ {m.words}"[:LONGEST], False, True) for m in recording.marks]
     ends, notes = [0.0] * ROWS, list[Note]()
-    for at, words, harm, mine in sorted(acts + own):
+    for at, words, harm, mine in sorted(actions + own):
         x, length = place(at), len(words) * LETTER + 10
         left = min(x + 4, width - length)  # at the right edge words begin to the left of their line
         emptiest = min(range(ROWS), key=ends.__getitem__)
@@ -201,14 +201,14 @@ PATTERN = (
 )
 
 
-def draw(tape: TapeData, lanes: Sequence[Lane], title: str) -> str:
+def draw(recording: RecordingData, lanes: Sequence[Lane], title: str) -> str:
     """Return the whole picture."""
-    scale = Scale(tape.began, tape.ended)
-    notes, rows = placed(tape, scale.x, WIDTH - 8)
+    scale = Scale(recording.began, recording.ended)
+    notes, rows = placed(recording, scale.x, WIDTH - 8)
     top = HEAD + rows * ROW_PX
     bottom = top + len(lanes) * ROW
     parts = [part for number, lane in enumerate(lanes) for part in drawn(lane, scale, top + number * ROW)]
-    parts += [part for note in notes for part in _act(note, bottom)]
+    parts += [part for note in notes for part in _action(note, bottom)]
     parts += [*_axis(scale, bottom), *_legend(bottom + 48)]
     height = bottom + FOOT
     return "".join(
@@ -224,7 +224,7 @@ def draw(tape: TapeData, lanes: Sequence[Lane], title: str) -> str:
     )
 
 
-def _act(note: Note, bottom: float) -> Iterator[str]:
+def _action(note: Note, bottom: float) -> Iterator[str]:
     colour, dash = BAD if note.harm else SOFT, "1.5 3" if note.own else "4 3"
     line = f'stroke="{colour}" stroke-dasharray="{dash}" fill="none" opacity=".8"'
     yield f'<path d="M{note.x} {note.y - 9}V{bottom}" {line}/>'

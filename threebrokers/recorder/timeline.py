@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from threebrokers.diagrams import picture
 from threebrokers.recorder import svg
-from threebrokers.recorder.data import TapeData
+from threebrokers.recorder.data import RecordingData
 from threebrokers.recorder.gaps import Gap
 from threebrokers.recorder.lanes import (
     Lane,
@@ -37,36 +37,38 @@ class TimeLine:
         return {"text/html": html, "text/plain": str(self)}
 
 
-def draw(tape: TapeData, gaps: Sequence[Gap]) -> TimeLine:
+def draw(recording: RecordingData, gaps: Sequence[Gap]) -> TimeLine:
     """Return the time line of a recording, in which `gaps` stand out."""
     lanes = [
-        *broker_lanes(tape),
-        quorum_lane(tape),
-        *topic_lanes(tape),
-        *group_lanes(tape),
-        *flow_lanes(tape, gaps),
+        *broker_lanes(recording),
+        quorum_lane(recording),
+        *topic_lanes(recording),
+        *group_lanes(recording),
+        *flow_lanes(recording, gaps),
     ]
-    title = f"Time line of {tape.ended - tape.began:.1f} s"
-    return TimeLine(title, "\n".join(_words(tape, lanes)), svg.draw(tape, [*_blind(tape), *lanes], title))
+    title = f"Time line of {recording.ended - recording.began:.1f} s"
+    return TimeLine(
+        title, "\n".join(_words(recording, lanes)), svg.draw(recording, [*_blind(recording), *lanes], title)
+    )
 
 
-def _blind(tape: TapeData) -> Iterable[Lane]:
+def _blind(recording: RecordingData) -> Iterable[Lane]:
     """Yield a lane of the times in which nobody looked at the brokers, if there were any."""
-    if tape.missed:
+    if recording.missed:
         words = "not seen", "?"
-        yield Lane("brokers", tuple(Span(m.start, m.end, words, "unknown") for m in tape.missed))
+        yield Lane("brokers", tuple(Span(m.start, m.end, words, "unknown") for m in recording.missed))
 
 
-def _words(tape: TapeData, lanes: Sequence[Lane]) -> Iterable[str]:
+def _words(recording: RecordingData, lanes: Sequence[Lane]) -> Iterable[str]:
     def second(at: float) -> str:
-        return f"{at - tape.began:.1f} s"
+        return f"{at - recording.began:.1f} s"
 
     for at, words in sorted(
-        [(a.at, f"{a.verb}({a.broker}) {a.more}".rstrip()) for a in tape.acts]
-        + [(m.at, f"your note: {m.words}") for m in tape.marks]
+        [(a.at, f"{a.kind}({a.broker}) {a.more}".rstrip()) for a in recording.actions]
+        + [(m.at, f"your note: {m.words}") for m in recording.marks]
     ):
         yield f"At {second(at)}: {words}."
-    for missed in tape.missed:
+    for missed in recording.missed:
         span = f"From {second(missed.start)} to {second(missed.end)}"
         yield f"{span} the brokers were not seen: {missed.words.rstrip('.')}."
     for lane in lanes:

@@ -12,7 +12,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from threebrokers.cluster.jars import spark_jars
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.paths import home
 from threebrokers.spark import gateway
 
@@ -29,7 +29,7 @@ def session(master: str | None = None) -> SparkSession:
     Spark runs in a Java process of its own beside the kernel, with two threads; `master` names a
     Spark cluster instead (`spark://host:port`). There is one session: asking for another master
     ends the one before. Times are shown in UTC. What Java prints goes to `log()`.
-    Raises BenchError.
+    Raises LabError.
     """
     settings = _settings(LOCAL if master is None else _checked(master))
     if gateway.runs(settings):
@@ -40,7 +40,7 @@ def session(master: str | None = None) -> SparkSession:
         return gateway.start(settings, log())
     except (PySparkException, Py4JError, OSError) as fault:
         gateway.end()
-        raise BenchError(f"Spark did not start ({_reason(fault)}): read the end of {log()}.") from fault
+        raise LabError(f"Spark did not start ({_reason(fault)}): read the end of {log()}.") from fault
 
 
 def log() -> Path:
@@ -92,7 +92,7 @@ def _settings(master: str) -> dict[str, str]:
 
 def _checked(master: object) -> str:
     if not isinstance(master, str) or not re.fullmatch(r"local(\[(\d+|\*)\])?|spark://\S+:\d+", master):
-        raise BenchError(
+        raise LabError(
             f"{master!r} is no Spark master: give 'spark://host:port', or nothing for Spark on this machine."
         )
     for address in master.removeprefix("spark://").split(",") if master.startswith("spark://") else ():
@@ -101,7 +101,7 @@ def _checked(master: object) -> str:
             # Spark itself would try for a minute before it gives up.
             socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS).close()
         except (OSError, ValueError) as fault:
-            raise BenchError(
+            raise LabError(
                 f"No Spark master answers at {address} ({fault}): "
                 "start it, or call session() without an address for Spark on this machine."
             ) from fault

@@ -7,7 +7,7 @@ from dataclasses import replace
 from confluent_kafka import KafkaException
 
 from threebrokers.cluster import Cluster
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.kafka.clients import LabConsumer
 from threebrokers.kafka.state import GroupSight, PartitionSight, Sight
 from threebrokers.waiting import poll, shown
@@ -34,15 +34,15 @@ def explain(
     With a consumer the answer is surer: where it begins, and whether it waits for transactions, only it
     knows. A rebalance or an election may take `settle` seconds before it is the reason; where records wait
     for another member, that one is watched for `watch` seconds. Changes nothing.
-    Raises BenchError if `group` is neither, or `topic` is no text.
+    Raises LabError if `group` is neither, or `topic` is no text.
     """
     if not isinstance(group, str | LabConsumer) or not group:
-        raise BenchError(
+        raise LabError(
             f"A group is told by its name, or by a consumer that lab.consumer() has made, not by {group!r}: "
             "for example lab.why_empty('alerts', 'orders')."
         )
     if not isinstance(topic, str):
-        raise BenchError(f"A topic is told by its name, not by {topic!r}: for example 'orders'.")
+        raise LabError(f"A topic is told by its name, not by {topic!r}: for example 'orders'.")
     name = group if isinstance(group, str) else str(group.config.get("group.id", ""))
     looker = cluster.looker()
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from threebrokers.cluster import Cluster, topics
 from threebrokers.kafka.clients import Clients
-from threebrokers.recorder import Recording
+from threebrokers.recorder import Recorder
 
 TOPIC, PARTITIONS = "bench-recorded", 13
 RECORDS, VALUE = 200_000, b"x" * 150
@@ -50,14 +50,14 @@ class Bench:
 
     def size(self) -> float:
         """Return how large (MB) a recording of five minutes of that heartbeat is, from a part of it."""
-        with self._recording() as tape:
+        with self._recording() as recording:
             self._beat()
-        data = tape.data
-        written = tape.save(self._home / "tape.json").stat().st_size
+        data = recording.data
+        written = recording.save(self._home / "recording.json").stat().st_size
         return written / 1e6 * FIVE_MINUTES / (data.ended - data.began)
 
-    def _recording(self) -> Recording:
-        return Recording(self._cluster, self._clients, [TOPIC])
+    def _recording(self) -> Recorder:
+        return Recorder(self._cluster, self._clients, [TOPIC])
 
     def _send(self) -> float:
         failed = []

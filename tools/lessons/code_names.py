@@ -52,8 +52,8 @@ def names_read(text: str) -> set[str]:
     }
 
 
-def committed(text: str) -> set[str]:
-    """Return the predictions that the text commits, if it does nothing else: `guess.commit(…)`."""
+def chosen(text: str) -> set[str]:
+    """Return the predictions that the text commits, if it does nothing else: `guess.choose(…)`."""
     try:
         body = ast.parse(text).body
     except SyntaxError:
@@ -61,7 +61,7 @@ def committed(text: str) -> set[str]:
     found = set()
     for line in body:
         match line:
-            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="commit"))):
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="choose"))):
                 found.add(name)
             case _:
                 return set()

@@ -45,11 +45,11 @@ class Cell:
         return self.kind == "code" and not self.is_wrong and solution_marks.is_marked(self.source)
 
     @property
-    def commits(self) -> set[str]:
-        """The predictions that this cell's region commits, if it does nothing else."""
+    def chooses(self) -> set[str]:
+        """The predictions that this cell's region answers, if it does nothing else."""
         if not self.is_answer or any(solution_marks.faults(self.source)):
             return set()
-        return code_names.committed(solution_marks.split(self.source).region)
+        return code_names.chosen(solution_marks.split(self.source).region)
 
 
 @dataclass(frozen=True)
@@ -73,10 +73,10 @@ class Exercise:
     def answers(self) -> list[Cell]:
         """The cells with the answer: one, if the rules are kept.
 
-        A region that only commits a prediction is the answer if the check receives that prediction.
+        A region that only answers a prediction is the answer if the check receives that prediction.
         """
         marked = [cell for cell in self.cells if cell.is_answer]
-        return [cell for cell in marked if not cell.commits or cell.commits <= set(self.passed)]
+        return [cell for cell in marked if not cell.chooses or cell.chooses <= set(self.passed)]
 
     @cached_property
     def checks(self) -> list[Cell]:

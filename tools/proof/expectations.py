@@ -35,7 +35,7 @@ def of(cell: Cell, exercise: Exercise | None) -> list[Promise]:
     return [
         Promise("✓ " + "…".join(parts), "✓ " + ".*".join(map(re.escape, parts)))
         for call in calls
-        if _called(call) == "happened" and call.args and (parts := _texts(call.args[0]))
+        if _called(call) == "observed" and call.args and (parts := _texts(call.args[0]))
     ]
 
 

@@ -7,12 +7,12 @@ from datetime import datetime
 from pathlib import Path
 
 from threebrokers.cluster import Cluster, action_log
-from threebrokers.kafka.state import Act
+from threebrokers.kafka.state import Action
 
 TIME = r"^(\d\d):(\d\d):(\d\d)\.(\d\d\d) "
 FENCED = re.compile(TIME + r".*Fencing broker (\d+) at epoch \d+ because its session has timed out", re.M)
 ELECTED = re.compile(TIME + r".*Completed transition to Leader\(", re.M)
-# An act's consequences come late: a session and an election, each of up to 3 s on a busy machine, and
+# An action's consequences come late: a session and an election, each of up to 3 s on a busy machine, and
 # those of a broker that was paused or cut off when it is back.
 CONSEQUENCE_SECONDS = 10
 DAY = 86_400
@@ -34,25 +34,29 @@ class Unrest:
 
 
 def unasked(home: Path) -> Unrest:
-    """Return what the logs tell so far and no act explains: a fencing by one on that broker, all by a cut."""
-    acts, cluster = action_log.read(home), Cluster(home)
+    """Return what the logs tell so far and no action explains: one on that broker a fencing, a cut all."""
+    actions, cluster = action_log.read(home), Cluster(home)
     fencings = elections = 0
     for path in filter(Path.exists, map(cluster.log, cluster.brokers)):
         text = path.read_text("utf-8", errors="replace")
-        fencings += sum(not _asked(m, _of(acts, int(m[5]))) for m in FENCED.finditer(text))
-        elections += sum(not _asked(m, acts) for m in ELECTED.finditer(text))
+        fencings += sum(not _asked(m, _of(actions, int(m[5]))) for m in FENCED.finditer(text))
+        elections += sum(not _asked(m, actions) for m in ELECTED.finditer(text))
     return Unrest(fencings, elections)
 
 
-def _of(acts: Iterable[Act], broker: int) -> list[Act]:
-    return [act for act in acts if act.broker == broker or act.verb in ("cut", "stall", "slow", "heal")]
+def _of(actions: Iterable[Action], broker: int) -> list[Action]:
+    return [
+        action
+        for action in actions
+        if action.broker == broker or action.kind in ("cut", "stall", "slow", "heal")
+    ]
 
 
-def _asked(line: re.Match[str], acts: Iterable[Act]) -> bool:
-    """Tell whether one of the acts came shortly before a line of a log, which holds the time of day only."""
+def _asked(line: re.Match[str], actions: Iterable[Action]) -> bool:
+    """Tell whether one of the actions came shortly before a line of a log, which has no date."""
     hour, minute, second, ms = map(int, line.groups()[:4])
     at = 3600 * hour + 60 * minute + second + ms / 1000
-    return any((at - _of_day(act.at)) % DAY < CONSEQUENCE_SECONDS for act in acts)
+    return any((at - _of_day(action.at)) % DAY < CONSEQUENCE_SECONDS for action in actions)
 
 
 def _of_day(at: float) -> float:

@@ -77,7 +77,9 @@ def plan(labs: Sequence[str], without_labs: bool, docker: str) -> list[Job]:
         wanted += _of_no_lab() if docker != "only" else []
         wanted += _each_file("tests/compose", CONTAINERS) if docker != "no" else []
     for number in [] if without_labs else labs or read:
-        if labs and (own := sorted(map(str, (ROOT / "tests" / "unit" / "checks").glob(f"test_lab{number}*.py")))):
+        if labs and (
+            own := sorted(map(str, (ROOT / "tests" / "unit" / "checks").glob(f"test_lab{number}*.py")))
+        ):
             wanted.append(_pytest("checks", number, *own, lab=number))  # else they are among the quick tests
         if docker != "only":
             wanted += _of_lab(read[number], apart=len(labs) == 1)

@@ -36,7 +36,7 @@ def _answer(exercise: Exercise) -> Iterator[tuple[str, str]]:
     yield from found
     if found or not code_names.parses(text):
         return
-    if not exercise.blanks and not exercise.answers[0].commits and not exercise.by_hand:
+    if not exercise.blanks and not exercise.answers[0].chooses and not exercise.by_hand:
         yield "the region assigns nothing that the check receives", "assign a name and pass it to the check"
     lines = [line for line in solution_marks.split(text).region.splitlines() if code_names.is_code(line)]
     if len(lines) > ANSWER_LINES:

@@ -1,4 +1,4 @@
-"""The rules of predictions: committed in a region of their own, each question with a name of its own."""
+"""The rules of predictions: chosen in a region of their own, each question with a name of its own."""
 
 import ast
 import re
@@ -11,8 +11,8 @@ Fault = tuple[str, str, str]
 
 
 def is_meant(cell: Cell) -> bool:
-    """Tell whether a cell with marks is meant to commit a prediction."""
-    return cell.is_answer and ".commit(" in cell.source
+    """Tell whether a cell with marks is meant to choose an answer."""
+    return cell.is_answer and ".choose(" in cell.source
 
 
 def faults(lesson: Lesson) -> Iterator[Fault]:
@@ -29,9 +29,9 @@ def _region(cell: Cell) -> Iterator[Fault]:
     found = list(solution_marks.faults(cell.source))
     for wrong, mend in found:
         yield place, wrong, mend
-    if not found and not cell.commits:
-        mend = "write `guess.commit(…)` alone there"
-        yield place, "the region of a prediction does more than commit", mend
+    if not found and not cell.chooses:
+        mend = "write `guess.choose(…)` alone there"
+        yield place, "the region of a prediction does more than choose", mend
 
 
 def _questions(lesson: Lesson) -> Iterator[Fault]:

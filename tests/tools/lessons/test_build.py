@@ -42,7 +42,7 @@ def test_a_lab_has_blanks(built):
 
 def test_a_prediction_outside_exercises_is_left_to_the_learner(course):
     asked = 'guess = lab.predict("?", {}, id="3.a")\n# TODO: choose\n'
-    region = '# BEGIN SOLUTION\nguess.commit("two")\n# END SOLUTION\n'
+    region = '# BEGIN SOLUTION\nguess.choose("two")\n# END SOLUTION\n'
     course.edit('shown = "shown"\nprint(shown)\n', asked + region)
     assert build(course.root) == []
     lab, solution = (
@@ -50,7 +50,7 @@ def test_a_prediction_outside_exercises_is_left_to_the_learner(course):
         for folder in ("labs", "solutions")
     )
     assert lab == [asked.strip()]
-    assert solution == ['guess = lab.predict("?", {}, id="3.a")\nguess.commit("two")']
+    assert solution == ['guess = lab.predict("?", {}, id="3.a")\nguess.choose("two")']
 
 
 def test_a_solution_has_answers_without_marks(built):

@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 
 from threebrokers.cluster import action_log
-from threebrokers.kafka.state import Act
+from threebrokers.kafka.state import Action
 from tools.proof.incidents import Unrest, unasked
 
 FENCED = (
@@ -24,8 +24,8 @@ def logs(tmp_path):
     return tmp_path / "logs"
 
 
-def act(second, verb, broker):
-    return Act(datetime(2026, 3, 1, 10, 59, second).timestamp(), verb, broker)
+def action(second, kind, broker):
+    return Action(datetime(2026, 3, 1, 10, 59, second).timestamp(), kind, broker)
 
 
 def test_fencings_and_elections_are_counted(tmp_path, logs):
@@ -39,29 +39,29 @@ def test_fencings_and_elections_are_counted(tmp_path, logs):
 
 def test_what_an_act_explains_was_asked_for(tmp_path, logs):
     (logs / "broker-1.log").write_text(ELECTED + FENCED, "utf-8")
-    action_log.write(tmp_path, act(25, "kill", 2))
+    action_log.write(tmp_path, action(25, "kill", 2))
     assert unasked(tmp_path) == Unrest(0, 0)
 
 
 def test_an_act_on_another_broker_explains_no_fencing(tmp_path, logs):
     (logs / "broker-1.log").write_text(ELECTED + FENCED, "utf-8")
-    action_log.write(tmp_path, act(25, "kill", 3))
+    action_log.write(tmp_path, action(25, "kill", 3))
     assert unasked(tmp_path) == Unrest(1, 0)
 
 
 @pytest.mark.parametrize("second", [10, 40])
 def test_an_act_long_before_or_after_explains_nothing(tmp_path, logs, second):
     (logs / "broker-1.log").write_text(ELECTED + FENCED, "utf-8")
-    action_log.write(tmp_path, act(second, "pause", 2))
+    action_log.write(tmp_path, action(second, "pause", 2))
     assert unasked(tmp_path) == Unrest(1, 1)
 
 
 def test_a_cut_explains_what_happens_to_every_broker(tmp_path, logs):
     (logs / "broker-1.log").write_text(FENCED, "utf-8")
-    action_log.write(tmp_path, act(30, "cut", 1))
+    action_log.write(tmp_path, action(30, "cut", 1))
     assert unasked(tmp_path) == Unrest(0, 0)
 
 
 def test_a_diary_that_cannot_be_written_stops_nobody(tmp_path):
-    action_log.write(tmp_path / "nowhere", act(30, "kill", 1))
+    action_log.write(tmp_path / "nowhere", action(30, "kill", 1))
     assert action_log.read(tmp_path / "nowhere") == []

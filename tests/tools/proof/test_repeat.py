@@ -21,15 +21,15 @@ def names(source: str) -> list[str]:
 
 def test_a_cell_promises_its_sentences_and_its_exercise():
     assert names("x = 1\nprint('✓ not this')") == []
-    assert names("lab.happened('A was lost.', lost)\nlab.happened('B stayed', not lost)") == [
+    assert names("lab.observed('A was lost.', lost)\nlab.observed('B stayed', not lost)") == [
         "✓ A was lost",
         "✓ B stayed",
     ]
-    assert names('lab.happened(f"Broker {n} was out after {s:.1f} s.", out)') == [
+    assert names('lab.observed(f"Broker {n} was out after {s:.1f} s.", out)') == [
         "✓ Broker … was out after … s"
     ]
-    assert names("lab.happened(sentence, out)") == []
-    assert names("%%program worker_a\nlab.happened('x', True)") == []
+    assert names("lab.observed(sentence, out)") == []
+    assert names("%%program worker_a\nlab.observed('x', True)") == []
     check = cell("lab.check.counts(x)")
     assert [p.name for p in expectations.of(check, Exercise("3.1", "Count", (check,)))] == [
         "Exercise 3.1: Count"
@@ -38,9 +38,9 @@ def test_a_cell_promises_its_sentences_and_its_exercise():
 
 def test_what_was_shown_before_a_failure_is_kept():
     first, second = expectations.of(
-        cell("lab.happened(f'A took {s} s', a); lab.happened('B (of 3) was lost', b)"), None
+        cell("lab.observed(f'A took {s} s', a); lab.observed('B (of 3) was lost', b)"), None
     )
-    failed = Reply("BenchError", "This time it did not happen: B", shown="✓ A took 1.2 s.\n")
+    failed = Reply("LabError", "This time it did not happen: B", shown="✓ A took 1.2 s.\n")
     assert first.kept(failed)
     assert not second.kept(failed)
     assert second.kept(Reply())
@@ -96,10 +96,10 @@ def test_a_lesson_that_does_not_exist_is_told(course, capsys):
 def test_a_lesson_whose_experiment_fails_every_other_time(runnable, capsys, tmp_path):
     seen = tmp_path / "seen"
     flaky = f"""import pathlib
-lab.happened = lambda what, truth: print('✓ ' + what) if truth else 1 / 0
+lab.observed = lambda what, truth: print('✓ ' + what) if truth else 1 / 0
 path = pathlib.Path({str(seen)!r})
 path.write_text(path.read_text() + 'x' if path.exists() else 'x')
-lab.happened('It was even', len(path.read_text()) % 2 == 0)
+lab.observed('It was even', len(path.read_text()) % 2 == 0)
 print(shown)"""
     runnable.edit("print(shown)", flaky)
     (runnable.root / "solutions" / "threebrokers.py").rename(runnable.root / "lessons" / "threebrokers.py")

@@ -71,17 +71,17 @@ BROKEN = {
     "used by another answer": ("second = 2", "second = len(topic)", "uses 'topic'"),
     "prediction with more": (
         'shown = "shown"\n',
-        f'guess = lab.predict("?", {{}}, id="3.a")\n# TODO: choose\n{BEGIN}guess.commit(1)\nx = 1\n{END}',
-        "the region of a prediction does more than commit",
+        f'guess = lab.predict("?", {{}}, id="3.a")\n# TODO: choose\n{BEGIN}guess.choose(1)\nx = 1\n{END}',
+        "the region of a prediction does more than choose",
     ),
     "prediction not closed": (
         'shown = "shown"\n',
-        f"guess = 1\n# TODO: choose\n{BEGIN}guess.commit(1)\n",
+        f"guess = 1\n# TODO: choose\n{BEGIN}guess.choose(1)\n",
         "is not closed",
     ),
     "prediction for no check": (
         f"{BEGIN}second = 2\nfirst = 1\n{END}",
-        f"{BEGIN}guess.commit(1)\n{END}",
+        f"{BEGIN}guess.choose(1)\n{END}",
         "0 cells have marks",
     ),
     "prediction without id": (
@@ -191,7 +191,7 @@ def test_a_name_bound_again_may_be_used(course):
 
 def test_predictions_and_programs_keep_the_rules(course):
     predicted = (
-        f'guess = lab.predict("?", {{}}, id="3.a")\n# TODO: choose\n{BEGIN}guess.commit("two")\n{END}'
+        f'guess = lab.predict("?", {{}}, id="3.a")\n# TODO: choose\n{BEGIN}guess.choose("two")\n{END}'
         "\n# %%\n# %%program w\nimport time\n\n\ndef f(topic):\n    return time, topic, print, lab\n\n\n"
         "topic = 1\nf(topic)\n\n# %%\ntopic = shown = 1"
     )
@@ -201,7 +201,7 @@ def test_predictions_and_programs_keep_the_rules(course):
 
 def test_a_prediction_can_be_the_answer_of_an_exercise(course):
     region = f"{BEGIN}second = 2\nfirst = 1\n{END}"
-    course.edit(f"# TODO: count\n{region}", f"first = second = 1\n# TODO: x\n{BEGIN}first.commit(1)\n{END}")
+    course.edit(f"# TODO: count\n{region}", f"first = second = 1\n# TODO: x\n{BEGIN}first.choose(1)\n{END}")
     assert course.problems() == []
 
 

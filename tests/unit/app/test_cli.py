@@ -22,7 +22,7 @@ from threebrokers import doctor, progress
 from threebrokers.app import browser, jupyterlab, make_lab, tables, workspace
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.doctor import Finding
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.kafka.state import BrokerSight, PartitionSight, Sight, TopicSight
 
 PARTITIONS = tuple(PartitionSight("orders", n, 1 if n < 2 else None, 3, (1, 2), (1,)) for n in range(3))
@@ -111,7 +111,7 @@ def test_the_version_is_that_of_the_package() -> None:
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        (BenchError("The disk is full [really]: free some space."), "The disk is full [really]: free some"),
+        (LabError("The disk is full [really]: free some space."), "The disk is full [really]: free some"),
         (KafkaException(KafkaError(KafkaError._TRANSPORT, "no route")), "threebrokers doctor"),
         (Timeout("/tmp/bench.lock"), "/tmp/bench.lock"),
         (PermissionError(13, "Permission denied", "/etc/x"), "/etc/x cannot be used (Permission denied)"),

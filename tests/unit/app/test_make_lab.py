@@ -18,7 +18,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from threebrokers.app import jupyterlab, make_lab, workspace
 from threebrokers.cluster import sessions
 from threebrokers.cluster.process import BrokerProcess, Identity, identify
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 
 
 @pytest.fixture(autouse=True)
@@ -102,10 +102,10 @@ def test_ctrl_c_while_the_brokers_start_ends_them(bench: Bench) -> None:
 
 def test_a_jupyterlab_that_does_not_start_takes_the_brokers_along(bench: Bench) -> None:
     def fail() -> None:
-        raise BenchError("JupyterLab ended while it started: …")
+        raise LabError("JupyterLab ended while it started: …")
 
     bench.in_start = fail
-    with pytest.raises(BenchError, match="while it started"):
+    with pytest.raises(LabError, match="while it started"):
         make_lab.sit(None, None, lambda text: None)
     assert bench.done[-1] == "brokers down"
 
@@ -186,7 +186,7 @@ def test_a_real_jupyterlab_asks_for_its_token_and_for_nothing_else(
 
 def test_a_jupyterlab_that_cannot_start_names_its_log(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jupyterlab.sys, "executable", shutil.which("false"))
-    with pytest.raises(BenchError, match=r"JupyterLab ended while it started: .*jupyterlab\.log"):
+    with pytest.raises(LabError, match=r"JupyterLab ended while it started: .*jupyterlab\.log"):
         jupyterlab.start(clone / "work" / "01_hello_kafka.ipynb", jupyterlab.choose_port(None))
 
 

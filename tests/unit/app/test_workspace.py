@@ -8,7 +8,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from threebrokers.app import restore, workspace
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 
 LOG = "02_the_log.ipynb"
 
@@ -158,14 +158,14 @@ def test_restoring_an_update_over_an_edited_lab_is_then_known(clone: Path) -> No
 
 
 def test_an_unknown_lab_is_one_sentence() -> None:
-    with pytest.raises(BenchError, match=r"^There is no lab 7: the labs are 02, 12\.$"):
+    with pytest.raises(LabError, match=r"^There is no lab 7: the labs are 02, 12\.$"):
         workspace.restore("7")
 
 
 def test_no_labs_at_all_names_the_command(clone: Path) -> None:
     for path in (clone / "labs").iterdir():
         path.unlink()
-    with pytest.raises(BenchError, match="make build"):
+    with pytest.raises(LabError, match="make build"):
         workspace.hand_out()
 
 
@@ -207,7 +207,7 @@ def test_deleted_cells_of_an_exercise_come_back_in_their_place(clone: Path) -> N
 def test_a_learners_file_that_is_no_notebook_names_the_way_back(clone: Path) -> None:
     workspace.hand_out()
     (clone / "work" / LOG).write_text("{")
-    with pytest.raises(BenchError, match=r"not a notebook .*`threebrokers restore 02`"):
+    with pytest.raises(LabError, match=r"not a notebook .*`threebrokers restore 02`"):
         restore.restore_exercise("2", "1")
     workspace.restore("2")
     assert (clone / "work" / "02_the_log.old.ipynb").read_text() == "{"
@@ -215,7 +215,7 @@ def test_a_learners_file_that_is_no_notebook_names_the_way_back(clone: Path) -> 
 
 def test_an_unknown_exercise_lists_the_known_ones() -> None:
     workspace.hand_out()
-    with pytest.raises(BenchError, match=r"^Lab 02 has no exercise 2\.9: it has 2\.1, 2\.2\.$"):
+    with pytest.raises(LabError, match=r"^Lab 02 has no exercise 2\.9: it has 2\.1, 2\.2\.$"):
         restore.restore_exercise("02", "9")
 
 

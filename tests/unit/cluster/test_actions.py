@@ -10,7 +10,7 @@ from threebrokers.cluster.compose import ComposeEngine
 from threebrokers.cluster.containers import Container
 from threebrokers.cluster.local import LocalEngine
 from threebrokers.cluster.state_file import Bench
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 
 ASKED, DONE = 1000.0, 1008.0  # somebody else holds the lock for 8 s meanwhile
 VERBS = ("stop", "kill", "pause", "resume", "start")
@@ -60,37 +60,37 @@ def here(tmp_path, monkeypatch, late):
     return known
 
 
-def acts(cluster):
+def actions(cluster):
     heard = []
-    cluster.on_act(heard.append)
+    cluster.on_action(heard.append)
     return heard
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_an_act_is_dated_when_the_signal_is_sent(tmp_path, here, verb):
     cluster = Cluster(tmp_path, "local")
-    heard = acts(cluster)
+    heard = actions(cluster)
     waited = 3 if verb == "start" else 0  # for its ports
     if verb == "start":
         del here.brokers[2]
     getattr(cluster, verb)(2)
-    assert [(act.verb, act.broker, act.at) for act in heard] == [(verb, 2, DONE + waited)]
+    assert [(action.kind, action.broker, action.at) for action in heard] == [(verb, 2, DONE + waited)]
 
 
 def test_brokers_that_are_started_together_are_dated_one_by_one(tmp_path, here, monkeypatch):
     cluster = Cluster(tmp_path, "local")
-    heard = acts(cluster)
+    heard = actions(cluster)
     here.brokers = {1: here.brokers[1]}
     # The one that runs is resumed first; each launch waits for its ports, and takes its time.
     assert cluster.up() == [2, 3]
-    assert [(act.broker, act.at) for act in heard] == [(2, DONE + 6), (3, DONE + 12)]
+    assert [(action.broker, action.at) for action in heard] == [(2, DONE + 6), (3, DONE + 12)]
 
 
 def test_so_is_a_change_of_links(tmp_path, here):
     cluster = Cluster(tmp_path, "local")
-    heard = acts(cluster)
+    heard = actions(cluster)
     cluster.cut(2, "clients")
-    assert [act.at for act in heard] == [DONE]
+    assert [action.at for action in heard] == [DONE]
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -122,7 +122,7 @@ def test_nothing_is_done_to_a_broker_while_somebody_else_holds_the_lock(tmp_path
         monkeypatch.setattr(engine.containers, verb, lambda *_: pytest.fail("a container was changed"))
     with (
         state_file.locked(kept),
-        pytest.raises(BenchError, match="Another command has been changing this bench"),
+        pytest.raises(LabError, match="Another command has been changing this bench"),
     ):
         getattr(engine, verb)(2)
 

@@ -15,9 +15,9 @@ from docker.errors import APIError, NotFound
 from threebrokers.cluster import Cluster, docker, engine, state_file
 from threebrokers.cluster.compose import ComposeEngine
 from threebrokers.cluster.containers import PROJECT, SERVICE, Containers
-from threebrokers.cluster.process import BrokerProcess, Work
+from threebrokers.cluster.process import BrokerProcess, Usage
 from threebrokers.cluster.state_file import Bench
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 
 PORTS = {n: {"CLIENT": 9000 + n, "REPL": 9010 + n, "CONTROLLER": 9020 + n} for n in (1, 2, 3)}
 
@@ -54,7 +54,7 @@ class TestChoice:
             engine.remember(home, "nonsense")
         else:
             name = "nonsense"
-        with pytest.raises(BenchError, match=r"no engine 'nonsense': choose local or compose"):
+        with pytest.raises(LabError, match=r"no engine 'nonsense': choose local or compose"):
             Cluster(engine_name=name)
 
     def test_an_empty_file_is_no_choice(self, home):
@@ -84,12 +84,12 @@ class TestSecond:
     @pytest.mark.parametrize("state", ["up", "paused"])
     def test_one_that_runs_elsewhere_is_refused(self, home, other, state):
         other(lambda: {1: BrokerProcess(1, "down"), 2: BrokerProcess(2, state)})
-        with pytest.raises(BenchError, match=r"'compose': end them with `THREEBROKERS_CLUSTER=compose thr"):
+        with pytest.raises(LabError, match=r"'compose': end them with `THREEBROKERS_CLUSTER=compose thr"):
             engine.refuse_second(SimpleNamespace(home=home, name="local"))
 
     def test_one_that_is_down_or_cannot_run_is_none(self, home, other):
         def missing():
-            raise BenchError("Docker was not found")
+            raise LabError("Docker was not found")
 
         here = SimpleNamespace(home=home, name="local")
         for processes in (lambda: {1: BrokerProcess(1, "down")}, missing):
@@ -224,9 +224,9 @@ class TestContainers:
             "cpu_stats": {"cpu_usage": {"total_usage": 2_500_000_000}},
             "blkio_stats": {"io_service_bytes_recursive": counted},
         }
-        assert compose.work() == dict.fromkeys((1, 2, 3), Work(2.5, 7))
+        assert compose.usage() == dict.fromkeys((1, 2, 3), Usage(2.5, 7))
         compose.daemon.statistics["blkio_stats"] = {"io_service_bytes_recursive": None}
-        assert compose.work()[1] == Work(2.5, None)
+        assert compose.usage()[1] == Usage(2.5, None)
 
     def test_files_are_copied_and_one_that_is_not_there_is_told(self, compose, tmp_path):
         one = compose.containers.look()[1]
@@ -248,7 +248,7 @@ class TestContainers:
             raise fault
 
         monkeypatch.setattr(compose.daemon, "containers", refuse)
-        with pytest.raises(BenchError, match=sentence):
+        with pytest.raises(LabError, match=sentence):
             Containers(compose.containers.project).look()
 
 
@@ -265,21 +265,21 @@ class TestCompose:
         assert cluster.down() == []
         cluster.erase()
         assert not (home / "compose").exists()
-        with pytest.raises(BenchError, match="No cluster has been started in this home yet"):
+        with pytest.raises(LabError, match="No cluster has been started in this home yet"):
             _ = cluster.bootstrap
-        with pytest.raises(BenchError, match="no cluster in this home yet: make one with `threebrokers up`"):
+        with pytest.raises(LabError, match="no cluster in this home yet: make one with `threebrokers up`"):
             cluster.start(1)
 
     def test_without_docker_a_start_is_one_sentence_and_nothing_is_remembered(self, home, monkeypatch):
         monkeypatch.setenv("PATH", str(home))
-        with pytest.raises(BenchError, match=r"Docker was not found: .*THREEBROKERS_CLUSTER=local"):
+        with pytest.raises(LabError, match=r"Docker was not found: .*THREEBROKERS_CLUSTER=local"):
             Cluster(engine_name="compose").up()
         assert not (home / "engine").exists()
 
     def test_dockers_engine_is_where_the_program_says(self, program, monkeypatch):
         monkeypatch.delenv("DOCKER_HOST", raising=False)
         program.put('[ "$1" = compose ] && echo 2.40 || echo \'"tcp://127.0.0.1:1"\'')
-        with pytest.raises(BenchError, match=r"Docker does not answer at tcp://127\.0\.0\.1:1: start it"):
+        with pytest.raises(LabError, match=r"Docker does not answer at tcp://127\.0\.0\.1:1: start it"):
             docker.client()
         assert program.called()[-1].startswith("context inspect")
 
@@ -310,13 +310,13 @@ class TestCompose:
 
     def test_a_command_that_fails_is_told_in_its_last_words(self, compose, program):
         program.put("echo first >&2; echo 'port is already allocated' >&2; exit 1")
-        with pytest.raises(BenchError, match=r"compose down failed \(port is already allocated\): run `t"):
+        with pytest.raises(LabError, match=r"compose down failed \(port is already allocated\): run `t"):
             compose.down()
 
     def test_a_command_that_does_not_end_is_ended(self, compose, program, monkeypatch):
         monkeypatch.setattr(docker, "COMMAND_SECONDS", 0.2)
         program.put("exec tail -f /dev/null")
-        with pytest.raises(BenchError, match=r"docker compose down did not end within 0\.2 s"):
+        with pytest.raises(LabError, match=r"docker compose down did not end within 0\.2 s"):
             compose.down()
 
     def test_what_is_asked_of_a_broker_that_is_down_is_refused(self, compose):
@@ -327,18 +327,18 @@ class TestCompose:
             (compose.pause, "cannot be paused: start it first"),
             (compose.resume, "cannot be resumed: start it instead"),
         ]:
-            with pytest.raises(BenchError, match=words):
+            with pytest.raises(LabError, match=words):
                 verb(1)
         assert compose.daemon.asked == []
 
     def test_what_needs_a_container_says_so(self, compose):
         compose.daemon.here.pop(0)
-        with pytest.raises(BenchError, match="no container, so its settings cannot be read"):
+        with pytest.raises(LabError, match="no container, so its settings cannot be read"):
             compose.configuration(1)
-        with pytest.raises(BenchError, match="no container, so its files cannot be read"):
+        with pytest.raises(LabError, match="no container, so its files cannot be read"):
             compose.segments("orders", 0, 1)
-        with pytest.raises(BenchError, match="Broker 1 has no container: start it first"):
-            Cluster(engine_name="compose").cut(1, anyway=True)
+        with pytest.raises(LabError, match="Broker 1 has no container: start it first"):
+            Cluster(engine_name="compose").cut(1, force=True)
         compose.log(1)
 
     def test_a_cut_takes_a_container_out_of_networks_and_healing_puts_it_back(self, compose, home):

@@ -16,7 +16,7 @@ import pytest
 import requests
 
 from threebrokers.cluster import download, jars, lockfile
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 
 CONTENT = {f"part-{n}": f"the classes of part {n}".encode() * 1000 for n in range(4)}
 
@@ -157,7 +157,7 @@ def test_verify_finds_damage_that_size_and_time_hide(mirror: Mirror, folder: Pat
 def test_a_wrong_file_is_named_and_removed(mirror: Mirror, folder: Path):
     mirror.files[FIRST] = mirror.files[FIRST].replace(b"classes", b"viruses")
     with pytest.raises(
-        BenchError, match=r"^part-0-1\.0\.jar from the mirror .* was removed: .*THREEBROKERS_MAVEN"
+        LabError, match=r"^part-0-1\.0\.jar from the mirror .* was removed: .*THREEBROKERS_MAVEN"
     ):
         jars.kafka_jars()
     assert "part-0-1.0.jar" not in names_in(folder)
@@ -166,9 +166,7 @@ def test_a_wrong_file_is_named_and_removed(mirror: Mirror, folder: Path):
 
 def test_a_cut_download_is_tried_again_and_then_told(mirror: Mirror, folder: Path):
     mirror.cut.add(FIRST)
-    with pytest.raises(
-        BenchError, match=r"^part-0-1\.0\.jar could not be fetched .* what has arrived is kept"
-    ):
+    with pytest.raises(LabError, match=r"^part-0-1\.0\.jar could not be fetched .* what has arrived is kept"):
         jars.kafka_jars()
     assert mirror.asked[FIRST] == download.TRIES
     assert "part-0-1.0.jar" not in names_in(folder)
@@ -178,7 +176,7 @@ def test_a_cut_download_is_tried_again_and_then_told(mirror: Mirror, folder: Pat
 
 def test_a_jar_that_the_mirror_lacks_is_named(mirror: Mirror, folder: Path):
     del mirror.files[FIRST]
-    with pytest.raises(BenchError, match=r"^part-0-1\.0\.jar was refused by the mirror"):
+    with pytest.raises(LabError, match=r"^part-0-1\.0\.jar was refused by the mirror"):
         jars.kafka_jars()
     assert names_in(folder) <= ALL
 
@@ -198,7 +196,7 @@ def test_a_connection_is_used_again(mirror: Mirror, monkeypatch: pytest.MonkeyPa
 
 def test_no_network(mirror: Mirror, folder: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("THREEBROKERS_MAVEN", "http://127.0.0.1:1")
-    with pytest.raises(BenchError, match="look at your network or proxy and try again"):
+    with pytest.raises(LabError, match="look at your network or proxy and try again"):
         jars.kafka_jars()
     assert names_in(folder) == set()
 
@@ -210,7 +208,7 @@ def test_a_network_that_opens_encrypted_connections(
         raise requests.exceptions.SSLError("self-signed certificate in certificate chain")
 
     monkeypatch.setattr(requests.Session, "request", refused)
-    with pytest.raises(BenchError, match=r"certificate that is not trusted here.* REQUESTS_CA_BUNDLE"):
+    with pytest.raises(LabError, match=r"certificate that is not trusted here.* REQUESTS_CA_BUNDLE"):
         jars.kafka_jars()
     assert list(folder.glob("*.jar")) == []
 
@@ -218,7 +216,7 @@ def test_a_network_that_opens_encrypted_connections(
 def test_a_network_that_is_silent(mirror: Mirror, folder: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(download, "TIMEOUT", 0.1)
     mirror.silent.clear()
-    with pytest.raises(BenchError, match="look at your network or proxy"):
+    with pytest.raises(LabError, match="look at your network or proxy"):
         jars.kafka_jars()
     assert names_in(folder) == set()
 
@@ -233,7 +231,7 @@ def test_a_full_disk(mirror: Mirror, folder: Path, monkeypatch: pytest.MonkeyPat
         return whole(path, *mode, **more)
 
     monkeypatch.setattr(Path, "open", full)
-    with pytest.raises(BenchError, match=r"\(the disk is full\): free some space, or set THREEBROKERS_CACHE"):
+    with pytest.raises(LabError, match=r"\(the disk is full\): free some space, or set THREEBROKERS_CACHE"):
         jars.kafka_jars()
     assert names_in(folder) == set()
 
@@ -241,7 +239,7 @@ def test_a_full_disk(mirror: Mirror, folder: Path, monkeypatch: pytest.MonkeyPat
 def test_a_cache_that_cannot_be_written(mirror: Mirror, folder: Path):
     folder.parent.mkdir()
     folder.write_text("not a folder")
-    with pytest.raises(BenchError, match=r"^Cannot write to .*THREEBROKERS_CACHE"):
+    with pytest.raises(LabError, match=r"^Cannot write to .*THREEBROKERS_CACHE"):
         jars.kafka_jars()
 
 

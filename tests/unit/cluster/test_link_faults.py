@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from threebrokers.cluster import link_faults
 from threebrokers.cluster.link_faults import Fault
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 
 
 def broken(*faults):
@@ -77,12 +77,12 @@ def test_what_was_asked_for_is_understood_or_refused_in_a_sentence():
     assert link_faults.chosen(2, 3) == (3,)
     assert link_faults.chosen(2, [1, "clients"]) == (1, "clients")
     for wrong in ("client", 2, 4, True, 1.5, ["quorum", "leader"]):
-        with pytest.raises(BenchError, match="Broker 2 has no link from"):
+        with pytest.raises(LabError, match="Broker 2 has no link from"):
             link_faults.chosen(2, wrong)
-    with pytest.raises(BenchError, match="names nobody"):
+    with pytest.raises(LabError, match="names nobody"):
         link_faults.chosen(2, [])
     for ms in (0, -5, 20_000):
-        with pytest.raises(BenchError, match=f"slower by {ms} ms"):
+        with pytest.raises(LabError, match=f"slower by {ms} ms"):
             link_faults.slowness(2, ("clients",), ms)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from threebrokers.cluster import jars, prefetch, prepare
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_brokers_in_containers_need_nothing(done: list[str], monkeypatch: pytest
 
 def test_a_fault_is_one_sentence(done: list[str], monkeypatch: pytest.MonkeyPatch):
     def fail() -> None:
-        raise BenchError("No jar: try again.")
+        raise LabError("No jar: try again.")
 
     monkeypatch.setattr(jars, "kafka_jars", fail)
     assert prefetch.main() == "✗ No jar: try again."

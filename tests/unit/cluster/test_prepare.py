@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from threebrokers.cluster import cds, prepare, process
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 
 # A Java that only knows how to format a folder.
 FAKE = """#!/bin/sh
@@ -125,9 +125,7 @@ def test_without_stored_classes_everything_works_and_it_is_said_once(tmp_path: P
 
 def test_a_folder_that_cannot_be_formatted_is_told_and_nothing_stays(java: Path, tmp_path: Path):
     java.write_text("#!/bin/sh\necho 'Error occurred during initialization of VM'\nexit 1\n")
-    with pytest.raises(
-        BenchError, match=r"\(Error occurred during initialization of VM\): run `threebrokers"
-    ):
+    with pytest.raises(LabError, match=r"\(Error occurred during initialization of VM\): run `threebrokers"):
         prepare.prepare(lambda text: None)
     assert prepared_in(tmp_path) == []
 

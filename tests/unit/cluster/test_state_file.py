@@ -9,7 +9,7 @@ import pytest
 from threebrokers.cluster import log_dirs, ports, settings, state_file
 from threebrokers.cluster.process import Identity
 from threebrokers.cluster.state_file import Bench
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 
 PORTS = {n: {name: 100 * n + i for i, name in enumerate(settings.LISTENERS)} for n in settings.BROKERS}
 
@@ -42,14 +42,14 @@ def test_a_state_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("pathlib.Path.write_text", full)
-    with pytest.raises(BenchError, match=r"No space left.*free some disk space"):
+    with pytest.raises(LabError, match=r"No space left.*free some disk space"):
         state_file.save(tmp_path, Bench("new"))
     assert state_file.load(tmp_path).cluster_id == "old"
 
 
 def test_a_bench_that_somebody_else_changes_is_waited_for_and_named(tmp_path, monkeypatch):
     monkeypatch.setattr(state_file, "LOCK_SECONDS", 0.1)
-    with state_file.locked(tmp_path), pytest.raises(BenchError, match="Another command"):  # noqa: SIM117
+    with state_file.locked(tmp_path), pytest.raises(LabError, match="Another command"):  # noqa: SIM117
         with state_file.locked(tmp_path):
             pass
 
@@ -125,7 +125,7 @@ def test_a_folder_for_claims_that_somebody_else_may_write_to_is_refused(tmp_path
     else:
         folder.mkdir(mode=0o700)
         folder.chmod(0o777 if kind == "open" else 0o700)
-    with pytest.raises(BenchError, match=r"you alone may write to.*set TMPDIR to a folder of your own"):
+    with pytest.raises(LabError, match=r"you alone may write to.*set TMPDIR to a folder of your own"):
         ports.claim(tmp_path)
     assert list(theirs.iterdir()) == []
 
@@ -145,7 +145,7 @@ def test_a_link_among_the_claims_is_not_followed(tmp_path):
 
 def test_no_free_port_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr(ports, "is_free", lambda port: False)
-    with pytest.raises(BenchError, match="No nine free ports"):
+    with pytest.raises(LabError, match="No nine free ports"):
         ports.claim(tmp_path)
 
 
@@ -186,7 +186,7 @@ def test_folders_are_laid_out_from_the_template(tmp_path):
 
 
 def test_a_layout_that_fails_leaves_nothing_half_made(tmp_path):
-    with pytest.raises(BenchError, match="cannot be made"):
+    with pytest.raises(LabError, match="cannot be made"):
         log_dirs.lay_out(tmp_path / "home", tmp_path / "no-template")
     assert not (tmp_path / "home" / "data").exists()
 

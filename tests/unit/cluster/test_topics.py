@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 
 from threebrokers.cluster import Cluster, topics
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 
 
 def answer(code: int | None) -> Future[None]:
@@ -69,7 +69,7 @@ def test_each_client_has_longer_than_the_one_before() -> None:
 def test_a_topic_is_made_when_a_broker_that_died_is_no_longer_counted() -> None:
     brokers = Brokers(KafkaError.INVALID_REPLICA_ASSIGNMENT)
     brokers.dead, brokers.still_counted = {2}, 3
-    with pytest.raises(BenchError, match="refused to create 'a'"):
+    with pytest.raises(LabError, match="refused to create 'a'"):
         topics.create(cast(Cluster, brokers), "a", 1, 1, {})
     assert len(brokers.within) == 1
 
@@ -78,7 +78,7 @@ def test_a_dead_broker_that_is_counted_for_ever_is_named(monkeypatch: pytest.Mon
     monkeypatch.setattr(topics, "SETTLE_SECONDS", 0.2)
     brokers = Brokers()
     brokers.dead, brokers.still_counted = {3, 2}, 10**6
-    with pytest.raises(BenchError, match="for the controller to notice that broker 2, 3 is gone"):
+    with pytest.raises(LabError, match="for the controller to notice that broker 2, 3 is gone"):
         topics.create(cast(Cluster, brokers), "a", 1, 1, {})
 
 
@@ -96,19 +96,19 @@ def test_a_topic_that_was_not_there_is_not_waited_for() -> None:
 
 def test_the_brokers_of_a_topic_can_be_chosen() -> None:
     brokers = Brokers(KafkaError.INVALID_REPLICA_ASSIGNMENT)
-    with pytest.raises(BenchError, match="refused to create 'a'"):
+    with pytest.raises(LabError, match="refused to create 'a'"):
         topics.create(cast(Cluster, brokers), "a", 2, 1, {}, brokers=[3, 1])
     assert [new.replica_assignment for new in brokers.asked_for] == [[[3, 1], [3, 1]]]
 
 
 def test_a_refusal_is_told_at_once() -> None:
     brokers = Brokers(KafkaError.INVALID_REPLICATION_FACTOR, None)
-    with pytest.raises(BenchError, match="refused to create 'a'"):
+    with pytest.raises(LabError, match="refused to create 'a'"):
         topics.create(cast(Cluster, brokers), "a", 1, 9, {})
     assert brokers.codes == [None]
 
 
 def test_a_client_that_never_finds_a_controller_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(topics, "SETTLE_SECONDS", 0.2)
-    with pytest.raises(BenchError, match="for 'a' to be made"):
+    with pytest.raises(LabError, match="for 'a' to be made"):
         topics.create(cast(Cluster, Brokers(*[KafkaError._TIMED_OUT] * 99)), "a", 1, 3, {})

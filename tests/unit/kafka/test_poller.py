@@ -11,7 +11,7 @@ import pytest
 
 from threebrokers import clock
 from threebrokers.cluster.process import BrokerProcess
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.kafka import groups, requests
 from threebrokers.kafka.background import Observer
 from threebrokers.kafka.connection import Wire
@@ -207,7 +207,7 @@ def test_an_observer_tells_every_sight_until_it_is_closed():
 
 
 def test_a_look_or_a_hearer_that_fails_is_told_and_the_next_look_comes():
-    states = iter([BenchError("Docker does not answer."), OSError("gone"), {1: BrokerProcess(1, "down")}])
+    states = iter([LabError("Docker does not answer."), OSError("gone"), {1: BrokerProcess(1, "down")}])
     missed, seen = [], threading.Event()
 
     def processes():

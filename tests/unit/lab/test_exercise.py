@@ -7,7 +7,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from threebrokers import progress
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.lab.exercise import NotAttempted, NotYet, Solved, eventually, exercise
 
 
@@ -122,9 +122,9 @@ def test_an_answer_that_is_only_wrong_is_not_logged(tmp_path):
 def test_a_fault_of_the_bench_passes_as_it_is():
     @exercise("9.3", "Break")
     def breaks(lab: object) -> str:
-        raise BenchError("the disk is full: free some.")
+        raise LabError("the disk is full: free some.")
 
-    with pytest.raises(BenchError, match="disk is full"):
+    with pytest.raises(LabError, match="disk is full"):
         breaks("lab")
 
 
@@ -160,7 +160,7 @@ def test_eventually_lets_other_exceptions_out_at_once():
         eventually(look, what="nothing", within=60)
 
 
-@pytest.mark.parametrize("fault", [NotYet("a", "b", "c"), NotAttempted("x"), BenchError("y")])
+@pytest.mark.parametrize("fault", [NotYet("a", "b", "c"), NotAttempted("x"), LabError("y")])
 def test_a_notebook_shows_one_line_and_no_traceback(fault, capsys):
     shell = InteractiveShell()
     shell.user_ns["fault"] = fault

@@ -104,8 +104,8 @@ def test_what_is_acknowledged_and_not_there_has_one_reason(history: History) -> 
     low, high = history.hidden
     retired = [n for n in absent if told(n) < history.start]
     unreadable = [n for n in absent if low <= told(n) < high]
-    assert numbers(found.retired) == sorted(retired)
-    assert numbers(found.unreadable) == sorted(unreadable)
+    assert numbers(found.expired) == sorted(retired)
+    assert numbers(found.not_yet_readable) == sorted(unreadable)
     assert numbers(found.lost) == sorted(n for n in absent if n not in retired and n not in unreadable)
 
 
@@ -122,10 +122,10 @@ def test_copies(history: History) -> None:
         for i, entry in enumerate(first)
         if any(e.number > entry.number for e in first[:i] if e.number.producer == entry.number.producer)
     ]
-    assert found.reordered == older
+    assert found.out_of_order == older
     assert found.uncommitted == [entry for entry, shown in history.log if not shown]
     unasked = {n for n, f in history.fates if f.report in ("", "failed") and f.copies}
-    assert set(numbers(found.stored_unasked)) == unasked
+    assert set(numbers(found.unacknowledged)) == unasked
 
 
 @given(histories())
@@ -143,7 +143,7 @@ def test_partitions_are_told_apart() -> None:
     a, b = Number(1, 0), Number(1, 1)
     stored = [Entry(b, 0, 0), Entry(a, 1, 0)]
     notes = [Note("acknowledged", n, TOPIC, 0, p, 0) for n, p in [(a, 1), (b, 0)]]
-    assert not Balance.of(TOPIC, notes, stored, stored).reordered
+    assert not Balance.of(TOPIC, notes, stored, stored).out_of_order
     assert Balance.of(TOPIC, notes, [], [], {0: 1}).lost == [Entry(a, 1, 0)]
 
 

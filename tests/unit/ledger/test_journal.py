@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.ledger import place
 from threebrokers.ledger.clients import HEADER, number_in, stamp
 from threebrokers.ledger.journal import Book, Number
@@ -88,13 +88,13 @@ def test_joining_what_nobody_has_begun(tmp_path: Path, content: bytes | None) ->
     path = tmp_path / "kill.jsonl"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(BenchError, match=r"no ledger 'kill' yet: .* lab\.ledger"):
+    with pytest.raises(LabError, match=r"no ledger 'kill' yet: .* lab\.ledger"):
         Book.joined(path)
 
 
 @pytest.mark.parametrize("name", ["", "a/b", "../x", "a b"])
 def test_a_name_that_is_no_file(name: str) -> None:
-    with pytest.raises(BenchError, match=r"letters, digits, -, _ and \. only"):
+    with pytest.raises(LabError, match=r"letters, digits, -, _ and \. only"):
         place(Path(os.curdir), "04", name)
 
 

@@ -3,15 +3,15 @@
 from dataclasses import replace
 
 from tests.sights import LEADERS, after_a_kill, broker, failsafe, group, member, partition, sight, topic
-from threebrokers.kafka.state import Act, Sight
+from threebrokers.kafka.state import Action, Sight
 from threebrokers.panel.events import events
 from threebrokers.panel.history import Story
 
-KILL = Act(10.0, "kill", 2)
+KILL = Action(10.0, "kill", 2)
 
 
-def told(before, after, *acts):
-    return [event.words for event in events(before, after, acts)]
+def told(before, after, *actions):
+    return [event.words for event in events(before, after, actions)]
 
 
 def with_brokers(at, *brokers, **more):
@@ -51,7 +51,9 @@ def test_an_act_long_ago_is_no_cause():
 
 def test_a_broker_comes_back_at_another_address():
     back = with_brokers(20.0, broker(1), broker(2, address="127.0.0.1:29999"), broker(3))
-    assert told(replace(after_a_kill(19.5), topics=()), replace(back, topics=()), Act(18.0, "start", 2)) == [
+    assert told(
+        replace(after_a_kill(19.5), topics=()), replace(back, topics=()), Action(18.0, "start", 2)
+    ) == [
         "broker 2 is back at another address: 127.0.0.1:29999",
         "the others count broker 2 again, at most 2.0 s after the start",
     ]
@@ -111,7 +113,7 @@ def test_a_look_that_was_missed_is_no_news():
 
 
 def test_the_quorum_has_another_leader():
-    assert told(sight(9), sight(12, quorum_leader=3), Act(10, "pause", 1)) == [
+    assert told(sight(9), sight(12, quorum_leader=3), Action(10, "pause", 1)) == [
         "you paused broker 1",
         "broker 3 leads the quorum now, not broker 1, at most 2.0 s after the pause",
     ]
@@ -119,7 +121,7 @@ def test_the_quorum_has_another_leader():
 
 def test_the_quorum_is_without_a_leader_for_a_moment():
     gone = with_brokers(10.4, broker(1, "down", registered=True), broker(2), broker(3), quorum_leader=None)
-    kill = Act(10.0, "kill", 1)
+    kill = Action(10.0, "kill", 1)
     assert told(sight(9.9), gone, kill)[-1] == "nobody leads the quorum now: a new leader must be elected"
     assert told(gone, replace(gone, at=11.0, heard=11.0, quorum_leader=3), kill) == [
         "broker 3 leads the quorum now, at most 1.0 s after the kill"
@@ -208,7 +210,7 @@ def test_a_story_puts_a_late_act_where_it_belongs():
     story.see(after_a_kill(12))
     story.hear(KILL)
     assert [event.words for event in story.events][1] == "you killed broker 2"
-    story.hear(Act(13, "cut", 3, "from the clients"))
+    story.hear(Action(13, "cut", 3, "from the clients"))
     assert story.events[-1].words == "you cut broker 3 off from the clients"
 
 
@@ -216,6 +218,6 @@ def test_a_story_keeps_the_latest():
     story = Story()
     story.see(sight(0))
     for n in range(500):
-        story.hear(Act(float(n), "slow", 1, f"{n}"))
+        story.hear(Action(float(n), "slow", 1, f"{n}"))
     assert len(story.events) == 60
     assert story.events[-1].words.endswith(" 499")

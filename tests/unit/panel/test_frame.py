@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.sights import after_a_kill, broker, failsafe, group, member, partition, sight, topic
-from threebrokers.kafka.state import Act
+from threebrokers.kafka.state import Action
 from threebrokers.panel.events import Event
 from threebrokers.panel.frame import Scene, frame
 from threebrokers.panel.text import words
@@ -38,7 +38,7 @@ def test_all_is_well():
 
 
 def test_a_dead_broker_keeps_its_places():
-    before, after = drawn(sight(0)), drawn(after_a_kill(4.1), acts=[Act(0.0, "kill", 2)])
+    before, after = drawn(sight(0)), drawn(after_a_kill(4.1), actions=[Action(0.0, "kill", 2)])
     two = after["brokers"][1]
     assert (two["sign"], two["state"], two["can"]) == ("✕", "down", ["start"])
     assert two["note"] == "killed by you 4.1 s ago"
@@ -59,21 +59,25 @@ def test_a_dead_broker_that_nobody_has_noticed_yet():
 
 
 @pytest.mark.parametrize(
-    ("state", "acts", "note"),
+    ("state", "actions", "note"),
     [
         ("paused", [], "paused 3.0 s ago"),
-        ("paused", [Act(1.5, "pause", 2)], "paused by you 2.5 s ago"),
+        ("paused", [Action(1.5, "pause", 2)], "paused by you 2.5 s ago"),
         ("unknown", [], "silent for 3.0 s"),
-        ("unknown", [Act(3.0, "start", 2)], "started by you 1.0 s ago, no answer yet"),
+        ("unknown", [Action(3.0, "start", 2)], "started by you 1.0 s ago, no answer yet"),
         ("up", [], "the others do not count it"),
-        ("up", [Act(1, "cut", 2, "from the quorum")], "cut off from the quorum; the others do not count it"),
-        ("up", [Act(1, "cut", 2), Act(2, "heal", 2)], "the others do not count it"),
-        ("down", [Act(1, "pause", 2)], "gone 3.0 s ago"),
+        (
+            "up",
+            [Action(1, "cut", 2, "from the quorum")],
+            "cut off from the quorum; the others do not count it",
+        ),
+        ("up", [Action(1, "cut", 2), Action(2, "heal", 2)], "the others do not count it"),
+        ("down", [Action(1, "pause", 2)], "gone 3.0 s ago"),
     ],
 )
-def test_what_a_card_notes(state, acts, note):
+def test_what_a_card_notes(state, actions, note):
     brokers = (broker(1), broker(2, state, since=1.0, registered=False), broker(3))
-    assert drawn(sight(4.0, brokers=brokers), acts=acts)["brokers"][1]["note"] == note
+    assert drawn(sight(4.0, brokers=brokers), actions=actions)["brokers"][1]["note"] == note
 
 
 def test_buttons_fit_the_state_and_say_what_they_cost():

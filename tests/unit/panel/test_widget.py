@@ -5,8 +5,8 @@ import threading
 import pytest
 
 from tests.sights import after_a_kill, sight
-from threebrokers.errors import BenchError
-from threebrokers.kafka.state import Act
+from threebrokers.errors import LabError
+from threebrokers.kafka.state import Action
 from threebrokers.panel import Panels, live
 from threebrokers.panel.replay import replay
 from threebrokers.panel.static import still
@@ -33,22 +33,22 @@ class Bench:
     def close(self):
         self.closed += 1
 
-    def cost(self, broker):
+    def quorum_impact(self, broker):
         if self.price:
             raise self.price
         return "the quorum" if broker == 1 else ""
 
-    def on_act(self, hear):
+    def on_action(self, hear):
         self.hearers.append(hear)
         return lambda: self.hearers.remove(hear)
 
-    def kill(self, broker, *, anyway=False):
+    def kill(self, broker, *, force=False):
         self.go_on.wait(5)
-        if not anyway and self.cost(broker):
-            raise BenchError("That costs the quorum.")
-        self.done.append(("kill", broker, anyway))
+        if not force and self.quorum_impact(broker):
+            raise LabError("That costs the quorum.")
+        self.done.append(("kill", broker, force))
         for hear in self.hearers:
-            hear(Act(1.0, "kill", broker))
+            hear(Action(1.0, "kill", broker))
 
     def start(self, broker):
         if broker == 3:
@@ -68,8 +68,8 @@ def shown(bench):
     made.end()
 
 
-def press(panel, verb, broker, **more):
-    panel._told(panel, {"verb": verb, "broker": broker, **more}, [])
+def press(panel, kind, broker, **more):
+    panel._told(panel, {"kind": kind, "broker": broker, **more}, [])
 
 
 def told(panel):
@@ -99,7 +99,7 @@ def test_new_looks_are_drawn(bench, shown):
     assert "broker 2 is gone: its process has ended" in told(shown)
 
 
-def test_a_button_acts_in_the_background(bench, shown):
+def test_a_button_actions_in_the_background(bench, shown):
     bench.go_on.clear()
     press(shown, "kill", 2)  # returns at once, although the kill takes its time
     assert shown.frame["brokers"][1]["busy"] == "killing …"
@@ -115,7 +115,7 @@ def test_a_button_acts_in_the_background(bench, shown):
 def test_what_a_button_cannot_do_stands_among_the_events(bench, shown):
     press(shown, "kill", 1)
     assert quiet_wait(lambda: "could not kill broker 1: That costs the quorum." in told(shown), 5)
-    press(shown, "kill", 1, anyway=True)
+    press(shown, "kill", 1, force=True)
     assert quiet_wait(lambda: bench.done == [("kill", 1, True)], 5)
     press(shown, "start", 3)
     words = "could not start broker 3: OSError: [Errno 28] No space left on device"
@@ -125,7 +125,7 @@ def test_what_a_button_cannot_do_stands_among_the_events(bench, shown):
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        (BenchError("Docker does not answer: start it."), "Docker does not answer: start it."),
+        (LabError("Docker does not answer: start it."), "Docker does not answer: start it."),
         (KeyError("state"), "KeyError: 'state'"),
     ],
 )
@@ -144,8 +144,8 @@ def test_looks_that_fail_are_told_and_the_panel_goes_on(bench, shown, fault, wor
 
 
 def test_what_an_act_breaks_in_the_panel_does_not_reach_who_acted(bench, shown):
-    bench.price = BenchError("Docker does not answer: start it.")
-    bench.kill(2, anyway=True)
+    bench.price = LabError("Docker does not answer: start it.")
+    bench.kill(2, force=True)
     assert bench.done == [("kill", 2, True)]
     assert "you killed broker 2" in told(shown)
     assert "what the buttons cost is not known: Docker does not answer: start it." in told(shown)
@@ -202,8 +202,8 @@ def test_a_cell_that_runs_again_closes_its_panel_and_no_other(bench, monkeypatch
 
 
 def test_a_recording_is_played_without_a_cluster():
-    acts = [Act(10.4, "kill", 2)]
-    panel = replay([after_a_kill(12.4), sight(10.0), sight(10.5)], acts)
+    actions = [Action(10.4, "kill", 2)]
+    panel = replay([after_a_kill(12.4), sight(10.0), sight(10.5)], actions)
     assert panel.times == [0.0, 0.5, 2.4]
     assert panel.marks == [[0.4, "you killed broker 2"]]
     assert not panel.frame["buttons"]
@@ -220,5 +220,5 @@ def test_a_recording_is_played_without_a_cluster():
 
 
 def test_an_empty_recording_cannot_be_played():
-    with pytest.raises(BenchError, match="nothing to play"):
+    with pytest.raises(LabError, match="nothing to play"):
         replay([])

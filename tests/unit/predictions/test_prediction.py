@@ -1,11 +1,11 @@
-"""Predictions: committed before, compared after, kept with the progress; and demonstrations that tell."""
+"""Predictions: chosen before, compared after, kept with the progress; and demonstrations that tell."""
 
 from pathlib import Path
 
 import pytest
 
 from threebrokers import progress
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.lab.lab import Lab
 from threebrokers.predictions import Prediction, Verdict
 
@@ -24,7 +24,7 @@ def guess() -> Prediction:
 
 
 def test_a_right_prediction_is_told_with_its_reason(guess, capsys):
-    guess.commit("two")
+    guess.choose("two")
     guess.compare("two")
     told = capsys.readouterr().out
     assert told == "You predict: two.\n✓ You predicted: two. So it was. Both groups read.\n"
@@ -33,7 +33,7 @@ def test_a_right_prediction_is_told_with_its_reason(guess, capsys):
 
 
 def test_a_wrong_prediction_names_the_misconception(guess, capsys):
-    guess.commit("none")
+    guess.choose("none")
     guess.compare("two")
     told = capsys.readouterr().out.splitlines()[-1]
     assert told == "✗ You predicted: none. It was: two. You think that a topic forgets."
@@ -42,29 +42,29 @@ def test_a_wrong_prediction_names_the_misconception(guess, capsys):
 
 def test_without_a_prediction_the_run_goes_on(guess, capsys):
     guess.compare("two")
-    assert capsys.readouterr().out.startswith("○ It was: two. You had not committed an answer")
+    assert capsys.readouterr().out.startswith("○ It was: two. You had not chosen an answer")
     assert progress.guesses() == {}
 
 
 def test_an_answer_may_be_changed_until_the_comparison_and_not_after(guess, capsys):
-    guess.commit("none")
-    guess.commit("two")
+    guess.choose("none")
+    guess.choose("two")
     guess.compare("two")
-    with pytest.raises(BenchError, match=r"It is known already that it was 'two': to predict again, run"):
-        guess.commit("none")
+    with pytest.raises(LabError, match=r"It is known already that it was 'two': to predict again, run"):
+        guess.choose("none")
     assert (guess.chosen, guess.late) == ("two", True)
 
 
 def test_an_answer_that_is_not_offered_is_refused(guess):
-    with pytest.raises(BenchError, match=r"'three' is none of the answers: choose one of 'none', 'two'"):
-        guess.commit("three")
-    with pytest.raises(BenchError, match=r"This time it was '3', which is none of the answers"):
+    with pytest.raises(LabError, match=r"'three' is none of the answers: choose one of 'none', 'two'"):
+        guess.choose("three")
+    with pytest.raises(LabError, match=r"This time it was '3', which is none of the answers"):
         guess.compare(3)
     assert guess.truth is None
 
 
 def test_numbers_are_answers_too(guess, capsys):
-    guess.commit(13)
+    guess.choose(13)
     guess.compare(13)
     assert "✓ You predicted: 13." in capsys.readouterr().out
 
@@ -72,12 +72,12 @@ def test_numbers_are_answers_too(guess, capsys):
 def test_only_the_first_prediction_counts(capsys):
     for answer in ("none", "two"):
         guess = Prediction("4.a", "How many readers?", ANSWERS)
-        guess.commit(answer)
+        guess.choose(answer)
         guess.compare("two")
     assert progress.guesses() == {"4.a": progress.Guess("none", "two")}
 
 
-def test_a_button_commits_and_its_refusal_is_shown_beside_it(guess, capsys):
+def test_a_button_chooses_and_its_refusal_is_shown_beside_it(guess, capsys):
     guess._buttons._handle_custom_msg({"answer": "none"}, [])
     assert (guess.chosen, guess._buttons.chosen) == ("none", "none")
     assert guess._buttons.note == "You predict: none. Now run the next cells and compare."
@@ -90,7 +90,7 @@ def test_a_button_commits_and_its_refusal_is_shown_beside_it(guess, capsys):
 def test_the_text_twin_is_whole_and_the_same_in_every_run(guess, capsys):
     data, _ = guess._buttons._repr_mimebundle_()
     before = data["text/plain"]
-    guess.commit("two")
+    guess.choose("two")
     guess.compare("two")
     assert guess._buttons._repr_mimebundle_()[0]["text/plain"] == before
     assert before == "How many readers?\n○ none\n○ two\n○ 13"
@@ -109,10 +109,10 @@ def test_a_damaged_file_of_predictions_is_kept_and_they_start_afresh(bench):
 
 
 def test_what_happened_is_told(capsys):
-    Lab.happened(None, "Broker 2 was away.", 1)
+    Lab.observed(None, "Broker 2 was away.", 1)
     assert capsys.readouterr().out == "✓ Broker 2 was away.\n"
 
 
 def test_what_did_not_happen_is_told_in_one_sentence():
-    with pytest.raises(BenchError, match=r"^This time it did not happen: Broker 2 was away; run the cell"):
-        Lab.happened(None, "Broker 2 was away.", [])
+    with pytest.raises(LabError, match=r"^This time it did not happen: Broker 2 was away; run the cell"):
+        Lab.observed(None, "Broker 2 was away.", [])

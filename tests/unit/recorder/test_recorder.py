@@ -5,9 +5,9 @@ import threading
 import pytest
 
 from tests.sights import sight
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.kafka.clients import Clients
-from threebrokers.recorder import Recording, recorder
+from threebrokers.recorder import Recorder, recorder
 from threebrokers.waiting import quiet_wait
 
 SILENCE = "Docker does not answer: start it."
@@ -31,7 +31,7 @@ class Bench:
     def close(self):
         return None
 
-    def on_act(self, hear):
+    def on_action(self, hear):
         self.hearers.append(hear)
         return lambda: self.hearers.remove(hear)
 
@@ -47,64 +47,64 @@ def clients(tmp_path):
 
 
 @pytest.fixture
-def tape(bench, clients):
-    return Recording(bench, clients)
+def recording(bench, clients):
+    return Recorder(bench, clients)
 
 
 def watchers():
     return [thread for thread in threading.enumerate() if thread.name == "threebrokers-observer"]
 
 
-def test_ctrl_c_while_it_waits_for_its_first_look_leaves_nothing(bench, clients, tape, monkeypatch):
+def test_ctrl_c_while_it_waits_for_its_first_look_leaves_nothing(bench, clients, recording, monkeypatch):
     def interrupt(look, within):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(recorder, "quiet_wait", interrupt)
-    with pytest.raises(KeyboardInterrupt), tape:
+    with pytest.raises(KeyboardInterrupt), recording:
         pytest.fail("the block was entered")
     assert (bench.hearers, clients._listeners, watchers()) == ([], [], [])
-    assert tape.data is tape.data, "it is over"
+    assert recording.data is recording.data, "it is over"
 
 
-def test_an_end_that_fails_hinders_no_other(bench, clients, tape):
-    with pytest.raises(ValueError, match="not in list"), tape:
+def test_an_end_that_fails_hinders_no_other(bench, clients, recording):
+    with pytest.raises(ValueError, match="not in list"), recording:
         bench.hearers.clear()
     assert (clients._listeners, watchers()) == ([], [])
-    assert tape.data is tape.data, "it is over"
+    assert recording.data is recording.data, "it is over"
 
 
-def test_looks_that_fail_are_on_the_tape_and_it_goes_on(bench, tape):
-    with tape:
-        seen = len(tape.sights)
-        bench.fault = BenchError(SILENCE)
-        assert quiet_wait(lambda: tape.data.missed, 5)
-        first = tape.data.missed[0].end
-        assert quiet_wait(lambda: tape.data.missed[0].end > first, 5)
+def test_looks_that_fail_are_on_the_tape_and_it_goes_on(bench, recording):
+    with recording:
+        seen = len(recording.sights)
+        bench.fault = LabError(SILENCE)
+        assert quiet_wait(lambda: recording.data.missed, 5)
+        first = recording.data.missed[0].end
+        assert quiet_wait(lambda: recording.data.missed[0].end > first, 5)
         bench.fault = None
-        seen = len(tape.sights)
-        assert quiet_wait(lambda: len(tape.sights) > seen, 5)
-    [missed] = tape.data.missed
+        seen = len(recording.sights)
+        assert quiet_wait(lambda: len(recording.sights) > seen, 5)
+    [missed] = recording.data.missed
     assert missed.words == SILENCE
-    assert missed.start == tape.sights[seen - 1].at
-    assert f"s the brokers were not seen: {SILENCE}" in tape.show().words
-    assert "brokers not seen for" in repr(tape)
+    assert missed.start == recording.sights[seen - 1].at
+    assert f"s the brokers were not seen: {SILENCE}" in recording.show().words
+    assert "brokers not seen for" in repr(recording)
 
 
-def test_a_recording_that_saw_no_broker_says_why_at_its_end(bench, tape, monkeypatch):
+def test_a_recording_that_saw_no_broker_says_why_at_its_end(bench, recording, monkeypatch):
     monkeypatch.setattr(recorder, "FIRST_LOOK_SECONDS", 0.2)
-    bench.fault = BenchError(SILENCE)
-    with pytest.raises(BenchError, match="has not seen the brokers: Docker does not answer"), tape:
-        assert quiet_wait(lambda: tape.data.missed, 5)
-    assert tape.data.sights == ()
+    bench.fault = LabError(SILENCE)
+    with pytest.raises(LabError, match="has not seen the brokers: Docker does not answer"), recording:
+        assert quiet_wait(lambda: recording.data.missed, 5)
+    assert recording.data.sights == ()
 
 
-def test_what_the_block_raises_is_not_hidden_by_that(bench, tape, monkeypatch):
+def test_what_the_block_raises_is_not_hidden_by_that(bench, recording, monkeypatch):
     monkeypatch.setattr(recorder, "FIRST_LOOK_SECONDS", 0)
-    bench.fault = BenchError(SILENCE)
+    bench.fault = LabError(SILENCE)
 
     def block():
-        assert quiet_wait(lambda: tape.data.missed, 5)
+        assert quiet_wait(lambda: recording.data.missed, 5)
         raise ZeroDivisionError
 
-    with pytest.raises(ZeroDivisionError), tape:
+    with pytest.raises(ZeroDivisionError), recording:
         block()

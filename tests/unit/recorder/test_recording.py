@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.recordings import KILL, PAUSE, START, a_kill_and_a_pause, at, beats, every, sight
 
-from tests.tapes import KILL, PAUSE, START, a_kill_and_a_pause, at, beats, every, sight
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.kafka.state import (
-    Act,
+    Action,
     BrokerSight,
     GroupSight,
     MemberSight,
@@ -18,94 +18,103 @@ from threebrokers.kafka.state import (
     Sight,
     TopicSight,
 )
-from threebrokers.recorder import Tape
-from threebrokers.recorder.data import Burst, Flow, Mark, Missed, TapeData
+from threebrokers.recorder import Recording
+from threebrokers.recorder.data import Burst, Flow, Mark, Missed, RecordingData
 
 
 @pytest.fixture
-def tape():
+def recording():
     return a_kill_and_a_pause()
 
 
-def test_the_silence_after_an_act_is_what_came_before_the_next_act(tape):
-    assert tape.silence("delivered", after=KILL).seconds == pytest.approx(1.95)
-    assert tape.silence("delivered", after=PAUSE).seconds == pytest.approx(0.8, abs=0.03)
-    assert tape.silence("delivered", after=START).seconds == pytest.approx(0.02)
-    assert tape.silence("delivered") == tape.silence("delivered", after=KILL)
+def test_the_silence_after_an_act_is_what_came_before_the_next_action(recording):
+    assert recording.longest_gap("delivered", after=KILL).seconds == pytest.approx(1.95)
+    assert recording.longest_gap("delivered", after=PAUSE).seconds == pytest.approx(0.8, abs=0.03)
+    assert recording.longest_gap("delivered", after=START).seconds == pytest.approx(0.02)
+    assert recording.longest_gap("delivered") == recording.longest_gap("delivered", after=KILL)
 
 
-def test_sending_is_not_delivering(tape):
-    assert tape.silence("sent", after=KILL).seconds == pytest.approx(0.02)
-    assert tape.silence("acknowledged", after=KILL).seconds == pytest.approx(1.98)
+def test_sending_is_not_delivering(recording):
+    assert recording.longest_gap("sent", after=KILL).seconds == pytest.approx(0.02)
+    assert recording.longest_gap("acknowledged", after=KILL).seconds == pytest.approx(1.98)
 
 
-def test_a_silence_that_begins_just_before_its_act_belongs_to_it(tape):
+def test_a_silence_that_begins_just_before_its_act_belongs_to_it(recording):
     flow = beats("delivered", *every(0.02, 2.0, 2.92), *every(0.02, 5.0, 6.0))
-    tape = Tape(replace(tape.data, flows=(flow,), acts=(Act(at(0.5), "start", 1), KILL, START)))
-    assert tape.silence("delivered", after=KILL).seconds == pytest.approx(2.08)
+    recording = Recording(
+        replace(recording.data, flows=(flow,), actions=(Action(at(0.5), "start", 1), KILL, START))
+    )
+    assert recording.longest_gap("delivered", after=KILL).seconds == pytest.approx(2.08)
 
 
-def test_a_short_silence_that_was_half_over_does_not_belong_to_the_act(tape):
+def test_a_short_silence_that_was_half_over_does_not_belong_to_the_action(recording):
     flow = beats("delivered", *every(0.02, 1.0, 2.8), *every(0.02, 3.1, 6.0))
-    tape = Tape(replace(tape.data, flows=(flow,)))
-    assert (tape.silence("delivered").seconds, tape.silence("delivered").after) == (pytest.approx(0.3), None)
+    recording = Recording(replace(recording.data, flows=(flow,)))
+    assert (recording.longest_gap("delivered").seconds, recording.longest_gap("delivered").after) == (
+        pytest.approx(0.3),
+        None,
+    )
 
 
-def test_one_of_two_producers_may_end(tape):
+def test_one_of_two_producers_may_end(recording):
     flows = (beats("sent", *every(0.02, 0, 5)), beats("sent", *every(0.02, 0, 13), client="producer 2"))
-    assert [gap for gap in Tape(replace(tape.data, flows=flows)).gaps() if gap.kind == "sent"] == []
+    assert [gap for gap in Recording(replace(recording.data, flows=flows)).gaps() if gap.kind == "sent"] == []
 
 
-def test_a_silence_is_of_one_partition_while_another_goes_on(tape):
+def test_a_silence_is_of_one_partition_while_another_goes_on(recording):
     busy = beats("delivered", *every(0.02, 0.0, 13.0), partition=1)
-    tape = Tape(replace(tape.data, flows=(*tape.flows, busy)))
-    found = tape.silence("delivered", after=KILL)
+    recording = Recording(replace(recording.data, flows=(*recording.flows, busy)))
+    found = recording.longest_gap("delivered", after=KILL)
     assert (found.partition, found.seconds) == (0, pytest.approx(1.95))
-    assert tape.silence("delivered", after=KILL, partition=1).seconds == pytest.approx(0.02)
+    assert recording.longest_gap("delivered", after=KILL, partition=1).seconds == pytest.approx(0.02)
 
 
-def test_what_never_came_back_is_a_silence_that_is_not_over(tape):
-    flows = (tape.flows[0], beats("delivered", *every(0.02, 0.0, 10.0)))
-    tape = Tape(replace(tape.data, flows=flows))
-    found = tape.silence("delivered", after=PAUSE)
+def test_what_never_came_back_is_a_silence_that_is_not_over(recording):
+    flows = (recording.flows[0], beats("delivered", *every(0.02, 0.0, 10.0)))
+    recording = Recording(replace(recording.data, flows=flows))
+    found = recording.longest_gap("delivered", after=PAUSE)
     assert (found.seconds, found.over) == (pytest.approx(3.0, abs=0.03), False)
     assert "3.00 s or more without a delivery" in str(found)
 
 
-def test_the_end_of_a_producer_is_no_silence(tape):
+def test_the_end_of_a_producer_is_no_silence(recording):
     flows = tuple(beats(kind, *every(0.02, 0.0, 10.0)) for kind in ("sent", "acknowledged", "delivered"))
-    assert [gap for gap in Tape(replace(tape.data, flows=flows)).gaps() if gap.kind != "leader"] == []
+    assert [
+        gap for gap in Recording(replace(recording.data, flows=flows)).gaps() if gap.kind != "leader"
+    ] == []
 
 
-def test_nobody_leads_while_the_leader_that_is_told_is_down(tape):
-    found = tape.silence("leader", after=KILL)
+def test_nobody_leads_while_the_leader_that_is_told_is_down(recording):
+    found = recording.longest_gap("leader", after=KILL)
     assert (found.topic, found.partition) == ("beat", 0)
     assert (found.start, found.seconds) == (at(3.1), pytest.approx(1.8))
-    assert tape.silence("leader", after=PAUSE).seconds == 0
-    assert tape.silence("quorum").seconds == 0
+    assert recording.longest_gap("leader", after=PAUSE).seconds == 0
+    assert recording.longest_gap("quorum").seconds == 0
 
 
 def test_nothing_follows_from_a_leader_that_only_does_not_answer():
     quiet = replace(sight(1), brokers=(BrokerSight(2, "unknown", at(0)),))
-    assert Tape(TapeData(at(0), at(2), sights=(sight(0), quiet, sight(2)))).gaps(0) == []
+    assert Recording(RecordingData(at(0), at(2), sights=(sight(0), quiet, sight(2)))).gaps(0) == []
 
 
-def test_the_quorum_has_no_leader_while_that_one_is_paused(tape):
+def test_the_quorum_has_no_leader_while_that_one_is_paused(recording):
     sights = tuple(sight(n / 10, quorum=2, paused=[2] if 10 <= n < 18 else ()) for n in range(30))
-    found = Tape(replace(tape.data, sights=sights)).silence("quorum")
+    found = Recording(replace(recording.data, sights=sights)).longest_gap("quorum")
     assert (found.start, found.seconds) == (at(1.0), pytest.approx(0.8))
 
 
-def test_gaps_are_what_stands_out(tape):
-    found = [(gap.kind, gap.after) for gap in tape.gaps()]
+def test_gaps_are_what_stands_out(recording):
+    found = [(gap.kind, gap.after) for gap in recording.gaps()]
     assert found == [("acknowledged", KILL), ("delivered", KILL), ("leader", KILL), ("delivered", PAUSE)]
 
 
-def test_a_slow_rhythm_is_no_gap(tape):
+def test_a_slow_rhythm_is_no_gap(recording):
     slow = beats("sent", *every(1.0, 0, 13))
-    assert Tape(replace(tape.data, sights=(), flows=(slow,))).gaps() == []
+    assert Recording(replace(recording.data, sights=(), flows=(slow,))).gaps() == []
     late = beats("sent", 0, 0.1, 0.2, 0.3, 0.4, 1.6, 1.7)
-    assert [gap.seconds for gap in Tape(replace(tape.data, sights=(), flows=(late,))).gaps()] == [1.2]
+    assert [gap.seconds for gap in Recording(replace(recording.data, sights=(), flows=(late,))).gaps()] == [
+        1.2
+    ]
 
 
 def test_the_rhythm_of_bursts_counts_the_records_inside():
@@ -116,27 +125,27 @@ def test_the_rhythm_of_bursts_counts_the_records_inside():
 
 
 @pytest.mark.parametrize("kind", ["deliverd", "", "broker"])
-def test_an_unknown_kind_is_named(tape, kind):
-    with pytest.raises(BenchError, match="knows sent, acknowledged, failed, delivered, processed, leader"):
-        tape.silence(kind)
+def test_an_unknown_kind_is_named(recording, kind):
+    with pytest.raises(LabError, match="knows sent, acknowledged, failed, delivered, processed, leader"):
+        recording.longest_gap(kind)
 
 
-def test_too_little_to_measure_is_said(tape):
-    with pytest.raises(BenchError, match="Fewer than two records were processed"):
-        tape.silence("processed")
-    with pytest.raises(BenchError, match=r"between cut\(1\) and the next act"):
-        tape.silence("delivered", after=Act(at(20), "cut", 1))
+def test_too_little_to_measure_is_said(recording):
+    with pytest.raises(LabError, match="Fewer than two records were processed"):
+        recording.longest_gap("processed")
+    with pytest.raises(LabError, match=r"between cut\(1\) and the next action"):
+        recording.longest_gap("delivered", after=Action(at(20), "cut", 1))
 
 
-def test_a_saved_recording_is_the_same_again(tape, tmp_path):
-    path = tape.save(tmp_path / "tape.json")
-    assert Tape.load(path).data == tape.data
-    assert Tape.load(path).gaps() == tape.gaps()
+def test_a_saved_recording_is_the_same_again(recording, tmp_path):
+    path = recording.save(tmp_path / "recording.json")
+    assert Recording.load(path).data == recording.data
+    assert Recording.load(path).gaps() == recording.gaps()
 
 
-def test_what_was_concluded_stands_apart_from_what_was_seen(tape, tmp_path):
-    whole = json.loads(tape.save(tmp_path / "tape.json").read_text())
-    assert set(whole["seen"]) == {"sights", "acts", "marks", "missed", "flows"}
+def test_what_was_concluded_stands_apart_from_what_was_seen(recording, tmp_path):
+    whole = json.loads(recording.save(tmp_path / "recording.json").read_text())
+    assert set(whole["seen"]) == {"sights", "actions", "marks", "missed", "flows"}
     gaps = whole["concluded"]["gaps"]
     assert [(gap["kind"], gap["after"]) for gap in gaps][:3] == [
         ("acknowledged", 3000),
@@ -146,8 +155,8 @@ def test_what_was_concluded_stands_apart_from_what_was_seen(tape, tmp_path):
     assert "no leader" not in json.dumps(whole["seen"])
 
 
-def test_only_changes_are_kept(tape, tmp_path):
-    whole = json.loads(tape.save(tmp_path / "tape.json").read_text())
+def test_only_changes_are_kept(recording, tmp_path):
+    whole = json.loads(recording.save(tmp_path / "recording.json").read_text())
     changed = [rows for _, rows in whole["seen"]["sights"] if rows]
     assert [sorted(rows) for rows in changed[1:]] == [
         ["broker 2"],
@@ -157,29 +166,29 @@ def test_only_changes_are_kept(tape, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{}", "[]", '{"format":"threebrokers tape 0"}', '{"format": 1, "seen": 2}']
+    "text", ["", "{}", "[]", '{"format":"threebrokers recording 0"}', '{"format": 1, "seen": 2}']
 )
 def test_another_file_is_no_recording(tmp_path, text):
     path = tmp_path / "other.json"
     path.write_text(text)
-    with pytest.raises(BenchError, match="is no recording of this course"):
-        Tape.load(path)
+    with pytest.raises(LabError, match="is no recording of this course"):
+        Recording.load(path)
 
 
-def test_a_recording_that_an_earlier_version_saved_is_read(tape, tmp_path):
-    path = tape.save(tmp_path / "tape.json")
+def test_a_recording_that_an_earlier_version_saved_is_read(recording, tmp_path):
+    path = recording.save(tmp_path / "recording.json")
     whole = json.loads(path.read_text())
     del whole["seen"]["missed"]
     path.write_text(json.dumps(whole))
-    assert Tape.load(path).data == tape.data
+    assert Recording.load(path).data == recording.data
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path, tape):
-    with pytest.raises(BenchError, match=r"nowhere\.json cannot be read"):
-        Tape.load(tmp_path / "nowhere.json")
+def test_a_file_that_is_not_there_is_named(tmp_path, recording):
+    with pytest.raises(LabError, match=r"nowhere\.json cannot be read"):
+        Recording.load(tmp_path / "nowhere.json")
     (tmp_path / "file").write_text("")
-    with pytest.raises(BenchError, match="cannot be written"):
-        tape.save(tmp_path / "file" / "tape.json")
+    with pytest.raises(LabError, match="cannot be written"):
+        recording.save(tmp_path / "file" / "recording.json")
 
 
 SECONDS = st.integers(0, 10_000).map(lambda ms: at(ms / 1000))
@@ -242,16 +251,16 @@ def test_any_recording_is_the_same_after_json(data):
     moments = sorted(data.draw(st.lists(SECONDS, max_size=4, unique=True)))
     times = sorted(data.draw(st.lists(SECONDS, max_size=6).filter(lambda found: len(found) % 2 == 0)))
     bursts = tuple(Burst(*ends, 3) for ends in zip(times[::2], times[1::2], strict=True))
-    tape = TapeData(
+    recording = RecordingData(
         began=at(0),
         ended=at(10),
         sights=tuple(data.draw(any_sight(moment)) for moment in moments),
-        acts=(Act(at(1.234), "cut", 2, "from clients"),),
+        actions=(Action(at(1.234), "cut", 2, "from clients"),),
         marks=(Mark(at(2), 'a "mark" → é'),),
         flows=(Flow("p", "sent", "a", None, bursts),),
         missed=(Missed(at(3), at(4.5), "Docker does not answer."),),
     )
-    assert file.loads(file.dumps(tape, [])) == tape
+    assert file.loads(file.dumps(recording, [])) == recording
 
 
 def test_five_minutes_stay_below_five_megabytes(tmp_path):
@@ -276,13 +285,15 @@ def test_five_minutes_stay_below_five_megabytes(tmp_path):
     flows = [beats("sent", *beat)]
     for kind in ("acknowledged", "delivered", "processed"):
         flows += [beats(kind, *beat[number::count], partition=number) for number in range(count)]
-    tape = Tape(TapeData(at(0), at(300), sights=tuple(map(look, range(3000))), flows=tuple(flows)))
-    assert tape.save(tmp_path / "tape.json").stat().st_size < 5_000_000
+    recording = Recording(
+        RecordingData(at(0), at(300), sights=tuple(map(look, range(3000))), flows=tuple(flows))
+    )
+    assert recording.save(tmp_path / "recording.json").stat().st_size < 5_000_000
 
 
-def test_a_recording_plays_again_without_a_cluster(tape, tmp_path):
-    panel = Tape.load(tape.save(tmp_path / "tape.json")).replay()
-    assert len(panel.times) == len(tape.sights)
+def test_a_recording_plays_again_without_a_cluster(recording, tmp_path):
+    panel = Recording.load(recording.save(tmp_path / "recording.json")).replay()
+    assert len(panel.times) == len(recording.sights)
     assert "broker 2" in panel.marks[0][1]
-    with pytest.raises(BenchError, match="nothing to play"):
-        Tape(TapeData(at(0), at(1))).replay()
+    with pytest.raises(LabError, match="nothing to play"):
+        Recording(RecordingData(at(0), at(1))).replay()

@@ -11,7 +11,7 @@ import pytest
 from pyspark.core.context import SparkContext
 from pyspark.errors import PySparkRuntimeError
 
-from threebrokers.errors import BenchError
+from threebrokers.errors import LabError
 from threebrokers.spark import gateway, session
 
 
@@ -34,7 +34,7 @@ def test_settings_stay_on_this_machine_and_in_this_home(tmp_path):
 
 @pytest.mark.parametrize("master", ["", "x", "local[x]", "spark://nowhere", "yarn", 5, ["local"], True])
 def test_what_is_no_master_is_one_sentence(master):
-    with pytest.raises(BenchError, match=r"is no Spark master: give 'spark://host:port'"):
+    with pytest.raises(LabError, match=r"is no Spark master: give 'spark://host:port'"):
         session.session(master)
 
 
@@ -47,7 +47,7 @@ def test_a_master_must_answer():
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
         assert session._checked(f"spark://{address}") == f"spark://{address}"
-    with pytest.raises(BenchError, match=rf"^No Spark master answers at {address} .*session\(\)"):
+    with pytest.raises(LabError, match=rf"^No Spark master answers at {address} .*session\(\)"):
         session.session(f"spark://{address}")
 
 
@@ -64,7 +64,7 @@ def test_java_that_does_not_start_is_one_sentence(monkeypatch, fault, told):
         raise fault
 
     monkeypatch.setattr(gateway, "start", fails)
-    with pytest.raises(BenchError, match=rf"^Spark did not start .*{told}.*spark\.log\.$"):
+    with pytest.raises(LabError, match=rf"^Spark did not start .*{told}.*spark\.log\.$"):
         session.session()
 
 

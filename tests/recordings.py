@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from threebrokers.kafka.state import (
-    Act,
+    Action,
     BrokerSight,
     GroupSight,
     MemberSight,
@@ -11,8 +11,8 @@ from threebrokers.kafka.state import (
     Sight,
     TopicSight,
 )
-from threebrokers.recorder import Tape
-from threebrokers.recorder.data import Burst, Flow, Mark, TapeData
+from threebrokers.recorder import Recording
+from threebrokers.recorder.data import Burst, Flow, Mark, RecordingData
 
 BEGAN = 1_790_000_000.0
 
@@ -48,8 +48,8 @@ def every(step, start, end):
     return [round(start + step * n, 3) for n in range(round((end - start) / step) + 1)]
 
 
-KILL, START = Act(at(3.0), "kill", 2), Act(at(7.4), "start", 2)
-PAUSE = Act(at(10.0), "pause", 3, "of everything")
+KILL, START = Action(at(3.0), "kill", 2), Action(at(7.4), "start", 2)
+PAUSE = Action(at(10.0), "pause", 3, "of everything")
 
 
 def a_kill_and_a_pause():
@@ -59,12 +59,12 @@ def a_kill_and_a_pause():
     sights += [sight(s, leader=3, isr=[1, 3], down=[2]) for s in every(0.1, 4.9, 7.4)]
     sights += [sight(s, leader=3, isr=[1, 2, 3]) for s in every(0.1, 7.5, 13.0)]
     heard = [*every(0.02, 0.0, 2.98), *every(0.02, 4.93, 10.01), *every(0.02, 10.81, 13.0)]
-    return Tape(
-        TapeData(
+    return Recording(
+        RecordingData(
             began=at(0),
             ended=at(13.0),
             sights=tuple(sights),
-            acts=(KILL, START, PAUSE),
+            actions=(KILL, START, PAUSE),
             marks=(Mark(at(2.5), "now I kill it"),),
             flows=(
                 beats("sent", *every(0.02, 0.0, 13.0)),
