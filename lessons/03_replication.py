@@ -469,10 +469,12 @@ def look():
     return lab.cluster.sight([films]).topic(films).partitions[0]
 
 
-lab.wait_until(lambda: dict(look().ends).get(2), what="broker 2 to fetch")
+lab.wait_until(lambda: dict(look().log_end_offsets).get(2), what="broker 2 to fetch")
 seen = look()
-for broker, end in seen.ends:
-    print(f"broker {broker} holds {end:,} records of {seen.end:,}", "in sync" * (broker in seen.isr))
+for broker, end in seen.log_end_offsets:
+    print(
+        f"broker {broker} holds {end:,} records of {seen.log_end_offset:,}", "in sync" * (broker in seen.isr)
+    )
 lab.observed("Broker 2 fetched again, and was not in sync", 2 not in seen.isr)
 
 # %% [markdown]
@@ -482,8 +484,10 @@ lab.observed("Broker 2 fetched again, and was not in sync", 2 not in seen.isr)
 told = lab.cluster.tool(*change, "brokers", "--entity-default", "--delete-config", rate)
 together(lab, [films, failsafe])
 seen = look()
-for broker, end in seen.ends:
-    print(f"broker {broker} holds {end:,} records of {seen.end:,}", "in sync" * (broker in seen.isr))
+for broker, end in seen.log_end_offsets:
+    print(
+        f"broker {broker} holds {end:,} records of {seen.log_end_offset:,}", "in sync" * (broker in seen.isr)
+    )
 lab.observed("The copy reached the end and was in sync again", set(seen.isr) == {1, 2, 3})
 
 # %% [markdown] covers="B127 E021"
@@ -754,7 +758,7 @@ for word in ["nobody", "sees", "me"]:
     producer.produce(unseen, word)
 producer.flush()
 seen = lab.cluster.sight([unseen]).topic(unseen).partitions[0]
-end, readable, waits_for = seen.end, seen.readable, "copies"
+end, readable, waits_for = seen.log_end_offset, seen.high_watermark, "copies"
 # END SOLUTION
 
 # %% [markdown]
@@ -775,7 +779,9 @@ producer = lab.producer({"acks": 1})
 for word in ["nobody", "sees", "me"]:
     producer.produce(unseen, word)
 producer.flush()
-lab.wait_until(lambda: lab.cluster.sight([unseen]).topic(unseen).partitions[0].readable, what="the copies")
+lab.wait_until(
+    lambda: lab.cluster.sight([unseen]).topic(unseen).partitions[0].high_watermark, what="the copies"
+)
 end, readable, waits_for = 3, 0, "copies"
 
 # %% tags=["wrong"]

@@ -125,7 +125,7 @@ class Heart:
         (topic, partition), before = self.place, self.heard.copy()
 
         def heard():
-            epoch = lab.cluster.sight([topic]).topic(topic).partitions[partition].epoch
+            epoch = lab.cluster.sight([topic]).topic(topic).partitions[partition].leader_epoch
             return self.heard[epoch] >= before[epoch] + 3
 
         lab.wait_until(heard, what="heartbeats from the leader", within=30)
@@ -357,7 +357,7 @@ pd.DataFrame(
     {
         when: {
             "leader": leaders(sight, heartbeats)[place.id].leader,
-            "leader epoch": leaders(sight, heartbeats)[place.id].epoch,
+            "leader epoch": leaders(sight, heartbeats)[place.id].leader_epoch,
             "in sync": str(sorted(leaders(sight, heartbeats)[place.id].isr)),
         }
         for when, sight in epochs.items()
@@ -432,10 +432,10 @@ def through_a_kill(topic):
     leader, cluster = look().leader, lab.cluster
     try:
         yield from range(50)
-        lab.wait_until(lambda: (look().readable or 0) >= 50, what="the first 50 to be copied", within=5)
+        lab.wait_until(lambda: (look().high_watermark or 0) >= 50, what="the first 50 to be copied", within=5)
         cluster.cut(leader, "brokers")  # followers get nothing more; heartbeats go on
         yield from range(50, 100)
-        quiet_wait(lambda: (dict(look().ends).get(leader) or 0) >= 100, within=1)
+        quiet_wait(lambda: (dict(look().log_end_offsets).get(leader) or 0) >= 100, within=1)
         cluster.kill(leader)
         cluster.heal(leader)
         yield from range(100, 150)
@@ -563,13 +563,20 @@ with lab.record(cut_off) as recording:
     split = look()
     lab.cluster.heal(old)
     calm(lab.cluster)
-print("new leader:", split.leader, " epoch", split.epoch, " still believes that it leads:", split.claims)
+print(
+    "new leader:",
+    split.leader,
+    " epoch",
+    split.leader_epoch,
+    " still believes that it leads:",
+    split.stale_leaders,
+)
 print("told to the producers:", told)
 balance = ledger.balance(cut_off)
 balance
 
 # %%
-lab.observed("Two brokers believed that they lead", split.claims == (old,))
+lab.observed("Two brokers believed that they lead", split.stale_leaders == (old,))
 lab.observed("With acks=1 the old leader said ok", told[1] == ["ok", "ok"])
 lab.observed("With acks=all nobody said ok", told["all"] == ["ok", "_MSG_TIMED_OUT"])
 lab.observed(

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 from threebrokers.kafka.state import (
     Action,
-    BrokerSight,
-    GroupSight,
-    MemberSight,
-    PartitionSight,
-    Sight,
-    TopicSight,
+    BrokerState,
+    ClusterState,
+    GroupState,
+    MemberState,
+    PartitionState,
+    TopicState,
 )
 from threebrokers.recorder import Recording
 from threebrokers.recorder.data import Burst, Flow, Mark, RecordingData
@@ -21,19 +21,19 @@ def at(seconds):
     return round(BEGAN + seconds, 3)
 
 
-def sight(seconds, *, leader=2, isr=(1, 2, 3), down=(), paused=(), quorum=1, claims=(), topics=("beat",)):
+def sight(seconds, *, leader=2, isr=(1, 2, 3), down=(), paused=(), quorum=1, stale=(), topics=("beat",)):
     states = {n: "down" if n in down else "paused" if n in paused else "up" for n in (1, 2, 3)}
-    partition = PartitionSight("beat", 0, leader, 1, (2, 3, 1), tuple(isr), 0, 10, ((1, 10), (3, 9)), claims)
-    return Sight(
+    partition = PartitionState("beat", 0, leader, 1, (2, 3, 1), tuple(isr), 0, 10, ((1, 10), (3, 9)), stale)
+    return ClusterState(
         at=at(seconds),
-        brokers=tuple(BrokerSight(n, state, at(0), state == "up") for n, state in states.items()),
+        brokers=tuple(BrokerState(n, state, at(0), state == "up") for n, state in states.items()),
         quorum_leader=quorum,
-        quorum_epoch=3,
-        topics=tuple(TopicSight(name, (replace(partition, topic=name),)) for name in topics),
+        quorum_leader_epoch=3,
+        topics=tuple(TopicState(name, (replace(partition, topic=name),)) for name in topics),
         groups=(
-            GroupSight("ear", "Stable", 1, (MemberSight("m-1", "c", (("beat", 0),)),), (("beat", 0, 9),)),
+            GroupState("ear", "Stable", 1, (MemberState("m-1", "c", (("beat", 0),)),), (("beat", 0, 9),)),
         ),
-        heard=at(seconds),
+        last_response_at=at(seconds),
     )
 
 

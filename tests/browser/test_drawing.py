@@ -42,9 +42,9 @@ TROUBLE = drawn(
         brokers=(broker(1), broker(2, "paused"), broker(3, "unknown")),
         topics=(
             topic(
-                partition(0, 1, (1, 2), claims=(2,)),
+                partition(0, 1, (1, 2), stale_leaders=(2,)),
                 partition(1, None),
-                partition(2, 1, (1,), readable=290, ends=((1, 340), (3, 300))),
+                partition(2, 1, (1,), high_watermark=290, log_end_offsets=((1, 340), (3, 300))),
             ),
         ),
     )

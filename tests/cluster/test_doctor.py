@@ -17,7 +17,7 @@ from tests.commands import run
 from threebrokers.cluster import Cluster, engine, topics
 from threebrokers.doctor import Finding, examine, processes
 from threebrokers.doctor.groups import look_at_rebalances, look_for_forgotten_members, look_for_frozen
-from threebrokers.kafka.state import Sight
+from threebrokers.kafka.state import ClusterState
 from threebrokers.waiting import quiet_wait
 
 TOPIC, GROUP = "doctored", "patients"
@@ -71,7 +71,7 @@ def write(cluster: Cluster, count: int) -> None:
 
 
 @pytest.fixture
-def sees(bench: Cluster) -> Iterator[Callable[[], Sight]]:
+def sees(bench: Cluster) -> Iterator[Callable[[], ClusterState]]:
     """Look at the topic and the group."""
     looker = bench.looker()
     yield lambda: looker.look([TOPIC], [GROUP])

@@ -88,7 +88,7 @@ def test_a_stalled_leader_believes_in_itself_as_one_that_is_cut_off(healthy, top
     assert moved_from(healthy, old), "the others chose no new leader"
     elected = time.monotonic() - start
     split = partition(healthy)
-    assert split.claims == (old,), "the old leader does not believe any more that it leads"
+    assert split.stale_leaders == (old,), "the old leader does not believe any more that it leads"
     views = healthy.views([TOPIC])
     assert views[old].topic(TOPIC).partitions[0].leader == old
     assert {views[n].topic(TOPIC).partitions[0].leader for n in BROKERS if n != old} == {split.leader}
@@ -99,7 +99,7 @@ def test_a_stalled_leader_believes_in_itself_as_one_that_is_cut_off(healthy, top
     assert whole(healthy), "the old leader did not follow again"
     returned = time.monotonic() - start
     assert [r.value.decode() for r in read_log(healthy.bootstrap, TOPIC)] == ["before", "after"]
-    assert partition(healthy).claims == ()
+    assert partition(healthy).stale_leaders == ()
     notes.append(f"split brain by a stall, acks={acks}: new leader {elected:.1f} s, healed {returned:.1f} s")
 
 

@@ -6,7 +6,7 @@ import pytest
 from confluent_kafka import ElectionType, TopicPartition
 
 from threebrokers.cluster import Cluster
-from threebrokers.kafka.state import Topic
+from threebrokers.kafka.state import MetadataTopic
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.opening import open_lab
 from threebrokers.lab.scenarios import away, spread, together, uneven
@@ -21,7 +21,7 @@ def lab(cluster: Cluster) -> Iterator[Lab]:
     cluster.up()
 
 
-def told(lab: Lab, topic: str) -> Topic:
+def told(lab: Lab, topic: str) -> MetadataTopic:
     found = lab.cluster.state([topic]).topic(topic)
     assert found is not None
     return found

@@ -71,11 +71,11 @@ def test_records_that_no_follower_has_are_not_readable(cluster, looker, orders, 
         producer.flush()
     [seen] = [p for p in partitions(looker, orders) if p.id == 0]
     assert seen.end == before + 3
-    assert seen.readable < seen.end
-    assert dict(seen.ends).keys() == {leader}
+    assert seen.high_watermark < seen.end
+    assert dict(seen.log_end_offsets).keys() == {leader}
     for n in followers:
         cluster.resume(n)
-    assert quiet_wait(lambda: partitions(looker, orders)[0].readable == before + 3, 15)
+    assert quiet_wait(lambda: partitions(looker, orders)[0].high_watermark == before + 3, 15)
     clients.close()
 
 

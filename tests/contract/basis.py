@@ -9,7 +9,7 @@ from confluent_kafka import KafkaException, Producer
 from threebrokers.cluster import Cluster, topics
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.kafka.log_reader import SILENCE
-from threebrokers.kafka.state import PartitionSight, Sight
+from threebrokers.kafka.state import ClusterState, PartitionState
 from threebrokers.waiting import poll, quiet_wait
 
 TOPIC = "promised"
@@ -59,7 +59,7 @@ class Basis:
         return TOPIC
 
 
-def soon(cluster: Cluster, judge: Callable[[Sight], None], within: float = 30) -> Sight:
+def soon(cluster: Cluster, judge: Callable[[ClusterState], None], within: float = 30) -> ClusterState:
     """Look at the promised topic until `judge` finds nothing wrong, and return what was seen then.
 
     Raises its last AssertionError if it always does: one look may come too early, or miss an answer.
@@ -74,24 +74,24 @@ def soon(cluster: Cluster, judge: Callable[[Sight], None], within: float = 30) -
     raise wrong
 
 
-def leaders(sight: Sight) -> set[int | None]:
+def leaders(sight: ClusterState) -> set[int | None]:
     return {p.leader for p in partitions(sight)}
 
 
-def in_sync(sight: Sight) -> set[tuple[int, ...]]:
+def in_sync(sight: ClusterState) -> set[tuple[int, ...]]:
     return {p.isr for p in partitions(sight)}
 
 
-def whole(sight: Sight) -> None:
+def whole(sight: ClusterState) -> None:
     """Judge that everybody is up, registered and in sync, and agrees on who leads."""
     assert [(broker.state, broker.registered) for broker in sight.brokers] == [("up", True)] * 3
     assert in_sync(sight) == {BROKERS}
     assert leaders(sight) <= EVERYBODY
     assert sight.quorum_leader in EVERYBODY
-    assert [p.claims for p in partitions(sight) if p.claims] == []
+    assert [p.stale_leaders for p in partitions(sight) if p.stale_leaders] == []
 
 
-def partitions(sight: Sight) -> tuple[PartitionSight, ...]:
+def partitions(sight: ClusterState) -> tuple[PartitionState, ...]:
     found = sight.topic(TOPIC)
     assert found is not None, "nobody told of the topic"
     return found.partitions

@@ -11,19 +11,19 @@ from threebrokers.cluster.link_faults import Fault
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import LabError
 from threebrokers.kafka.log_reader import read_log
-from threebrokers.kafka.state import PartitionSight, Sight
+from threebrokers.kafka.state import ClusterState, PartitionState
 
 
-def led_by(sight: Sight, broker: int) -> int:
+def led_by(sight: ClusterState, broker: int) -> int:
     """Return the number of a partition that this broker leads."""
     return next(p.id for p in partitions(sight) if p.leader == broker)
 
 
-def one(sight: Sight, number: int) -> PartitionSight:
+def one(sight: ClusterState, number: int) -> PartitionState:
     return partitions(sight)[number]
 
 
-def follower_of_the_quorum(sight: Sight) -> int:
+def follower_of_the_quorum(sight: ClusterState) -> int:
     return next(n for n in BROKERS if n != sight.quorum_leader)
 
 
@@ -54,11 +54,11 @@ class Cuts(Basis):
         linked.cut(old)
         assert Cluster().faults() == [Fault("cut", old)], "another notebook sees it too"
 
-        def replaced(sight: Sight) -> None:
+        def replaced(sight: ClusterState) -> None:
             assert one(sight, place).leader in others
-            assert one(sight, place).claims == (old,), "it does not believe any more that it leads"
+            assert one(sight, place).stale_leaders == (old,), "it does not believe any more that it leads"
 
-        def split(sight: Sight) -> None:
+        def split(sight: ClusterState) -> None:
             replaced(sight)
             assert one(sight, place).isr == others
             assert sight.quorum_leader in others
@@ -95,7 +95,7 @@ class Cuts(Basis):
         # A follower that has every record counts as in sync, however long it was not heard.
         assert send(careless, "x", partition=place) == ["ok"]
 
-        def alone(sight: Sight) -> None:
+        def alone(sight: ClusterState) -> None:
             # The controller hears the leader, so it stays, and the leader itself says who is behind.
             assert (one(sight, place).leader, one(sight, place).isr) == (old, (old,))
             assert sight.broker(old).registered
@@ -112,9 +112,9 @@ class Cuts(Basis):
         linked.cut(old, from_="quorum")
         assert linked.faults() == [Fault("cut", old, ("quorum",))]
 
-        def replaced(sight: Sight) -> None:
+        def replaced(sight: ClusterState) -> None:
             assert one(sight, place).leader in EVERYBODY - {old}
-            assert one(sight, place).claims == (old,)
+            assert one(sight, place).stale_leaders == (old,)
             assert (sight.broker(old).state, sight.broker(old).registered) == ("up", False)
             assert sight.quorum_leader in EVERYBODY - {old}
 

@@ -18,7 +18,7 @@ from tests.contract.basis import (
 from threebrokers.cluster import Cluster
 from threebrokers.errors import LabError
 from threebrokers.kafka.log_reader import end_offsets, read_log, start_offsets
-from threebrokers.kafka.state import Sight
+from threebrokers.kafka.state import ClusterState
 
 HUNDRED = [str(n) for n in range(100)]
 
@@ -39,10 +39,10 @@ class Faults(Basis):
         getattr(healthy, fault)(broker)
         assert healthy.processes()[broker].state == state
 
-        def taken_over(sight: Sight) -> None:
+        def taken_over(sight: ClusterState) -> None:
             assert leaders(sight) <= others
 
-        def noticed(sight: Sight) -> None:
+        def noticed(sight: ClusterState) -> None:
             told = {seen.id: (seen.state, seen.registered) for seen in sight.brokers}
             assert told == {broker: (state, False)} | dict.fromkeys(others, ("up", True))
             assert leaders(sight) <= others
@@ -94,7 +94,7 @@ class Faults(Basis):
                 getattr(healthy, verb)(2)
         healthy.kill(2, force=True)
 
-        def without_quorum(sight: Sight) -> None:
+        def without_quorum(sight: ClusterState) -> None:
             assert sight.quorum_leader is None
             assert [broker.state for broker in sight.brokers] == ["down", "down", "up"]
 
@@ -102,7 +102,7 @@ class Faults(Basis):
         healthy.kill(3)
         sight = healthy.sight([topic])
         assert [broker.state for broker in sight.brokers] == ["down"] * 3
-        assert sight.heard is None
+        assert sight.last_response_at is None
         faults: list[BaseException] = []
 
         def start() -> None:

@@ -13,7 +13,7 @@ from threebrokers.cluster import Cluster, engine, ports
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import LabError
 from threebrokers.kafka.log_reader import read_log
-from threebrokers.kafka.state import Sight
+from threebrokers.kafka.state import ClusterState
 from threebrokers.waiting import quiet_wait
 
 FIFTY = [str(n) for n in range(50)]
@@ -25,7 +25,7 @@ class Keeping(Basis):
         self.take_away(healthy, 2)
         assert quiet_wait(lambda: healthy.processes()[2].state == "down", 10)
 
-        def noticed(sight: Sight) -> None:
+        def noticed(sight: ClusterState) -> None:
             assert (sight.broker(2).state, sight.broker(2).registered) == ("down", False)
 
         soon(healthy, noticed)

@@ -21,7 +21,7 @@ from threebrokers.cluster import topics
 from threebrokers.cluster.settings import BROKERS, TABLE
 from threebrokers.errors import LabError
 from threebrokers.kafka.log_reader import read_log
-from threebrokers.kafka.state import Sight
+from threebrokers.kafka.state import ClusterState
 
 MEGABYTE = 1 << 20
 
@@ -33,9 +33,9 @@ class Showing(Basis):
         assert {b.id for b in state.brokers} == EVERYBODY
         assert ",".join(f"{b.host}:{b.port}" for b in state.brokers) == healthy.bootstrap
 
-        def complete(sight: Sight) -> None:
+        def complete(sight: ClusterState) -> None:
             whole(sight)
-            assert {frozenset(dict(p.ends)) for p in partitions(sight)} == {frozenset(BROKERS)}
+            assert {frozenset(dict(p.log_end_offsets)) for p in partitions(sight)} == {frozenset(BROKERS)}
 
         sight = soon(healthy, complete)
         assert [b.address for b in sight.brokers] == [healthy.address(n) for n in BROKERS]

@@ -6,7 +6,7 @@ from types import SimpleNamespace as Told
 import pytest
 
 from threebrokers.errors import LabError
-from threebrokers.kafka.state import Broker, Partition, Topic, read_state
+from threebrokers.kafka.state import MetadataBroker, MetadataPartition, MetadataTopic, read_state
 from threebrokers.lab.exercise import exercise
 from threebrokers.lab.lab import Checks
 from threebrokers.lab.opening import open_lab
@@ -30,9 +30,9 @@ class Admin:
 
 def test_state_is_a_plain_sorted_value():
     state = read_state(Admin())
-    assert state.brokers == (Broker(1, "h", 10), Broker(3, "h", 30))
-    led, orphan = Partition("b", 0, 2, (2, 3, 1), (2, 3)), Partition("b", 1, None, (1,), ())
-    assert state.topics == (Topic("b", (led, orphan)),)
+    assert state.brokers == (MetadataBroker(1, "h", 10), MetadataBroker(3, "h", 30))
+    led, orphan = MetadataPartition("b", 0, 2, (2, 3, 1), (2, 3)), MetadataPartition("b", 1, None, (1,), ())
+    assert state.topics == (MetadataTopic("b", (led, orphan)),)
     assert state == read_state(Admin())
     assert hash(state) == hash(read_state(Admin()))
 

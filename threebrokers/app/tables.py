@@ -15,7 +15,7 @@ from threebrokers.paths import home
 if TYPE_CHECKING:
     from threebrokers.cluster import Cluster
     from threebrokers.doctor import Finding
-    from threebrokers.kafka.state import Sight
+    from threebrokers.kafka.state import ClusterState
     from threebrokers.progress import Guess
 
 SIGNS = {"up": "●", "paused": "‖", "down": "○", "unknown": "?"}
@@ -40,7 +40,7 @@ def status(cluster: "Cluster") -> RenderableType:
         else:
             known = (
                 f"{leads[broker.id]} of {leads.total()} partitions"
-                if sight.heard
+                if sight.last_response_at
                 else "not known: no broker answers"
             )
             name, memory = processes[broker.id].name, f"{broker.rss / MEGA:.0f} MB"
@@ -53,7 +53,11 @@ def doomed(cluster: "Cluster") -> str:
     sight = cluster.sight()
     names = [topic.name for topic in sight.topics if not topic.name.startswith("__")]
     some = f" ({', '.join(names[:5])}{', …' if len(names) > 5 else ''})" if names else ""
-    topics = f"{len(names)} topic{'' if len(names) == 1 else 's'}{some}" if sight.heard else "all topics"
+    topics = (
+        f"{len(names)} topic{'' if len(names) == 1 else 's'}{some}"
+        if sight.last_response_at
+        else "all topics"
+    )
     size = sum(path.stat().st_blocks * 512 for path in _files(home() / "data"))  # index files are sparse
     files = f"{size / MEGA:.0f} MB in {home() / 'data'}"
     where = files if cluster.engine == "local" else "the containers and their volumes"
@@ -105,7 +109,7 @@ def _table(*columns: str) -> Table:
     return table
 
 
-def _leader(sight: "Sight") -> str:
+def _leader(sight: "ClusterState") -> str:
     return "nobody now" if sight.quorum_leader is None else f"broker {sight.quorum_leader}"
 
 

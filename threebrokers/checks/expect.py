@@ -4,14 +4,14 @@ from confluent_kafka import ConsumerGroupTopicPartitions, Message, TopicPartitio
 from confluent_kafka.admin import ConfigResource, ResourceType
 
 from threebrokers.kafka.log_reader import Record, read_log
-from threebrokers.kafka.state import Topic
+from threebrokers.kafka.state import MetadataTopic
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab
 
 CALL_SECONDS = 10.0
 
 
-def existing_topic(lab: Lab, name: str) -> Topic:
+def existing_topic(lab: Lab, name: str) -> MetadataTopic:
     """Return the topic as the cluster has it; NotYet if there is none of this name."""
     found = lab.cluster.state([name]).topic(name) if name else None
     if found is None:
@@ -23,7 +23,7 @@ def existing_topic(lab: Lab, name: str) -> Topic:
     return found
 
 
-def expect_topic(lab: Lab, name: str, wanted: str) -> Topic:
+def expect_topic(lab: Lab, name: str, wanted: str) -> MetadataTopic:
     """Return the topic if it is this lab's `wanted` (a short name) and exists; NotYet otherwise."""
     if name != lab.topic(wanted):
         raise NotYet(

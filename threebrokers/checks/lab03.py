@@ -6,7 +6,7 @@ from confluent_kafka import KafkaError, Producer
 
 from threebrokers.checks.expect import existing_topic, expect_topic, topic_setting
 from threebrokers.kafka.clients import LabProducer
-from threebrokers.kafka.state import Partition
+from threebrokers.kafka.state import MetadataPartition
 from threebrokers.lab.exercise import NotYet, eventually, exercise
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios import spread
@@ -14,7 +14,7 @@ from threebrokers.lab.scenarios import spread
 DAMAGED = {"thumbnails": 1, "baskets": 2, "stock": 2}  # min.insync.replicas of the exercise's topics
 
 
-def _partitions(lab: Lab) -> list[tuple[Partition, int]]:
+def _partitions(lab: Lab) -> list[tuple[MetadataPartition, int]]:
     """Return the partitions of the three topics as they are now, each with its min.insync.replicas.
 
     Raises NotYet if a topic is missing, or if no broker is away.
@@ -36,7 +36,7 @@ def _partitions(lab: Lab) -> list[tuple[Partition, int]]:
     return [(p, least[p.topic]) for p in found]
 
 
-def is_offline(found: list[tuple[Partition, int]], answer: int) -> None:
+def is_offline(found: list[tuple[MetadataPartition, int]], answer: int) -> None:
     """Raise NotYet if the number of partitions without a leader is another one."""
     right = sum(p.leader is None for p, _ in found)
     if answer == right:
@@ -53,7 +53,7 @@ def is_offline(found: list[tuple[Partition, int]], answer: int) -> None:
     )
 
 
-def is_under_replicated(found: list[tuple[Partition, int]], answer: int) -> None:
+def is_under_replicated(found: list[tuple[MetadataPartition, int]], answer: int) -> None:
     """Raise NotYet if the number of partitions with fewer copies in sync than replicas is another one."""
     short = [p for p, _ in found if len(p.isr) < len(p.replicas)]
     gone = {b for p in short for b in set(p.replicas) - set(p.isr)}
@@ -76,7 +76,7 @@ def is_under_replicated(found: list[tuple[Partition, int]], answer: int) -> None
     )
 
 
-def is_under_minimum(found: list[tuple[Partition, int]], answer: int) -> None:
+def is_under_minimum(found: list[tuple[MetadataPartition, int]], answer: int) -> None:
     """Raise NotYet if the number of partitions with an ISR below the topic's minimum is another one."""
     if answer == sum(len(p.isr) < least for p, least in found):
         return
@@ -196,13 +196,13 @@ def ends(lab: Lab) -> tuple[int, int]:
     def told() -> tuple[int, int]:
         seen = lab.cluster.sight([topic]).topic(topic)
         partition = seen.partitions[0] if seen else None
-        if partition is None or partition.end is None or partition.readable is None:
+        if partition is None or partition.log_end_offset is None or partition.high_watermark is None:
             raise NotYet(
                 "nobody tells where the log of 'unseen' ends: it has no leader that answers",
                 "its leader should be up",
                 "lab.cluster.resume(…) for the leader; a follower should be frozen",
             )
-        return partition.end, partition.readable
+        return partition.log_end_offset, partition.high_watermark
 
     return eventually(told, what="the leader of 'unseen' to answer", within=5)
 

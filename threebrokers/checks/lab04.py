@@ -6,7 +6,7 @@ from typing import Any
 
 from threebrokers.checks.expect import committed
 from threebrokers.kafka.log_reader import read_log
-from threebrokers.kafka.state import Action, GroupSight, Sight
+from threebrokers.kafka.state import Action, ClusterState, GroupState
 from threebrokers.lab.exercise import NotYet, exercise
 from threebrokers.lab.lab import Lab
 from threebrokers.ledger import Ledger
@@ -174,7 +174,7 @@ def _group_of(recording: Recording) -> str:
     return next((group.name for sight in recording.sights for group in sight.groups), "")
 
 
-def _seen(sight: Sight, group: str) -> GroupSight | None:
+def _seen(sight: ClusterState, group: str) -> GroupState | None:
     return next((g for g in sight.groups if g.name == group and g.coordinator is not None), None)
 
 
@@ -214,10 +214,10 @@ def judge_controller(lab: Lab, before: str, after: str, may_fail: int) -> None:
             "LeaderId and LeaderEpoch in `before` and `after`",
         )
     now = lab.cluster.sight([])
-    if second[1] <= first[1] or second != (now.quorum_leader, now.quorum_epoch):
+    if second[1] <= first[1] or second != (now.quorum_leader, now.quorum_leader_epoch):
         raise NotYet(
             f"`before` tells of epoch {first[1]} and `after` of epoch {second[1]}",
-            f"the quorum is in epoch {now.quorum_epoch} now",
+            f"the quorum is in epoch {now.quorum_leader_epoch} now",
             f"{TOOL}, when another controller leads",
         )
     process = lab.cluster.processes().get(first[0])

@@ -11,7 +11,7 @@ from threebrokers.cluster.process import BrokerProcess, Usage
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import LabError
 from threebrokers.kafka import admin
-from threebrokers.kafka.state import Action, ClusterState, Sight, read_state
+from threebrokers.kafka.state import Action, ClusterState, MetadataState, read_state
 from threebrokers.waiting import poll, wait_until
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class Cluster:
         """
         return admin.admin(self._addresses(self._answering() or BROKERS))
 
-    def state(self, topics: list[str] | None = None) -> ClusterState:
+    def state(self, topics: list[str] | None = None) -> MetadataState:
         """Return brokers and topics as one of the brokers sees them now."""
         return read_state(self.admin(), topics)
 
@@ -193,7 +193,7 @@ class Cluster:
 
         return Looker(self.processes, self._engine.listening)
 
-    def sight(self, topics: list[str] | None = None, groups: list[str] | None = None) -> Sight:
+    def sight(self, topics: list[str] | None = None, groups: list[str] | None = None) -> ClusterState:
         """Return what one look shows now: brokers, quorum, these topics (all if None) and groups.
 
         It looks again, for 1.5 s at most, while a running broker leaves questions open.
@@ -223,7 +223,7 @@ class Cluster:
         if self._panels:
             self._panels.end()
 
-    def views(self, topics: list[str] | None = None) -> dict[int, ClusterState]:
+    def views(self, topics: list[str] | None = None) -> dict[int, MetadataState]:
         """Return what each running broker says by itself: they need not agree at every moment.
 
         A broker that does not answer within 2 s is left out.

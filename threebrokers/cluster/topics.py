@@ -10,7 +10,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from threebrokers.cluster import Cluster
 from threebrokers.errors import LabError
-from threebrokers.kafka.state import ClusterState, Topic
+from threebrokers.kafka.state import MetadataState, MetadataTopic
 from threebrokers.text import quoted
 from threebrokers.waiting import wait_until
 
@@ -70,7 +70,7 @@ def create(
             "look at the topic's name, its numbers and its settings."
         ) from refused
 
-    def led(topic: Topic | None) -> bool:
+    def led(topic: MetadataTopic | None) -> bool:
         return (
             topic is not None
             and len(topic.partitions) == partitions
@@ -131,11 +131,13 @@ def _fence(cluster: Cluster) -> None:
         wait_until(fenced, what=what, within=SETTLE_SECONDS, otherwise=OTHERWISE)
 
 
-def _settle(cluster: Cluster, names: list[str], what: str, settled: Callable[[Topic | None], bool]) -> None:
+def _settle(
+    cluster: Cluster, names: list[str], what: str, settled: Callable[[MetadataTopic | None], bool]
+) -> None:
     alive = {n for n, p in cluster.processes().items() if p.state == "up"}
 
     def everywhere() -> bool:
-        views: dict[int, ClusterState] = cluster.views(names)
+        views: dict[int, MetadataState] = cluster.views(names)
         return alive <= views.keys() and all(
             settled(view.topic(name)) for view in views.values() for name in names
         )

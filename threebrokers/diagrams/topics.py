@@ -6,12 +6,14 @@ from itertools import pairwise
 from threebrokers.diagrams.dot import PAPER, QUIET, cell, colours, graph, lone_table, table
 from threebrokers.diagrams.picture import Picture
 from threebrokers.kafka.log_reader import Record
-from threebrokers.kafka.state import Partition, Topic
+from threebrokers.kafka.state import MetadataPartition, MetadataTopic
 
-EXAMPLE = Topic("orders", tuple(Partition("orders", p, p + 1, (1, 2, 3), (1, 2, 3)) for p in range(3)))
+EXAMPLE = MetadataTopic(
+    "orders", tuple(MetadataPartition("orders", p, p + 1, (1, 2, 3), (1, 2, 3)) for p in range(3))
+)
 
 
-def topic_picture(topic: Topic, brokers: Sequence[int] = (1, 2, 3)) -> Picture:
+def topic_picture(topic: MetadataTopic, brokers: Sequence[int] = (1, 2, 3)) -> Picture:
     """Draw where a topic's copies are: a row for each partition, a column for each broker."""
     columns = sorted({*brokers, *(b for p in topic.partitions for b in p.replicas)})
     rows = [[cell(""), *(cell(f"broker {b}", bold=True) for b in columns)]]
@@ -23,7 +25,7 @@ def topic_picture(topic: Topic, brokers: Sequence[int] = (1, 2, 3)) -> Picture:
 
 
 def message_path(
-    topic: Topic = EXAMPLE,
+    topic: MetadataTopic = EXAMPLE,
     *,
     producers: Sequence[str] = ("producer",),
     consumers: Sequence[str] = ("consumer",),
@@ -80,7 +82,7 @@ def log_picture(
     return Picture("The log of each partition", "\n".join(words), lone_table(rows))
 
 
-def _copy(p: Partition, broker: int, name: str = "") -> str:
+def _copy(p: MetadataPartition, broker: int, name: str = "") -> str:
     strong, light = colours(broker)
     before = f"{name}: " if name else ""
     if broker not in p.replicas:
@@ -92,7 +94,7 @@ def _copy(p: Partition, broker: int, name: str = "") -> str:
     return cell(f"{before}✗ copy, not in sync", border=1, color=strong, style="dashed", port=f"p{p.id}")
 
 
-def _words(p: Partition) -> str:
+def _words(p: MetadataPartition) -> str:
     leader = f"the leader is broker {p.leader}" if p.leader else "there is no leader"
     behind = [str(b) for b in p.replicas if b not in p.isr]
     late = f"; not in sync: {', '.join(behind)}" if behind else ""

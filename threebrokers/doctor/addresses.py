@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from threebrokers.cluster import Cluster
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.doctor.finding import Finding
-from threebrokers.kafka.state import Broker
+from threebrokers.kafka.state import MetadataBroker
 
 
 def look_at_addresses(cluster: Cluster, processes: Mapping[int, BrokerProcess]) -> Finding:
@@ -22,7 +22,9 @@ def look_at_addresses(cluster: Cluster, processes: Mapping[int, BrokerProcess]) 
 
 
 def compare_addresses(
-    advertised: tuple[Broker, ...], listening: Mapping[int, str], reachable: Callable[[str, int], bool]
+    advertised: tuple[MetadataBroker, ...],
+    listening: Mapping[int, str],
+    reachable: Callable[[str, int], bool],
 ) -> Finding:
     """Say which broker sends clients to an address where it does not listen or that cannot be reached."""
     wrong = []

@@ -1,14 +1,14 @@
 """Whether the brokers that run form a whole cluster: registered, led, and with enough copies."""
 
 from threebrokers.doctor.finding import Finding
-from threebrokers.kafka.state import Sight
+from threebrokers.kafka.state import ClusterState
 from threebrokers.text import shortened
 
 COPIES = 3
 INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 
 
-def look_at_registration(sight: Sight) -> Finding:
+def look_at_registration(sight: ClusterState) -> Finding:
     """Name brokers that run and do not belong to the cluster, that answer nobody, or that are paused."""
     running = [broker for broker in sight.brokers if broker.state != "down"]
     if not running:
@@ -36,12 +36,12 @@ def look_at_registration(sight: Sight) -> Finding:
     return Finding("registration", True, f"{len(running)} brokers run, and all are registered")
 
 
-def settled(sight: Sight) -> bool:
+def settled(sight: ClusterState) -> bool:
     """Tell whether every broker that runs is registered: at a start that takes a moment."""
     return all(b.registered for b in sight.brokers if b.state in ("up", "unknown"))
 
 
-def look_at_leaders(sight: Sight) -> Finding:
+def look_at_leaders(sight: ClusterState) -> Finding:
     """Name partitions that nobody leads: they can be neither read nor written."""
     every = [partition for topic in sight.topics for partition in topic.partitions]
     without = [p for p in every if p.leader is None]
@@ -59,7 +59,7 @@ def look_at_leaders(sight: Sight) -> Finding:
     return Finding("leaders", False, f"nobody leads {names}", cure)
 
 
-def look_at_internal_topics(sight: Sight) -> Finding:
+def look_at_internal_topics(sight: ClusterState) -> Finding:
     """Name topics of Kafka's own that have too few copies: one broker's death then stops groups."""
     own = [topic for name in INTERNAL if (topic := sight.topic(name))]
     poor = {t.name: least for t in own if (least := min(len(p.replicas) for p in t.partitions)) < COPIES}

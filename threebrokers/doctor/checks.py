@@ -25,7 +25,7 @@ from threebrokers.doctor import (
 from threebrokers.doctor.finding import Finding
 from threebrokers.doctor.processes import benches, look_for_forgotten
 from threebrokers.kafka.poller import Looker
-from threebrokers.kafka.state import Sight
+from threebrokers.kafka.state import ClusterState
 from threebrokers.paths import home
 from threebrokers.waiting import poll
 from threebrokers.why_empty import probe
@@ -83,7 +83,7 @@ def of_brokers(cluster: Cluster, processes: Mapping[int, BrokerProcess], looker:
     running = [n for n, process in processes.items() if process.state == "up"]
 
     @cache
-    def sight() -> Sight:
+    def sight() -> ClusterState:
         looks = poll(lambda: looker.look(None), SETTLE_SECONDS)
         return next((seen for seen in looks if brokers.settled(seen)), None) or looker.look(None)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import psutil
 
 from threebrokers.doctor.finding import Finding
-from threebrokers.kafka.state import GroupSight, MemberSight, Sight, lag
+from threebrokers.kafka.state import ClusterState, GroupState, MemberState, lag
 from threebrokers.text import shortened
 from threebrokers.waiting import poll
 from threebrokers.why_empty.facts import REBALANCING
@@ -16,15 +16,15 @@ from threebrokers.why_empty.facts import REBALANCING
 REBALANCE_SECONDS, WATCH_SECONDS = 3.0, 6.0
 CLOSE = "close() it, or restart the kernel of the notebook that made it"
 
-Look = Callable[[], Sight]
+Look = Callable[[], ClusterState]
 
 
 @dataclass(frozen=True)
 class Held:
     """Records that wait in a partition which a member of a group holds."""
 
-    group: GroupSight
-    member: MemberSight
+    group: GroupState
+    member: MemberState
     topic: str
     partition: int
     committed: int
@@ -74,7 +74,7 @@ def look_for_forgotten_members(look: Look, within: float = WATCH_SECONDS) -> Fin
     )
 
 
-def twins(sight: Sight) -> list[Held]:
+def twins(sight: ClusterState) -> list[Held]:
     """Return what waits in partitions of members that share a client id with another one of their group."""
     found = []
     for group in sight.groups:

@@ -6,9 +6,9 @@ from time import monotonic
 
 from threebrokers.errors import LabError
 from threebrokers.kafka.poller import Looker
-from threebrokers.kafka.state import Sight
+from threebrokers.kafka.state import ClusterState
 
-Hearer = Callable[[Sight], None]
+Hearer = Callable[[ClusterState], None]
 
 
 class Observer:
@@ -32,7 +32,7 @@ class Observer:
         self._hearers: list[Hearer] = []
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="threebrokers-observer", daemon=True)
-        self.latest: Sight | None = None
+        self.latest: ClusterState | None = None
 
     def hear(self, hearer: Hearer) -> None:
         """Call `hearer` with every Sight from now on, in the observer's thread."""

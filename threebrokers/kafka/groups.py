@@ -9,7 +9,7 @@ from kafka.protocol.consumer.group import OffsetFetchRequest, OffsetFetchRespons
 from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
 
 from threebrokers.kafka.connection import Question
-from threebrokers.kafka.state import GroupSight, MemberSight
+from threebrokers.kafka.state import GroupState, MemberState
 
 NO_ERROR = 0
 MESSAGES = "threebrokers.kafka.messages"
@@ -41,12 +41,12 @@ def ask(names: Sequence[str]) -> list[Question]:
     ]
 
 
-def read(names: Sequence[str], told: Mapping[int, Sequence[Any]]) -> dict[str, GroupSight]:
+def read(names: Sequence[str], told: Mapping[int, Sequence[Any]]) -> dict[str, GroupState]:
     """Return each group as its coordinator tells it; one whose coordinator did not answer is left out.
 
     `told` holds each broker's answers to `ask(names)`.
     """
-    found: dict[str, GroupSight] = {}
+    found: dict[str, GroupState] = {}
     for number, (classic, new, *offsets) in sorted(told.items()) if names else ():
         # A broker answers for several groups in an order of its own.
         old, young = ({group.group_id: group for group in answer.groups} for answer in (classic, new))
@@ -59,23 +59,23 @@ def read(names: Sequence[str], told: Mapping[int, Sequence[Any]]) -> dict[str, G
                 state, members = old_way.group_state, _classic_members(old_way)
             else:
                 continue
-            found[name] = GroupSight(name, state, number, members, _committed(committed))
+            found[name] = GroupState(name, state, number, members, _committed(committed))
     return found
 
 
-def _classic_members(group: Any) -> tuple[MemberSight, ...]:
+def _classic_members(group: Any) -> tuple[MemberState, ...]:
     members = []
     for m in group.members:
         told = bytes(m.member_assignment)
         assigned = ConsumerProtocolAssignment.decode(told).assigned_partitions if told else []
         places = sorted((t.topic, p) for t in assigned for p in t.partitions)
-        members.append(MemberSight(m.member_id, m.client_id, tuple(places)))
+        members.append(MemberState(m.member_id, m.client_id, tuple(places)))
     return tuple(sorted(members, key=lambda member: member.id))
 
 
-def _new_members(group: Any) -> tuple[MemberSight, ...]:
+def _new_members(group: Any) -> tuple[MemberState, ...]:
     members = [
-        MemberSight(
+        MemberState(
             m.member_id,
             m.client_id,
             tuple(sorted((t.topic_name, p) for t in m.assignment.topic_partitions for p in t.partitions)),

@@ -11,7 +11,15 @@ from threebrokers.kafka.connection import Question, Wire
 from threebrokers.kafka.groups import ask as ask_groups
 from threebrokers.kafka.groups import read as read_groups
 from threebrokers.kafka.merge import NO_ERROR, View, chief, merge_topics, read_view
-from threebrokers.kafka.state import Broker, BrokerSight, ClusterState, GroupSight, Partition, Sight, Topic
+from threebrokers.kafka.state import (
+    BrokerState,
+    ClusterState,
+    GroupState,
+    MetadataBroker,
+    MetadataPartition,
+    MetadataState,
+    MetadataTopic,
+)
 from threebrokers.waiting import poll
 
 ANSWER_SECONDS = 0.3
@@ -45,10 +53,10 @@ class Looker:
         self._processes, self._listening = processes, listening
         self._wire = Wire()
         self._answered: dict[int, float] = {}  # by time.monotonic(): what is told of them is how long ago
-        self._last: Sight | None = None
+        self._last: ClusterState | None = None
         self.silent: frozenset[int] = frozenset()
 
-    def look(self, topics: Sequence[str] | None, groups: Sequence[str] = ()) -> Sight:
+    def look(self, topics: Sequence[str] | None, groups: Sequence[str] = ()) -> ClusterState:
         """Return what is to be seen now of these topics (all if None) and groups. Takes at most 0.7 s.
 
         A topic that is new needs two rounds of questions: first its partitions, then their offsets.
@@ -64,7 +72,7 @@ class Looker:
         """Close all connections."""
         self._wire.close()
 
-    def _round(self, topics: Sequence[str] | None, groups: Sequence[str]) -> Sight:
+    def _round(self, topics: Sequence[str] | None, groups: Sequence[str]) -> ClusterState:
         processes, listening = self._processes(), self._listening()
         running = [n for n, process in processes.items() if process.state == "up" and n in listening]
         known = self._last.topics if self._last else ()
@@ -102,28 +110,28 @@ class Looker:
         told: Mapping[int, list[Any]],
         quorum: tuple[int, int | None],
         groups: Sequence[str],
-    ) -> Sight:
+    ) -> ClusterState:
         views: dict[int, View] = {
             n: read_view(answer[0], *map(requests.told_offsets, answer[1:4])) for n, answer in told.items()
         }
         first = chief(views, quorum[1])
         registered = views[first].registered if first else frozenset()
-        before = self._last or Sight(now, ())
+        before = self._last or ClusterState(now, ())
         told_groups = read_groups(groups, {n: answer[4:] for n, answer in told.items()})
-        return Sight(
+        return ClusterState(
             at=now,
             brokers=tuple(
                 self._broker(now, process, n in registered, listening.get(n, {}).get("CLIENT", ""))
                 for n, process in sorted(processes.items())
             ),
-            quorum_epoch=quorum[0],
+            quorum_leader_epoch=quorum[0],
             quorum_leader=quorum[1],
             topics=merge_topics(views, first) if first else before.topics,
             groups=tuple(self._group(name, told_groups) for name in groups),
-            heard=now if first else before.heard,
+            last_response_at=now if first else before.last_response_at,
         )
 
-    def _broker(self, now: float, process: Process, registered: bool, address: str) -> BrokerSight:
+    def _broker(self, now: float, process: Process, registered: bool, address: str) -> BrokerState:
         before = self._last.broker(process.id) if self._last else None
         heard = self._answered.get(process.id)
         silent = None if heard is None else monotonic() - heard
@@ -132,22 +140,22 @@ class Looker:
             state, since = "unknown", now - (silent or 0)
         if before and before.state == state:
             since = before.since
-        return BrokerSight(process.id, state, since, registered, address, process.rss)
+        return BrokerState(process.id, state, since, registered, address, process.rss)
 
-    def _group(self, name: str, told: Mapping[str, GroupSight]) -> GroupSight:
+    def _group(self, name: str, told: Mapping[str, GroupState]) -> GroupState:
         known = next((g for g in (self._last.groups if self._last else ()) if g.name == name), None)
-        nobody = replace(known or GroupSight(name, "", None), state="no coordinator", coordinator=None)
+        nobody = replace(known or GroupState(name, "", None), state="no coordinator", coordinator=None)
         return told.get(name, nobody)
 
 
 def views(
     addresses: Mapping[int, str], topics: Sequence[str] | None, within: float
-) -> dict[int, ClusterState]:
+) -> dict[int, MetadataState]:
     """Return what the broker at each address says of the brokers and of these topics (all if None).
 
     One that does not answer is asked again, for so many seconds, and then left out.
     """
-    wire, found = Wire(), dict[int, ClusterState]()
+    wire, found = Wire(), dict[int, MetadataState]()
     question = [requests.metadata(topics)]
     try:
         for _ in poll(lambda: None, within):
@@ -161,22 +169,22 @@ def views(
     return dict(sorted(found.items()))
 
 
-def _state(told: Any) -> ClusterState:
-    return ClusterState(
+def _state(told: Any) -> MetadataState:
+    return MetadataState(
         brokers=tuple(
-            Broker(b.node_id, b.host, b.port) for b in sorted(told.brokers, key=lambda b: b.node_id)
+            MetadataBroker(b.node_id, b.host, b.port) for b in sorted(told.brokers, key=lambda b: b.node_id)
         ),
         topics=tuple(
-            Topic(topic.name, tuple(_partition(topic.name, p) for p in _in_order(topic.partitions)))
+            MetadataTopic(topic.name, tuple(_partition(topic.name, p) for p in _in_order(topic.partitions)))
             for topic in sorted(told.topics, key=lambda topic: topic.name)
             if topic.error_code == NO_ERROR
         ),
     )
 
 
-def _partition(topic: str, told: Any) -> Partition:
+def _partition(topic: str, told: Any) -> MetadataPartition:
     leader = None if told.leader_id < 0 else told.leader_id
-    return Partition(
+    return MetadataPartition(
         topic, told.partition_index, leader, tuple(told.replica_nodes), tuple(sorted(told.isr_nodes))
     )
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class BrokerSight:
+class BrokerState:
     """One broker at one moment.
 
     `state` is 'up', 'paused', 'down', or 'unknown': its process is there (or cannot be seen) and it
@@ -25,41 +25,41 @@ class BrokerSight:
 
 
 @dataclass(frozen=True)
-class PartitionSight:
+class PartitionState:
     """One partition at one moment; offsets are None where nobody told them.
 
-    `readable` is the high watermark, the offset before which consumers may read. `ends` holds each
-    broker's own copy: (broker, the offset that its next record gets). `claims` are brokers that believe
-    they lead although a newer leader is known.
+    `high_watermark` is the offset before which consumers may read. `log_end_offsets` holds each broker's own
+    copy: (broker, the offset that its next record gets). `stale_leaders` are brokers that believe they lead
+    although a newer leader is known.
     """
 
     topic: str
     id: int
     leader: int | None
-    epoch: int
+    leader_epoch: int
     replicas: tuple[int, ...]
     isr: tuple[int, ...]
-    start: int | None = None
-    readable: int | None = None
-    ends: tuple[tuple[int, int], ...] = ()
-    claims: tuple[int, ...] = ()
+    log_start_offset: int | None = None
+    high_watermark: int | None = None
+    log_end_offsets: tuple[tuple[int, int], ...] = ()
+    stale_leaders: tuple[int, ...] = ()
 
     @property
-    def end(self) -> int | None:
+    def log_end_offset(self) -> int | None:
         """The log end offset of the leader's copy."""
-        return dict(self.ends).get(self.leader) if self.leader is not None else None
+        return dict(self.log_end_offsets).get(self.leader) if self.leader is not None else None
 
 
 @dataclass(frozen=True)
-class TopicSight:
+class TopicState:
     """A topic and its partitions, in order."""
 
     name: str
-    partitions: tuple[PartitionSight, ...]
+    partitions: tuple[PartitionState, ...]
 
 
 @dataclass(frozen=True)
-class MemberSight:
+class MemberState:
     """A member of a group, and the (topic, partition) pairs that are assigned to it."""
 
     id: str
@@ -68,7 +68,7 @@ class MemberSight:
 
 
 @dataclass(frozen=True)
-class GroupSight:
+class GroupState:
     """A group: Kafka's word for its state, its coordinator, its members.
 
     `committed` holds (topic, partition, offset).
@@ -77,31 +77,31 @@ class GroupSight:
     name: str
     state: str
     coordinator: int | None
-    members: tuple[MemberSight, ...] = ()
+    members: tuple[MemberState, ...] = ()
     committed: tuple[tuple[str, int, int], ...] = ()
 
 
 @dataclass(frozen=True)
-class Sight:
+class ClusterState:
     """Everything that one look showed. `at` is in s since 1970.
 
-    `quorum_leader` is the active controller. `heard` is when a broker last told of topics: if that is
-    before `at`, nobody answered this time and topics are those of then.
+    `quorum_leader` is the active controller. `last_response_at` is when a broker last told of topics: if that
+    is before `at`, nobody answered this time and topics are those of then.
     """
 
     at: float
-    brokers: tuple[BrokerSight, ...]
+    brokers: tuple[BrokerState, ...]
     quorum_leader: int | None = None
-    quorum_epoch: int = -1
-    topics: tuple[TopicSight, ...] = ()
-    groups: tuple[GroupSight, ...] = ()
-    heard: float | None = None
+    quorum_leader_epoch: int = -1
+    topics: tuple[TopicState, ...] = ()
+    groups: tuple[GroupState, ...] = ()
+    last_response_at: float | None = None
 
-    def broker(self, number: int) -> BrokerSight | None:
+    def broker(self, number: int) -> BrokerState | None:
         """Return the broker of this number, or None."""
         return next((broker for broker in self.brokers if broker.id == number), None)
 
-    def topic(self, name: str) -> TopicSight | None:
+    def topic(self, name: str) -> TopicState | None:
         """Return the topic of this name, or None if it was not seen."""
         return next((topic for topic in self.topics if topic.name == name), None)
 
@@ -119,14 +119,16 @@ class Action:
     more: str = ""
 
 
-def lag(sight: Sight, group: GroupSight, topic: str, partition: int) -> int | None:
+def lag(sight: ClusterState, group: GroupState, topic: str, partition: int) -> int | None:
     """Return how many offsets lie between what the group committed and what it may read.
 
     None if the group committed nothing there, or the partition's high watermark is not known.
     """
     committed = {(t, p): offset for t, p, offset in group.committed}.get((topic, partition))
     found = sight.topic(topic)
-    readable = next((p.readable for p in found.partitions if p.id == partition), None) if found else None
+    readable = (
+        next((p.high_watermark for p in found.partitions if p.id == partition), None) if found else None
+    )
     return None if committed is None or readable is None else max(0, readable - committed)
 
 
@@ -134,7 +136,7 @@ METADATA_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
-class Broker:
+class MetadataBroker:
     """A broker that is registered and answers for itself."""
 
     id: int
@@ -143,7 +145,7 @@ class Broker:
 
 
 @dataclass(frozen=True)
-class Partition:
+class MetadataPartition:
     """One partition: who leads it, where its copies are, which of them are in sync."""
 
     topic: str
@@ -154,42 +156,44 @@ class Partition:
 
 
 @dataclass(frozen=True)
-class Topic:
+class MetadataTopic:
     """A topic and its partitions, in order."""
 
     name: str
-    partitions: tuple[Partition, ...]
+    partitions: tuple[MetadataPartition, ...]
 
 
 @dataclass(frozen=True)
-class ClusterState:
+class MetadataState:
     """What one broker says about the whole cluster, at one moment."""
 
-    brokers: tuple[Broker, ...]
-    topics: tuple[Topic, ...]
+    brokers: tuple[MetadataBroker, ...]
+    topics: tuple[MetadataTopic, ...]
 
-    def topic(self, name: str) -> Topic | None:
+    def topic(self, name: str) -> MetadataTopic | None:
         """Return the topic of this name, or None if there is none."""
         return next((topic for topic in self.topics if topic.name == name), None)
 
 
-def read_state(admin: "AdminClient", topics: list[str] | None = None) -> ClusterState:
+def read_state(admin: "AdminClient", topics: list[str] | None = None) -> MetadataState:
     """Read the cluster's state from its metadata: of all topics, or of those named.
 
     A topic that does not exist is left out. Raises KafkaException if no broker answers within 2 s.
     """
     told = admin.list_topics(timeout=METADATA_SECONDS)
     names = sorted(told.topics) if topics is None else topics
-    return ClusterState(
-        brokers=tuple(Broker(b.id, str(b.host), b.port) for _, b in sorted(told.brokers.items())),
+    return MetadataState(
+        brokers=tuple(MetadataBroker(b.id, str(b.host), b.port) for _, b in sorted(told.brokers.items())),
         topics=tuple(
-            Topic(name, tuple(_partition(name, p) for _, p in sorted(told.topics[name].partitions.items())))
+            MetadataTopic(
+                name, tuple(_partition(name, p) for _, p in sorted(told.topics[name].partitions.items()))
+            )
             for name in names
             if name in told.topics and told.topics[name].error is None
         ),
     )
 
 
-def _partition(topic: str, told: "PartitionMetadata") -> Partition:
+def _partition(topic: str, told: "PartitionMetadata") -> MetadataPartition:
     leader = None if told.leader < 0 else told.leader
-    return Partition(topic, told.id, leader, tuple(told.replicas), tuple(sorted(told.isrs)))
+    return MetadataPartition(topic, told.id, leader, tuple(told.replicas), tuple(sorted(told.isrs)))

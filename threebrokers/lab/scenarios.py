@@ -6,7 +6,7 @@ from confluent_kafka import ElectionType, KafkaException
 from confluent_kafka.admin import AdminClient
 
 from threebrokers.cluster import Cluster
-from threebrokers.kafka.state import ClusterState, Partition, PartitionSight, Topic
+from threebrokers.kafka.state import MetadataPartition, MetadataState, MetadataTopic, PartitionState
 from threebrokers.lab.lab import Lab
 from threebrokers.waiting import wait_until
 
@@ -45,8 +45,8 @@ def calm(cluster: Cluster) -> None:
         looker.close()
 
 
-def _as_made(partition: PartitionSight) -> bool:
-    return partition.leader == partition.replicas[0] and not partition.claims
+def _as_made(partition: PartitionState) -> bool:
+    return partition.leader == partition.replicas[0] and not partition.stale_leaders
 
 
 def _elect(admin: AdminClient) -> None:
@@ -97,28 +97,28 @@ def uneven(lab: Lab, name: str, broker: int) -> str:
     return full
 
 
-def spread(topic: Topic) -> bool:
+def spread(topic: MetadataTopic) -> bool:
     """Tell whether the first copies of the topic's partitions are spread evenly, and so the leaders meant."""
     first = [p.replicas[0] for p in topic.partitions]
     count = [first.count(broker) for broker in sorted({b for p in topic.partitions for b in p.replicas})]
     return len(first) == PARTITIONS and len(count) == COPIES and max(count) - min(count) <= 1
 
 
-def _without(view: ClusterState, broker: int, names: Collection[str]) -> bool:
+def _without(view: MetadataState, broker: int, names: Collection[str]) -> bool:
     partitions = _partitions(view, names)
     return bool(partitions) and all(p.leader != broker and broker not in p.isr for p in partitions)
 
 
-def _complete(lab: Lab, view: ClusterState, names: Collection[str]) -> bool:
+def _complete(lab: Lab, view: MetadataState, names: Collection[str]) -> bool:
     copies = all(set(p.isr) == set(p.replicas) and p.leader for p in _partitions(view, names))
     return copies and {b.id for b in view.brokers} == set(lab.cluster.brokers)
 
 
-def _partitions(view: ClusterState, names: Collection[str]) -> list[Partition]:
+def _partitions(view: MetadataState, names: Collection[str]) -> list[MetadataPartition]:
     return [p for topic in view.topics if not names or topic.name in names for p in topic.partitions]
 
 
-def _everywhere(lab: Lab, what: str, so: Callable[[ClusterState], bool]) -> None:
+def _everywhere(lab: Lab, what: str, so: Callable[[MetadataState], bool]) -> None:
     def settled() -> bool:
         up = {n for n, process in lab.cluster.processes().items() if process.state == "up"}
         views = lab.cluster.views()

@@ -11,7 +11,7 @@ from threebrokers.cluster import Cluster
 from threebrokers.errors import LabError
 from threebrokers.kafka.clients import Clients
 from threebrokers.kafka.log_reader import read_log, start_offsets
-from threebrokers.kafka.state import Sight
+from threebrokers.kafka.state import ClusterState
 from threebrokers.ledger.balance import Balance
 from threebrokers.ledger.clients import LedgerConsumer, LedgerProducer, number_in
 from threebrokers.ledger.entries import Entry, Failure
@@ -87,12 +87,14 @@ class Ledger:
             looker.close()
 
 
-def _behind(sight: Sight) -> dict[int, tuple[int, int]]:
+def _behind(sight: ClusterState) -> dict[int, tuple[int, int]]:
     return {
-        partition.id: (partition.readable, partition.end)
+        partition.id: (partition.high_watermark, partition.log_end_offset)
         for topic in sight.topics
         for partition in topic.partitions
-        if partition.readable is not None and partition.end is not None and partition.readable < partition.end
+        if partition.high_watermark is not None
+        and partition.log_end_offset is not None
+        and partition.high_watermark < partition.log_end_offset
     }
 
 

@@ -4,13 +4,13 @@ from collections import Counter, defaultdict
 from math import floor, log10
 from typing import Any
 
-from threebrokers.kafka.state import GroupSight, MemberSight, PartitionSight, Sight, TopicSight, lag
+from threebrokers.kafka.state import ClusterState, GroupState, MemberState, PartitionState, TopicState, lag
 from threebrokers.text import listed
 
 MOST = 6
 
 
-def member_names(group: GroupSight) -> dict[str, str]:
+def member_names(group: GroupState) -> dict[str, str]:
     """Return a short name for each member's id: its client id, numbered where several have the same."""
     same = Counter(member.client for member in group.members)
     order: Counter[str] = Counter()
@@ -22,7 +22,7 @@ def member_names(group: GroupSight) -> dict[str, str]:
     return names
 
 
-def share(member: MemberSight) -> str:
+def share(member: MemberState) -> str:
     """Say what a member reads: "failsafe 0, 1, 2"; "nothing" if it is idle."""
     by_topic: dict[str, list[int]] = defaultdict(list)
     for topic, partition in member.partitions:
@@ -41,7 +41,7 @@ def _short(ids: list[int]) -> str:
 Cell = dict[str, Any]
 
 
-def topic_frame(sight: Sight, name: str, opened: bool) -> dict[str, Any]:
+def topic_frame(sight: ClusterState, name: str, opened: bool) -> dict[str, Any]:
     """Return one topic; one that is not there now keeps its place and says so."""
     topic = sight.topic(name)
     if topic is None:
@@ -64,7 +64,7 @@ def topic_frame(sight: Sight, name: str, opened: bool) -> dict[str, Any]:
     }
 
 
-def topic_summary(topic: TopicSight) -> str:
+def topic_summary(topic: TopicState) -> str:
     """Say in one line how a topic is."""
     every = topic.partitions
     count = f"{len(every)} partition{'' if len(every) == 1 else 's'}"
@@ -78,12 +78,17 @@ def topic_summary(topic: TopicSight) -> str:
     return f"{count}; all {'copies' if copies != '1' else 'single copies'} in sync"
 
 
-def _row(sight: Sight, p: PartitionSight, low: int, high: int) -> dict[str, Any]:
+def _row(sight: ClusterState, p: PartitionState, low: int, high: int) -> dict[str, Any]:
     brokers = [b.id for b in sight.brokers]
     group = sight.groups[0] if sight.groups else None
     done = _committed(group, p) if group else None
     late = lag(sight, group, p.topic, p.id) if group else None
-    marks = {"start": p.start, "committed": done, "readable": p.readable, "end": p.end}
+    marks = {
+        "start": p.log_start_offset,
+        "committed": done,
+        "readable": p.high_watermark,
+        "end": p.log_end_offset,
+    }
     return {
         "id": p.id,
         "copies": [copy_cell(sight, p, broker) for broker in brokers],
@@ -97,17 +102,17 @@ def _row(sight: Sight, p: PartitionSight, low: int, high: int) -> dict[str, Any]
     }
 
 
-def copy_cell(sight: Sight, p: PartitionSight, number: int) -> Cell:
+def copy_cell(sight: ClusterState, p: PartitionState, number: int) -> Cell:
     """Say what one broker is to one partition: a sign, a word, and the whole in a sentence."""
     broker = sight.broker(number)
     state = broker.state if broker else "down"
-    ends = dict(p.ends)
-    behind = max(0, p.end - ends[number]) if p.end is not None and number in ends else 0
+    ends = dict(p.log_end_offsets)
+    behind = max(0, p.log_end_offset - ends[number]) if p.log_end_offset is not None and number in ends else 0
     count = f"{behind:,}" if behind else ""
     late = f", {behind:,} records behind the leader" if behind else ""
     if number not in p.replicas:
         return _cell("none", "–", "", "has no copy")
-    if number in p.claims:
+    if number in p.stale_leaders:
         return _cell("claim", "⚑", "claims", "believes that it leads, but a newer leader was chosen")
     if state != "up":
         sign, word = {"down": ("✕", "gone"), "paused": ("❚❚", "paused")}.get(state, ("?", "silent"))
@@ -126,18 +131,23 @@ def _cell(kind: str, sign: str, word: str, sentence: str, behind: str = "") -> C
     return {"kind": kind, "sign": sign, "word": word, "sentence": sentence, "behind": behind}
 
 
-def _reader(group: GroupSight, p: PartitionSight) -> str:
+def _reader(group: GroupState, p: PartitionState) -> str:
     names = member_names(group)
     return ", ".join(names[m.id] for m in group.members if (p.topic, p.id) in m.partitions)
 
 
-def _committed(group: GroupSight, p: PartitionSight) -> int | None:
+def _committed(group: GroupState, p: PartitionState) -> int | None:
     return next((o for topic, partition, o in group.committed if (topic, partition) == (p.topic, p.id)), None)
 
 
-def _scale(topic: TopicSight) -> tuple[int, int]:
+def _scale(topic: TopicState) -> tuple[int, int]:
     """Return the offsets at both ends of the bars: round, so that they stay while records come."""
-    every = [o for p in topic.partitions for o in (p.start, p.readable, p.end) if o is not None]
+    every = [
+        o
+        for p in topic.partitions
+        for o in (p.log_start_offset, p.high_watermark, p.log_end_offset)
+        if o is not None
+    ]
     if not every:
         return 0, 10
     low = min(every)
@@ -164,7 +174,7 @@ STATES = {
 }
 
 
-def group_frame(sight: Sight, group: GroupSight) -> dict[str, Any]:
+def group_frame(sight: ClusterState, group: GroupState) -> dict[str, Any]:
     """Return one group: a line about it, and a row for each member."""
     names = member_names(group)
     return {
@@ -177,7 +187,7 @@ def group_frame(sight: Sight, group: GroupSight) -> dict[str, Any]:
     }
 
 
-def group_summary(sight: Sight, group: GroupSight) -> str:
+def group_summary(sight: ClusterState, group: GroupState) -> str:
     """Say in one line how a group is."""
     state = STATES.get(group.state, group.state)
     at = f"; broker {group.coordinator} coordinates it" if group.coordinator is not None else ""
@@ -186,7 +196,7 @@ def group_summary(sight: Sight, group: GroupSight) -> str:
     return f"{state}{at}" + (f"; lag {late:,}" if late is not None else "")
 
 
-def member_lag(sight: Sight, group: GroupSight, places: list[Any] | tuple[Any, ...]) -> int | None:
+def member_lag(sight: ClusterState, group: GroupState, places: list[Any] | tuple[Any, ...]) -> int | None:
     """Return the lag of these (topic, partition) pairs together; None if it is known of none."""
     known = [late for place in places if (late := lag(sight, group, *place)) is not None]
     return sum(known) if known else None

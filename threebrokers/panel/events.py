@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from threebrokers.kafka.state import Action, BrokerSight, GroupSight, PartitionSight, Sight, TopicSight
+from threebrokers.kafka.state import Action, BrokerState, ClusterState, GroupState, PartitionState, TopicState
 from threebrokers.panel.cells import member_names, share
 from threebrokers.text import have, listed
 
@@ -56,7 +56,7 @@ def since(at: float, actions: Sequence[Action], broker: int | None, *kinds: str)
     return f", at most {at - last.at:.1f} s after the {last.kind}"
 
 
-def named(partitions: Sequence[PartitionSight], totals: Mapping[str, int]) -> str:
+def named(partitions: Sequence[PartitionState], totals: Mapping[str, int]) -> str:
     """Name these partitions, in as few words as possible; `totals` holds the number of each topic."""
     topics = sorted({p.topic for p in partitions})
     if len(topics) > 1:
@@ -76,7 +76,7 @@ BREAKING = ("stop", "kill", "pause", "cut", "stall")
 MENDING = ("start", "resume", "heal")
 
 
-def opening(sight: Sight) -> list[Event]:
+def opening(sight: ClusterState) -> list[Event]:
     """Say how things are when the watching begins."""
     up = [b.id for b in sight.brokers if b.state == "up"]
     led = f"; broker {sight.quorum_leader} leads the quorum" if sight.quorum_leader else ""
@@ -86,7 +86,7 @@ def opening(sight: Sight) -> list[Event]:
     return [Event(sight.at, f"{', '.join(others)}{led}", "bad"), *_quorum_lost(None, sight)]
 
 
-def broker_news(before: Sight, after: Sight, actions: Sequence[Action]) -> Iterator[Event]:
+def broker_news(before: ClusterState, after: ClusterState, actions: Sequence[Action]) -> Iterator[Event]:
     """Say which brokers went, came, fell silent or moved, and whom the others count as alive."""
     for new in after.brokers:
         old = before.broker(new.id)
@@ -105,7 +105,7 @@ def broker_news(before: Sight, after: Sight, actions: Sequence[Action]) -> Itera
         yield Event(after.at, "brokers answer again", "good")
 
 
-def quorum_news(before: Sight, after: Sight, actions: Sequence[Action]) -> Iterator[Event]:
+def quorum_news(before: ClusterState, after: ClusterState, actions: Sequence[Action]) -> Iterator[Event]:
     """Say who leads the metadata quorum, if that changed, and whether there is a quorum at all."""
     old, new = before.quorum_leader, after.quorum_leader
     if new is not None and old != new:
@@ -120,7 +120,7 @@ def quorum_news(before: Sight, after: Sight, actions: Sequence[Action]) -> Itera
         yield Event(after.at, "enough voters are up again for a quorum", "good")
 
 
-def quorum_left(sight: Sight) -> list[int] | None:
+def quorum_left(sight: ClusterState) -> list[int] | None:
     """Return the brokers that are left if they are too few to elect anything; None if they are enough.
 
     One that only does not answer may be busy, so it counts.
@@ -129,7 +129,7 @@ def quorum_left(sight: Sight) -> list[int] | None:
     return None if 2 * len(left) > len(sight.brokers) else left
 
 
-def _quorum_lost(before: Sight | None, after: Sight) -> Iterator[Event]:
+def _quorum_lost(before: ClusterState | None, after: ClusterState) -> Iterator[Event]:
     left = quorum_left(after)
     if left is not None and (before is None or quorum_left(before) is None):
         who = f"only broker {listed(left)}" if left else "none"
@@ -137,7 +137,7 @@ def _quorum_lost(before: Sight | None, after: Sight) -> Iterator[Event]:
         yield Event(after.at, words, "bad")
 
 
-def _changed(at: float, old: BrokerSight, new: BrokerSight) -> Event:
+def _changed(at: float, old: BrokerState, new: BrokerState) -> Event:
     name = f"broker {new.id}"
     match old.state, new.state:
         case _, "up" if old.address and new.address and old.address != new.address:
@@ -160,7 +160,7 @@ def _changed(at: float, old: BrokerSight, new: BrokerSight) -> Event:
             return Event(at, f"{name} answers nobody", "bad")
 
 
-def _noticed(at: float, broker: BrokerSight, actions: Sequence[Action]) -> Event:
+def _noticed(at: float, broker: BrokerState, actions: Sequence[Action]) -> Event:
     if broker.registered:
         return Event(
             at, f"the others count broker {broker.id} again{since(at, actions, broker.id, *MENDING)}", "good"
@@ -169,19 +169,19 @@ def _noticed(at: float, broker: BrokerSight, actions: Sequence[Action]) -> Event
     return Event(at, f"the others no longer count broker {broker.id}{when}", "bad")
 
 
-def _all_answered(sight: Sight) -> bool:
+def _all_answered(sight: ClusterState) -> bool:
     """Tell whether a broker told of the cluster in this very look."""
-    return sight.heard is not None and sight.heard >= sight.at
+    return sight.last_response_at is not None and sight.last_response_at >= sight.at
 
 
-def _silence(sight: Sight) -> float:
-    return sight.at - sight.heard if sight.heard is not None else 0.0
+def _silence(sight: ClusterState) -> float:
+    return sight.at - sight.last_response_at if sight.last_response_at is not None else 0.0
 
 
 NO_COORDINATOR = "no coordinator"
 
 
-def group_news(before: Sight, after: Sight) -> Iterator[Event]:
+def group_news(before: ClusterState, after: ClusterState) -> Iterator[Event]:
     """Say who joined or left, how partitions are shared now, and who coordinates."""
     known = {group.name: group for group in before.groups}
     for new in after.groups:
@@ -192,7 +192,7 @@ def group_news(before: Sight, after: Sight) -> Iterator[Event]:
             yield from _of_one(old, new, after.at)
 
 
-def _of_one(old: GroupSight, new: GroupSight, at: float) -> Iterator[Event]:
+def _of_one(old: GroupState, new: GroupState, at: float) -> Iterator[Event]:
     if new.coordinator is not None and old.coordinator != new.coordinator:
         yield Event(at, f"{new.name}: broker {new.coordinator} coordinates this group now")
     names = member_names(new) | {m: n for m, n in member_names(old).items() if m not in member_names(new)}
@@ -208,10 +208,10 @@ def _of_one(old: GroupSight, new: GroupSight, at: float) -> Iterator[Event]:
         yield Event(at, f"{new.name} shared its partitions anew: {told}")
 
 
-Pairs = list[tuple[PartitionSight, PartitionSight]]
+Pairs = list[tuple[PartitionState, PartitionState]]
 
 
-def topic_news(before: Sight, after: Sight, actions: Sequence[Action]) -> Iterator[Event]:
+def topic_news(before: ClusterState, after: ClusterState, actions: Sequence[Action]) -> Iterator[Event]:
     """Say which topics came and went, and what changed in those that stayed."""
     pairs: Pairs = []
     for topic in after.topics:
@@ -236,7 +236,7 @@ def topic_news(before: Sight, after: Sight, actions: Sequence[Action]) -> Iterat
 
 
 def _leaders(pairs: Pairs, totals: dict[str, int], at: float, actions: Sequence[Action]) -> Iterator[Event]:
-    moved: dict[int | None, list[PartitionSight]] = defaultdict(list)
+    moved: dict[int | None, list[PartitionState]] = defaultdict(list)
     for old, new in pairs:
         if old.leader != new.leader and new.leader is not None:
             moved[old.leader].append(new)
@@ -263,14 +263,20 @@ def _unclean(pairs: Pairs, at: float) -> Iterator[Event]:
         place = f"partition {new.id} of {new.topic}"
         if new.leader != old.leader and new.leader is not None and old.isr and new.leader not in old.isr:
             yield Event(at, f"broker {new.leader} leads {place} although it was not in sync", "bad")
-        if new.leader != old.leader and old.end is not None and new.end is not None and new.end < old.end:
-            words = f"{place} goes on at offset {new.end:,}, but its old leader had reached {old.end:,}"
+        if (
+            new.leader != old.leader
+            and old.log_end_offset is not None
+            and new.log_end_offset is not None
+            and new.log_end_offset < old.log_end_offset
+        ):
+            reached = f"but its old leader had reached {old.log_end_offset:,}"
+            words = f"{place} goes on at offset {new.log_end_offset:,}, {reached}"
             yield Event(at, words, "bad")
 
 
 def _copies(pairs: Pairs, totals: dict[str, int], at: float, actions: Sequence[Action]) -> Iterator[Event]:
-    gone: dict[int, list[PartitionSight]] = defaultdict(list)
-    back: dict[int, list[PartitionSight]] = defaultdict(list)
+    gone: dict[int, list[PartitionState]] = defaultdict(list)
+    back: dict[int, list[PartitionState]] = defaultdict(list)
     for old, new in pairs:
         for broker in sorted(set(old.isr) - set(new.isr)):
             gone[broker].append(new)
@@ -287,12 +293,12 @@ def _copies(pairs: Pairs, totals: dict[str, int], at: float, actions: Sequence[A
 
 
 def _claims(pairs: Pairs, totals: dict[str, int], at: float) -> Iterator[Event]:
-    begun: dict[int, list[PartitionSight]] = defaultdict(list)
-    ended: dict[int, list[PartitionSight]] = defaultdict(list)
+    begun: dict[int, list[PartitionState]] = defaultdict(list)
+    ended: dict[int, list[PartitionState]] = defaultdict(list)
     for old, new in pairs:
-        for broker in sorted(set(new.claims) - set(old.claims)):
+        for broker in sorted(set(new.stale_leaders) - set(old.stale_leaders)):
             begun[broker].append(new)
-        for broker in sorted(set(old.claims) - set(new.claims)):
+        for broker in sorted(set(old.stale_leaders) - set(new.stale_leaders)):
             ended[broker].append(new)
     for broker, theirs in begun.items():
         real = listed(sorted({p.leader for p in theirs if p.leader is not None}))
@@ -303,31 +309,37 @@ def _claims(pairs: Pairs, totals: dict[str, int], at: float) -> Iterator[Event]:
         yield Event(at, words, "good")
 
 
-def _made_anew(old: TopicSight, new: TopicSight) -> bool:
+def _made_anew(old: TopicState, new: TopicState) -> bool:
     """Tell whether this is another topic of the same name: leader epochs and log ends never go back."""
     known = {p.id: p for p in old.partitions}
     for p in new.partitions:
         was = known.get(p.id)
         if was is None:
             continue
-        shorter = was.end is not None and p.end is not None and p.end < was.end
-        if p.epoch < was.epoch or (shorter and p.epoch == was.epoch and p.leader == was.leader):
+        shorter = (
+            was.log_end_offset is not None
+            and p.log_end_offset is not None
+            and p.log_end_offset < was.log_end_offset
+        )
+        if p.leader_epoch < was.leader_epoch or (
+            shorter and p.leader_epoch == was.leader_epoch and p.leader == was.leader
+        ):
             return True
     return len(new.partitions) < len(old.partitions)
 
 
-def _ids(partitions: Sequence[PartitionSight]) -> str:
+def _ids(partitions: Sequence[PartitionState]) -> str:
     if len({p.topic for p in partitions}) > 1 or len(partitions) > 8:
         return str(len(partitions))
     return ", ".join(str(p.id) for p in partitions)
 
 
-def _count(topic: TopicSight) -> str:
+def _count(topic: TopicState) -> str:
     count = len(topic.partitions)
     return f"{count} partition{'' if count == 1 else 's'}"
 
 
-def events(before: Sight | None, after: Sight, actions: Iterable[Action] = ()) -> list[Event]:
+def events(before: ClusterState | None, after: ClusterState, actions: Iterable[Action] = ()) -> list[Event]:
     """Return what happened after `before` up to `after`: actions of that time, and all that changed.
 
     Acts from earlier are welcome too: they say after what something happened.
@@ -338,7 +350,7 @@ def events(before: Sight | None, after: Sight, actions: Iterable[Action] = ()) -
     return sorted([*done, *changes(before, after, known)], key=lambda event: event.at)
 
 
-def changes(before: Sight | None, after: Sight, actions: Sequence[Action] = ()) -> list[Event]:
+def changes(before: ClusterState | None, after: ClusterState, actions: Sequence[Action] = ()) -> list[Event]:
     """Return what changed between two looks, oldest first; the state as it is if there was no look before.
 
     A change is dated with the look that showed it first, so it happened at that time or a little earlier.

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from threebrokers.kafka.state import Action, BrokerSight, Sight
+from threebrokers.kafka.state import Action, BrokerState, ClusterState
 from threebrokers.panel.cells import group_frame, topic_frame
 from threebrokers.panel.events import Event, quorum_left
 from threebrokers.panel.text import words
@@ -47,7 +47,7 @@ class Scene:
     buttons: bool = True
 
 
-def frame(sight: Sight, scene: Scene) -> Frame:
+def frame(sight: ClusterState, scene: Scene) -> Frame:
     """Return everything that is drawn of one look; it can be written as JSON."""
     names = [*scene.topics, *(t.name for t in sight.topics if t.name not in scene.topics)]
     partitions = [p for topic in sight.topics for p in topic.partitions]
@@ -72,19 +72,19 @@ def _blind(scene: Scene) -> str:
     return f"The brokers cannot be seen, this is how they were: {scene.missed}" if scene.missed else ""
 
 
-def _alarm(sight: Sight) -> str:
+def _alarm(sight: ClusterState) -> str:
     """Say what makes the whole picture doubtful or the whole cluster unable; empty if nothing does."""
-    if sight.heard is None:
+    if sight.last_response_at is None:
         return "No broker has answered yet"
-    if sight.at - sight.heard > 1:
-        silent = duration(sight.at - sight.heard)
+    if sight.at - sight.last_response_at > 1:
+        silent = duration(sight.at - sight.last_response_at)
         return f"No broker has answered for {silent}: topics and groups are shown as they were then"
     if quorum_left(sight) is not None:
         return "The quorum is lost: nothing can be elected until another broker returns"
     return ""
 
 
-def _broker(sight: Sight, broker: BrokerSight, scene: Scene) -> Frame:
+def _broker(sight: ClusterState, broker: BrokerState, scene: Scene) -> Frame:
     partitions = [p for topic in sight.topics for p in topic.partitions]
     leads = sum(p.leader == broker.id for p in partitions)
     live = broker.state in ("up", "unknown")
@@ -108,11 +108,11 @@ def _hindered(action: Action) -> str:
     return f"{HINDERED[action.kind]} {action.more}".rstrip()
 
 
-def _note(sight: Sight, broker: BrokerSight, actions: Sequence[Action]) -> str:
+def _note(sight: ClusterState, broker: BrokerState, actions: Sequence[Action]) -> str:
     """Say what the state alone does not: since when, by whom, or that the others do not know it yet."""
     last = max((a for a in actions if a.broker == broker.id), key=lambda action: action.at, default=None)
     passed = duration(sight.at - broker.since)
-    told = sight.heard is not None and sight.heard >= sight.at
+    told = sight.last_response_at is not None and sight.last_response_at >= sight.at
     match broker.state:
         case "up":
             apart = ["the others do not count it"] if told and not broker.registered else []

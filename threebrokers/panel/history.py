@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from threebrokers import clock
-from threebrokers.kafka.state import Action, Sight
+from threebrokers.kafka.state import Action, ClusterState
 from threebrokers.panel.events import Event, action_event, changes
 
 MOST = 60
@@ -17,7 +17,7 @@ class Story:
     def __init__(self) -> None:
         self.begun: float | None = None
         self.actions: list[Action] = []
-        self.sight: Sight | None = None
+        self.sight: ClusterState | None = None
         self.seen_topics: list[str] = []
         self._events: list[Event] = []
 
@@ -26,7 +26,7 @@ class Story:
         """The latest events, oldest first, at most 60."""
         return self._events[-MOST:]
 
-    def see(self, sight: Sight) -> None:
+    def see(self, sight: ClusterState) -> None:
         """Take the next look."""
         if self.begun is None:
             self.begun = sight.at
@@ -55,7 +55,7 @@ class Story:
         del self._events[: -2 * MOST]
 
 
-def remembering(before: Sight | None, after: Sight) -> Sight:
+def remembering(before: ClusterState | None, after: ClusterState) -> ClusterState:
     """Return a look with the quorum's leader of the one before, if nobody told of one this time.
 
     A controller that missed one question still leads; if its process is not up, nobody is known to lead.

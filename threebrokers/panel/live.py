@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from threebrokers import clock
 from threebrokers.kafka.background import Observer, in_words
 from threebrokers.kafka.poller import Looker
-from threebrokers.kafka.state import Action, Sight
+from threebrokers.kafka.state import Action, ClusterState
 from threebrokers.notebook import running_cell
 from threebrokers.panel.events import Event
 from threebrokers.panel.frame import Frame, Scene, frame
@@ -62,7 +62,7 @@ class Live:
         self._unhear = bench.on_action(self._hear)
         self._observer.start()
 
-    def _see(self, sight: Sight) -> None:
+    def _see(self, sight: ClusterState) -> None:
         if self._topics is None:
             own = tuple(t for t in sight.topics if not t.name.startswith("__"))
             sight = replace(sight, topics=own)
@@ -98,7 +98,7 @@ class Live:
             except Exception as fault:
                 self._story.tell_once(f"the panel could not be drawn: {in_words(fault)}")
 
-    def _count_costs(self, sight: Sight) -> None:
+    def _count_costs(self, sight: ClusterState) -> None:
         states = [b.state for b in sight.brokers]
         if self._costs[0] == states:
             return
@@ -108,7 +108,7 @@ class Live:
             self._costs = (None, {})
             self._story.tell_once(f"what the buttons cost is not known: {in_words(fault)}")
 
-    def _frame(self, sight: Sight) -> Frame:
+    def _frame(self, sight: ClusterState) -> Frame:
         story = self._story
         return frame(
             sight,
@@ -152,7 +152,7 @@ class Live:
         self._observer.close()
 
 
-def _first_look(looker: Looker, topics: Sequence[str] | None, groups: Sequence[str]) -> Sight:
+def _first_look(looker: Looker, topics: Sequence[str] | None, groups: Sequence[str]) -> ClusterState:
     """Look until every running broker has answered, at most 2 s: a busy machine may need a second try."""
     for sight in poll(lambda: looker.look(topics, groups), FIRST_SECONDS):
         if all(broker.state != "unknown" for broker in sight.brokers):

@@ -4,14 +4,14 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from threebrokers.errors import LabError
-from threebrokers.kafka.state import Action, Sight
+from threebrokers.kafka.state import Action, ClusterState
 from threebrokers.panel.events import Event, action_event, events
 from threebrokers.panel.frame import Scene, frame
 from threebrokers.panel.history import MOST, remembering
 from threebrokers.panel.widget import Panel
 
 
-def replay(sights: Sequence[Sight], actions: Sequence[Action] = ()) -> Panel:
+def replay(sights: Sequence[ClusterState], actions: Sequence[Action] = ()) -> Panel:
     """Return a panel with a slider that plays these looks. Raises LabError if there are none."""
     if not sights:
         raise LabError("This recording holds no look at the cluster, so there is nothing to play.")
@@ -19,8 +19,8 @@ def replay(sights: Sequence[Sight], actions: Sequence[Action] = ()) -> Panel:
 
 
 class _Replay:
-    def __init__(self, sights: Sequence[Sight], actions: Sequence[Action]) -> None:
-        self._sights: list[Sight] = []
+    def __init__(self, sights: Sequence[ClusterState], actions: Sequence[Action]) -> None:
+        self._sights: list[ClusterState] = []
         self._actions = sorted(actions, key=lambda a: a.at)
         self._events: list[Event] = []
         for sight in sorted(sights, key=lambda s: s.at):

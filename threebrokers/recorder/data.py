@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from threebrokers.kafka.state import Action, Sight
+from threebrokers.kafka.state import Action, ClusterState
 
 # What a client can do with a record, in the order in which it happens.
 KINDS = ("sent", "acknowledged", "failed", "delivered", "processed")
@@ -77,7 +77,7 @@ class RecordingData:
 
     began: float
     ended: float
-    sights: tuple[Sight, ...] = ()
+    sights: tuple[ClusterState, ...] = ()
     actions: tuple[Action, ...] = ()
     marks: tuple[Mark, ...] = ()
     flows: tuple[Flow, ...] = ()

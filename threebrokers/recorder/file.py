@@ -7,12 +7,12 @@ from typing import Any
 
 from threebrokers.kafka.state import (
     Action,
-    BrokerSight,
-    GroupSight,
-    MemberSight,
-    PartitionSight,
-    Sight,
-    TopicSight,
+    BrokerState,
+    ClusterState,
+    GroupState,
+    MemberState,
+    PartitionState,
+    TopicState,
 )
 from threebrokers.recorder.data import Burst, Flow, Mark, Missed, RecordingData
 from threebrokers.recorder.gaps import Gap
@@ -20,7 +20,7 @@ from threebrokers.recorder.gaps import Gap
 Rows = Mapping[str, Any]
 
 
-def rows(sight: Sight, began: float) -> dict[str, Any]:
+def rows(sight: ClusterState, began: float) -> dict[str, Any]:
     """Return the sight as rows; its own time is not in them, other times are in ms since `began`.
 
     Offsets move all the time and leaders seldom, so they stand in rows of their own. What a group
@@ -30,17 +30,21 @@ def rows(sight: Sight, began: float) -> dict[str, Any]:
     def ms(at: float) -> int:
         return round((at - began) * 1000)
 
-    told: dict[str, Any] = {"quorum": [sight.quorum_leader, sight.quorum_epoch]}
+    told: dict[str, Any] = {"quorum": [sight.quorum_leader, sight.quorum_leader_epoch]}
     told["names"] = [[t.name for t in sight.topics], [g.name for g in sight.groups]]
-    if sight.heard != sight.at:
-        told["heard"] = ["never" if sight.heard is None else ms(sight.heard)]
+    if sight.last_response_at != sight.at:
+        told["heard"] = ["never" if sight.last_response_at is None else ms(sight.last_response_at)]
     for b in sight.brokers:
         told[f"broker {b.id}"] = [b.state, ms(b.since), b.registered, b.address, b.rss]
     for topic in sight.topics:
         for p in topic.partitions:
-            held = [p.leader, p.epoch, list(p.replicas), list(p.isr), list(p.claims)]
+            held = [p.leader, p.leader_epoch, list(p.replicas), list(p.isr), list(p.stale_leaders)]
             told[f"topic {topic.name}/{p.id}"] = held
-            told[f"at {topic.name}/{p.id}"] = [p.start, p.readable, *(n for end in p.ends for n in end)]
+            told[f"at {topic.name}/{p.id}"] = [
+                p.log_start_offset,
+                p.high_watermark,
+                *(n for end in p.log_end_offsets for n in end),
+            ]
     for g in sight.groups:
         members = [[m.id, m.client, [list(place) for place in m.partitions]] for m in g.members]
         told[f"group {g.name}"] = [g.state, g.coordinator, members]
@@ -57,7 +61,7 @@ def changes(before: Rows, now: Rows) -> dict[str, Any]:
     return gone | {name: row for name, row in now.items() if before.get(name) != row}
 
 
-def sight_of(told: Rows, at: float, began: float) -> Sight:
+def sight_of(told: Rows, at: float, began: float) -> ClusterState:
     """Return the sight at time `at` (s) that these rows tell. Raises KeyError or TypeError."""
 
     def moment(ms: int) -> float:
@@ -72,16 +76,16 @@ def sight_of(told: Rows, at: float, began: float) -> Sight:
         places.setdefault(topic, {})[int(number)] = row
     topics, groups = told["names"]
     heard = told["heard"][0] if "heard" in told else None
-    return Sight(
+    return ClusterState(
         at=at,
         brokers=tuple(
-            BrokerSight(int(number), state, moment(since), registered, address, rss)
+            BrokerState(int(number), state, moment(since), registered, address, rss)
             for number, (state, since, registered, address, rss) in sorted(named("broker ").items())
         ),
         quorum_leader=told["quorum"][0],
-        quorum_epoch=told["quorum"][1],
+        quorum_leader_epoch=told["quorum"][1],
         topics=tuple(
-            TopicSight(
+            TopicState(
                 name,
                 tuple(
                     _partition(name, number, row, told[f"at {name}/{number}"])
@@ -91,14 +95,14 @@ def sight_of(told: Rows, at: float, began: float) -> Sight:
             for name in topics
         ),
         groups=tuple(_group(name, told[f"group {name}"], told[f"committed {name}"]) for name in groups),
-        heard=at if heard is None else None if heard == "never" else moment(heard),
+        last_response_at=at if heard is None else None if heard == "never" else moment(heard),
     )
 
 
-def _partition(topic: str, number: int, held: Any, offsets: Any) -> PartitionSight:
+def _partition(topic: str, number: int, held: Any, offsets: Any) -> PartitionState:
     leader, epoch, replicas, isr, claims = held
     start, readable, *ends = offsets
-    return PartitionSight(
+    return PartitionState(
         topic,
         number,
         leader,
@@ -112,13 +116,13 @@ def _partition(topic: str, number: int, held: Any, offsets: Any) -> PartitionSig
     )
 
 
-def _group(name: str, row: Any, committed: Any) -> GroupSight:
+def _group(name: str, row: Any, committed: Any) -> GroupState:
     state, coordinator, members = row
-    return GroupSight(
+    return GroupState(
         name,
         state,
         coordinator,
-        tuple(MemberSight(i, client, tuple((t, p) for t, p in places)) for i, client, places in members),
+        tuple(MemberState(i, client, tuple((t, p) for t, p in places)) for i, client, places in members),
         tuple(
             (topic, partition, offset)
             for topic, told in committed.items()
@@ -130,14 +134,14 @@ def _group(name: str, row: Any, committed: Any) -> GroupSight:
 MEGABYTE = 10**6
 
 
-def thin(sight: Sight, before: Sight | None) -> Sight:
+def thin(sight: ClusterState, before: ClusterState | None) -> ClusterState:
     """Return the sight with times in whole ms, memory in whole MB, and the equal parts of the one before."""
     topics = {topic.name: topic for topic in before.topics} if before else {}
     groups = tuple(replace(group, committed=tuple(sorted(group.committed))) for group in sight.groups)
     return replace(
         sight,
         at=round(sight.at, 3),
-        heard=None if sight.heard is None else round(sight.heard, 3),
+        last_response_at=None if sight.last_response_at is None else round(sight.last_response_at, 3),
         brokers=tuple(
             replace(b, since=round(b.since, 3), rss=b.rss // MEGABYTE * MEGABYTE) for b in sight.brokers
         ),
@@ -146,11 +150,11 @@ def thin(sight: Sight, before: Sight | None) -> Sight:
     )
 
 
-def _kept(topic: TopicSight, before: TopicSight | None) -> TopicSight:
+def _kept(topic: TopicState, before: TopicState | None) -> TopicState:
     if before is None or before == topic:
         return before or topic
     known = {p.id: p for p in before.partitions}
-    return TopicSight(topic.name, tuple(known[p.id] if known.get(p.id) == p else p for p in topic.partitions))
+    return TopicState(topic.name, tuple(known[p.id] if known.get(p.id) == p else p for p in topic.partitions))
 
 
 FORMAT = "threebrokers recording 1"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from threebrokers.kafka.state import Action, Sight
+from threebrokers.kafka.state import Action, ClusterState
 from threebrokers.recorder.data import KINDS, Flow, RecordingData
 
 # A pause counts as a gap if it is this many times as long as the flow's usual one.
@@ -119,20 +119,22 @@ def leaderless(recording: RecordingData) -> list[Gap]:
     return sorted((with_action(recording, gap) for gap in found), key=lambda gap: gap.start)
 
 
-def serving(sight: Sight, leader: int | None) -> int | None:
+def serving(sight: ClusterState, leader: int | None) -> int | None:
     """Return the leader that the metadata names, or None if its process is down or paused."""
     broker = sight.broker(leader) if leader is not None else None
     return None if broker is not None and broker.state in GONE else leader
 
 
-def nobody_leads(sight: Sight, topic: str, partition: int) -> bool:
+def nobody_leads(sight: ClusterState, topic: str, partition: int) -> bool:
     """Tell whether this partition is there and has no leader that can serve."""
     found = sight.topic(topic)
     told = next((p for p in found.partitions if p.id == partition), None) if found else None
     return told is not None and serving(sight, told.leader) is None
 
 
-def _spans(recording: RecordingData, true: Callable[[Sight], bool]) -> Iterator[tuple[float, float, bool]]:
+def _spans(
+    recording: RecordingData, true: Callable[[ClusterState], bool]
+) -> Iterator[tuple[float, float, bool]]:
     """Yield (start, seconds, over) of each time during which this was true in every sight."""
     start: float | None = None
     for sight in recording.sights:

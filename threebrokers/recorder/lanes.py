@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from threebrokers.kafka.state import GroupSight, PartitionSight, Sight
+from threebrokers.kafka.state import ClusterState, GroupState, PartitionState
 from threebrokers.recorder.data import KINDS, Burst, RecordingData
 from threebrokers.recorder.gaps import Gap, serving
 
@@ -43,7 +43,7 @@ class Lane:
     records: int | None = None
 
 
-def runs(recording: RecordingData, look: Callable[[Sight], V]) -> list[tuple[float, float, V]]:
+def runs(recording: RecordingData, look: Callable[[ClusterState], V]) -> list[tuple[float, float, V]]:
     """Return (start, end, value) of each time during which `look(sight)` stayed the same."""
     found: list[tuple[float, float, V]] = []
     for sight in recording.sights:
@@ -57,7 +57,9 @@ def runs(recording: RecordingData, look: Callable[[Sight], V]) -> list[tuple[flo
     return found
 
 
-def lane(name: str, recording: RecordingData, look: Callable[[Sight], V], draw: Callable[[V], Drawn]) -> Lane:
+def lane(
+    name: str, recording: RecordingData, look: Callable[[ClusterState], V], draw: Callable[[V], Drawn]
+) -> Lane:
     """Return a lane of what was seen: `draw(look(sight))` returns its words and its look."""
     spans = (Span(start, end, *draw(value)) for start, end, value in runs(recording, look))
     return Lane(name, begun(spans))
@@ -101,7 +103,7 @@ def broker_lanes(recording: RecordingData) -> Iterable[Lane]:
     """Yield a lane for the state of each broker."""
     for number in sorted({broker.id for sight in recording.sights for broker in sight.brokers}):
 
-        def state(sight: Sight, number: int = number) -> tuple[str, bool]:
+        def state(sight: ClusterState, number: int = number) -> tuple[str, bool]:
             found = sight.broker(number)
             return (found.state, found.state == "up" and found.registered) if found else ("unknown", False)
 
@@ -140,16 +142,16 @@ def topic_lanes(recording: RecordingData) -> Iterable[Lane]:
         )
 
 
-def _leader(sight: Sight, told: int | None, claims: tuple[int, ...]) -> Leader:
+def _leader(sight: ClusterState, told: int | None, claims: tuple[int, ...]) -> Leader:
     return told, serving(sight, told) is not None, claims
 
 
-def _partition_leader(sight: Sight, topic: str, number: int) -> Leader | None:
+def _partition_leader(sight: ClusterState, topic: str, number: int) -> Leader | None:
     found = next((p for p in _partitions(sight, topic) if p.id == number), None)
-    return _leader(sight, found.leader, found.claims) if found else None
+    return _leader(sight, found.leader, found.stale_leaders) if found else None
 
 
-def _led(name: str, recording: RecordingData, look: Callable[[Sight], Leader | None]) -> Lane:
+def _led(name: str, recording: RecordingData, look: Callable[[ClusterState], Leader | None]) -> Lane:
     return Lane(name, begun(_led_span(start, end, value) for start, end, value in runs(recording, look)))
 
 
@@ -168,7 +170,7 @@ def _led_span(start: float, end: float, value: Leader | None) -> Span:
 
 
 def _shared(name: str, recording: RecordingData, topic: str) -> Lane:
-    def shares(sight: Sight) -> tuple[tuple[int | None, int], ...]:
+    def shares(sight: ClusterState) -> tuple[tuple[int | None, int], ...]:
         led = Counter(serving(sight, p.leader) for p in _partitions(sight, topic))
         return tuple(sorted(led.items(), key=lambda share: (share[0] is None, share[0])))
 
@@ -180,7 +182,7 @@ def _shared(name: str, recording: RecordingData, topic: str) -> Lane:
     return Lane(name, begun(spans))
 
 
-def _copies(sight: Sight, topic: str) -> tuple[int, int, int, int]:
+def _copies(sight: ClusterState, topic: str) -> tuple[int, int, int, int]:
     """Return the fewest copies in sync, the replicas, the partitions that miss a copy, all partitions."""
     partitions = _partitions(sight, topic)
     fewest = min((len(p.isr) for p in partitions), default=0)
@@ -199,9 +201,9 @@ def _draw_copies(value: tuple[int, int, int, int]) -> Drawn:
     return (f"{few} copies{where}", f"{few} copies", few, f"{fewest}"), "less"
 
 
-def _partitions(sight: Sight, topic: str) -> tuple[PartitionSight, ...]:
+def _partitions(sight: ClusterState, topic: str) -> tuple[PartitionState, ...]:
     # Topics of an earlier look are not what was seen in this one.
-    found = sight.topic(topic) if sight.heard in (None, sight.at) else None
+    found = sight.topic(topic) if sight.last_response_at in (None, sight.at) else None
     return found.partitions if found else ()
 
 
@@ -219,7 +221,7 @@ def group_lanes(recording: RecordingData) -> Iterable[Lane]:
             yield lane(f"its member {number} reads", recording, look, _draw_member)
 
 
-def _draw_group(group: GroupSight) -> Drawn:
+def _draw_group(group: GroupState) -> Drawn:
     count = f"{len(group.members)} member{'' if len(group.members) == 1 else 's'}"
     if group.coordinator is None:
         return ("no coordinator answers", "no coordinator", "✕"), "gone"
@@ -239,10 +241,10 @@ def _draw_member(value: tuple[tuple[str, int], ...] | None) -> Drawn:
     return (f"partition {', '.join(parts)}", ", ".join(parts)), "good"
 
 
-def _assigned(sight: Sight, name: str, member: str) -> tuple[tuple[str, int], ...] | None:
+def _assigned(sight: ClusterState, name: str, member: str) -> tuple[tuple[str, int], ...] | None:
     return next((tuple(sorted(m.partitions)) for m in _group(sight, name).members if m.id == member), None)
 
 
-def _group(sight: Sight, name: str) -> GroupSight:
+def _group(sight: ClusterState, name: str) -> GroupState:
     found = next((group for group in sight.groups if group.name == name), None)
-    return replace(found, committed=()) if found else GroupSight(name, "", None)
+    return replace(found, committed=()) if found else GroupState(name, "", None)

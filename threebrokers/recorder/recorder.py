@@ -14,7 +14,7 @@ from threebrokers.cluster import Cluster
 from threebrokers.errors import LabError
 from threebrokers.kafka.background import Observer
 from threebrokers.kafka.clients import Clients, LabConsumer, LabProducer
-from threebrokers.kafka.state import Action, Sight
+from threebrokers.kafka.state import Action, ClusterState
 from threebrokers.recorder.counters import Notes
 from threebrokers.recorder.data import Mark, Missed, RecordingData
 from threebrokers.recorder.file import thin
@@ -39,7 +39,7 @@ class Recorder(Recording):
     ) -> None:
         self._cluster, self._clients, self._topics, self._groups = cluster, clients, topics, groups
         self._notes, self._names, self._ends = Notes(), Counter[str](), ExitStack()
-        self._sights, self._actions, self._marks = list[Sight](), list[Action](), list[Mark]()
+        self._sights, self._actions, self._marks = list[ClusterState](), list[Action](), list[Mark]()
         self._missed = list[Missed]()
         self._began: float | None = None
         self._whole: RecordingData | None = None
@@ -103,7 +103,7 @@ class Recorder(Recording):
         named = [client.config.get("group.id") for client in self._clients.made(LabConsumer)]
         return self._groups or sorted({str(name) for name in named if name})
 
-    def _look(self, sight: Sight) -> None:
+    def _look(self, sight: ClusterState) -> None:
         self._sights.append(thin(sight, self._sights[-1] if self._sights else None))
 
     def _miss(self, words: str) -> None:

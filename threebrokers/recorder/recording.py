@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from threebrokers.errors import LabError
 from threebrokers.files import write_whole
-from threebrokers.kafka.state import Action, Sight
+from threebrokers.kafka.state import Action, ClusterState
 from threebrokers.recorder import file, timeline
 from threebrokers.recorder.data import KINDS, Flow, RecordingData
 from threebrokers.recorder.gaps import Gap, leaderless, silences, unusual
@@ -35,7 +35,7 @@ class Recording:
         return self.data.actions
 
     @property
-    def sights(self) -> tuple[Sight, ...]:
+    def sights(self) -> tuple[ClusterState, ...]:
         """What every look showed, oldest first."""
         return self.data.sights
 

@@ -9,7 +9,7 @@ from confluent_kafka import KafkaException
 from threebrokers.cluster import Cluster
 from threebrokers.errors import LabError
 from threebrokers.kafka.clients import LabConsumer
-from threebrokers.kafka.state import GroupSight, PartitionSight, Sight
+from threebrokers.kafka.state import ClusterState, GroupState, PartitionState
 from threebrokers.waiting import poll, shown
 from threebrokers.why_empty import probe, reasons, reasons_topic
 from threebrokers.why_empty.answer import Answer
@@ -65,9 +65,9 @@ def explain(
         looker.close()
 
 
-def gathered(sight: Sight, name: str, topic: str, asked: str | LabConsumer) -> Facts:
+def gathered(sight: ClusterState, name: str, topic: str, asked: str | LabConsumer) -> Facts:
     """Return what one look at the bench, and the consumer, tell."""
-    told = next((g for g in sight.groups if g.name == name), GroupSight(name, "", None))
+    told = next((g for g in sight.groups if g.name == name), GroupState(name, "", None))
     client, positions = (None, {}) if isinstance(asked, str) else probe.ask(asked, topic)
     committed = {p: offset for t, p, offset in told.committed if t == topic}
     holders = {p: member.id for member in told.members for t, p in member.partitions if t == topic}
@@ -75,7 +75,7 @@ def gathered(sight: Sight, name: str, topic: str, asked: str | LabConsumer) -> F
     return Facts(
         topic,
         told,
-        heard=sight.heard is not None,
+        heard=sight.last_response_at is not None,
         exists=found is not None,
         names=tuple(t.name for t in sight.topics),
         brokers=sight.brokers,
@@ -84,9 +84,9 @@ def gathered(sight: Sight, name: str, topic: str, asked: str | LabConsumer) -> F
                 id=p.id,
                 leader=p.leader,
                 replicas=p.replicas,
-                start=p.start,
-                end=p.end,
-                readable=p.readable,
+                start=p.log_start_offset,
+                end=p.log_end_offset,
+                readable=p.high_watermark,
                 committed=committed.get(p.id),
                 position=positions.get(p.id),
                 holder=holders.get(p.id, ""),
@@ -140,7 +140,7 @@ def _tried(cluster: Cluster, facts: Facts) -> Facts:
     return replace(facts, barren=probe.barren(cluster.bootstrap, facts.topic, begins, level))
 
 
-def _index(partitions: tuple[PartitionSight, ...], group: str) -> PartitionSight:
+def _index(partitions: tuple[PartitionState, ...], group: str) -> PartitionState:
     """Return the partition of __consumer_offsets that belongs to a group (GroupCoordinator.partitionFor)."""
     code = 0
     for letter in group:  # Java's String.hashCode; names of groups have no letters beyond 16 bits here

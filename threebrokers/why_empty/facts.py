@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from threebrokers.kafka.state import BrokerSight, GroupSight, PartitionSight
+from threebrokers.kafka.state import BrokerState, GroupState, PartitionState
 
 OFFSETS = "__consumer_offsets"
 # Kafka's words for a group that is sharing out its partitions: two of each group protocol.
@@ -69,14 +69,14 @@ class Facts:
     """
 
     topic: str
-    group: GroupSight
+    group: GroupState
     heard: bool = True
     exists: bool = True
     names: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
-    brokers: tuple[BrokerSight, ...] = ()
+    brokers: tuple[BrokerState, ...] = ()
     places: tuple[Place, ...] = ()
-    index: PartitionSight | None = None
+    index: PartitionState | None = None
     client: Client | None = None
     moved: frozenset[int] | None = None
     barren: frozenset[int] = frozenset()

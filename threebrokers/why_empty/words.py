@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
-from threebrokers.kafka.state import BrokerSight
+from threebrokers.kafka.state import BrokerState
 from threebrokers.text import counted, listed
 from threebrokers.why_empty.facts import Place
 
@@ -26,12 +26,12 @@ def wait(count: int) -> str:
     return f"{counted(count, 'record')} {'waits' if count == 1 else 'wait'}"
 
 
-def ill(brokers: Iterable[BrokerSight], of: Collection[int]) -> list[BrokerSight]:
+def ill(brokers: Iterable[BrokerState], of: Collection[int]) -> list[BrokerState]:
     """Return those of these brokers that cannot serve anybody now."""
     return [broker for broker in brokers if broker.id in of and broker.state != "up"]
 
 
-def told(brokers: list[BrokerSight]) -> str:
+def told(brokers: list[BrokerState]) -> str:
     """Say what is the matter with brokers, and how to mend it."""
     states = listed([f"broker {b.id} {STATES[b.state]}" for b in brokers])
     return f"{states}: {MEND[brokers[0].state].format(n=brokers[0].id)}"

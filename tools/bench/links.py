@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from confluent_kafka import Producer
 
 from threebrokers.cluster import Cluster, topics
-from threebrokers.kafka.state import PartitionSight
+from threebrokers.kafka.state import PartitionState
 from threebrokers.waiting import quiet_wait
 
 TOPIC, WITHIN = "links", 60.0
@@ -46,7 +46,7 @@ def cut(cluster: Cluster) -> tuple[float, float]:
     return led - began, time.monotonic() - healed
 
 
-def _partition(cluster: Cluster) -> PartitionSight:
+def _partition(cluster: Cluster) -> PartitionState:
     found = cluster.sight([TOPIC]).topic(TOPIC)
     assert found is not None
     return found.partitions[0]

@@ -23,19 +23,19 @@ from threebrokers.app import browser, jupyterlab, make_lab, tables, workspace
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.doctor import Finding
 from threebrokers.errors import LabError
-from threebrokers.kafka.state import BrokerSight, PartitionSight, Sight, TopicSight
+from threebrokers.kafka.state import BrokerState, ClusterState, PartitionState, TopicState
 
-PARTITIONS = tuple(PartitionSight("orders", n, 1 if n < 2 else None, 3, (1, 2), (1,)) for n in range(3))
-SIGHT = Sight(
+PARTITIONS = tuple(PartitionState("orders", n, 1 if n < 2 else None, 3, (1, 2), (1,)) for n in range(3))
+SIGHT = ClusterState(
     at=100.0,
     brokers=(
-        BrokerSight(1, "up", 90.0, True, "127.0.0.1:11092", 201_000_000),
-        BrokerSight(2, "paused", 95.0, False, "127.0.0.1:12092", 190_000_000),
-        BrokerSight(3, "down", 95.0),
+        BrokerState(1, "up", 90.0, True, "127.0.0.1:11092", 201_000_000),
+        BrokerState(2, "paused", 95.0, False, "127.0.0.1:12092", 190_000_000),
+        BrokerState(3, "down", 95.0),
     ),
     quorum_leader=1,
-    topics=(TopicSight("orders", PARTITIONS), TopicSight("__x", ())),
-    heard=100.0,
+    topics=(TopicState("orders", PARTITIONS), TopicState("__x", ())),
+    last_response_at=100.0,
 )
 
 
@@ -54,7 +54,7 @@ class FakeCluster:
             3: BrokerProcess(3, "down"),
         }
 
-    def sight(self) -> Sight:
+    def sight(self) -> ClusterState:
         return SIGHT
 
     def up(self, say: Any) -> list[int]:
@@ -161,7 +161,7 @@ def test_status_names_the_leader_of_the_quorum(monkeypatch: pytest.MonkeyPatch) 
 def test_status_does_not_guess_when_no_broker_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     silent = replace(SIGHT.brokers[0], state="unknown", registered=False)
     brokers = (silent, *SIGHT.brokers[1:])
-    monkeypatch.setattr(FakeCluster, "sight", lambda self: Sight(100.0, brokers))
+    monkeypatch.setattr(FakeCluster, "sight", lambda self: ClusterState(100.0, brokers))
     said = run("status").output
     assert "? unknown" in said
     assert "not known: no broker answers" in said

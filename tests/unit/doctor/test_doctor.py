@@ -22,7 +22,7 @@ from threebrokers.cluster.process import MARK, BrokerProcess, Identity, identify
 from threebrokers.cluster.state_file import Bench, save
 from threebrokers.doctor import Finding, addresses, brokers, checks, groups, machine, processes, run, state
 from threebrokers.doctor.processes import RunningBench
-from threebrokers.kafka.state import Broker, Sight
+from threebrokers.kafka.state import ClusterState, MetadataBroker
 from threebrokers.waiting import quiet_wait
 
 GONE = 2**22 + 1  # more than any process id of Linux
@@ -189,12 +189,12 @@ class TestLinks:
 
 class TestAddresses:
     def test_all_agree(self) -> None:
-        brokers = (Broker(1, "127.0.0.1", 11092), Broker(2, "127.0.0.1", 12092))
+        brokers = (MetadataBroker(1, "127.0.0.1", 11092), MetadataBroker(2, "127.0.0.1", 12092))
         listening = {1: "127.0.0.1:11092", 2: "127.0.0.1:12092"}
         assert addresses.compare_addresses(brokers, listening, lambda host, port: True).ok
 
     def test_a_broker_sends_clients_to_another_address(self) -> None:
-        brokers = (Broker(1, "127.0.0.1", 11092), Broker(2, "kafka", 9092))
+        brokers = (MetadataBroker(1, "127.0.0.1", 11092), MetadataBroker(2, "kafka", 9092))
         listening = {1: "127.0.0.1:11092", 2: "127.0.0.1:12092"}
         found = trouble(addresses.compare_addresses(brokers, listening, lambda host, port: True))
         assert "broker 2 advertises kafka:9092 and listens at 127.0.0.1:12092" in found
@@ -202,14 +202,16 @@ class TestAddresses:
         assert "KAFKA_ADVERTISED_LISTENERS" in found
 
     def test_nobody_answers_at_the_advertised_address(self) -> None:
-        brokers = (Broker(1, "127.0.0.1", 11092),)
+        brokers = (MetadataBroker(1, "127.0.0.1", 11092),)
         found = trouble(
             addresses.compare_addresses(brokers, {1: "127.0.0.1:11092"}, lambda host, port: False)
         )
         assert "where nobody answers" in found
 
     def test_a_paused_broker_is_not_asked(self) -> None:
-        assert addresses.compare_addresses((Broker(3, "elsewhere", 1),), {}, lambda host, port: False).ok
+        assert addresses.compare_addresses(
+            (MetadataBroker(3, "elsewhere", 1),), {}, lambda host, port: False
+        ).ok
 
 
 class TestForgotten:
@@ -346,7 +348,7 @@ class TestBrokers:
 
 
 class TestGroups:
-    def sight(self, read: int, *names: str, state: str = "Stable") -> Sight:
+    def sight(self, read: int, *names: str, state: str = "Stable") -> ClusterState:
         members = (sights.member("a", 0, 1, client=names[0]), sights.member("b", client=names[-1]))
         return sights.sight(groups=(sights.group(*members, state=state, read=read),))
 

@@ -17,11 +17,11 @@ from threebrokers.kafka.background import Observer
 from threebrokers.kafka.connection import Wire
 from threebrokers.kafka.merge import View, chief, merge_topics
 from threebrokers.kafka.poller import Looker
-from threebrokers.kafka.state import PartitionSight
+from threebrokers.kafka.state import PartitionState
 
 
 def partition(leader, epoch, isr=(1, 2, 3)):
-    return PartitionSight("orders", 0, leader, epoch, (1, 2, 3), isr)
+    return PartitionState("orders", 0, leader, epoch, (1, 2, 3), isr)
 
 
 def view(leader, epoch, *, registered=(1, 2, 3), end=None, readable=None, isr=(1, 2, 3)):
@@ -39,15 +39,21 @@ def test_all_agree():
     views = {1: view(1, 4, end=9, readable=7), 2: view(1, 4, end=7), 3: view(1, 4, end=8)}
     [topic] = merge_topics(views, chief(views, 2))
     [seen] = topic.partitions
-    assert (seen.leader, seen.epoch, seen.start, seen.readable, seen.end) == (1, 4, 0, 7, 9)
-    assert seen.ends == ((1, 9), (2, 7), (3, 8))
-    assert seen.claims == ()
+    assert (
+        seen.leader,
+        seen.leader_epoch,
+        seen.log_start_offset,
+        seen.high_watermark,
+        seen.log_end_offset,
+    ) == (1, 4, 0, 7, 9)
+    assert seen.log_end_offsets == ((1, 9), (2, 7), (3, 8))
+    assert seen.stale_leaders == ()
 
 
 def test_a_leader_that_was_cut_off_still_claims_to_lead():
     views = {1: view(1, 4, end=9, readable=9), 2: view(2, 5, end=7, readable=7), 3: view(2, 5, end=7)}
     [seen] = merge_topics(views, chief(views, None))[0].partitions
-    assert (seen.leader, seen.claims, seen.readable) == (2, (1,), 7)
+    assert (seen.leader, seen.stale_leaders, seen.high_watermark) == (2, (1,), 7)
 
 
 def test_the_controllers_view_wins_among_equal_epochs():
@@ -166,7 +172,7 @@ def test_with_no_broker_the_last_known_topics_stay_and_their_age_is_told():
     )
     sight = looker.look(["orders"])
     assert [b.state for b in sight.brokers] == ["unknown"] * 3  # a process, and no answer ever
-    assert (sight.topics, sight.heard, sight.quorum_leader) == ((), None, None)
+    assert (sight.topics, sight.last_response_at, sight.quorum_leader) == ((), None, None)
     state["now"] = "down"
     gone = looker.look(["orders"])
     assert [b.state for b in gone.brokers] == ["down"] * 3

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from tests.sights import LEADERS, after_a_kill, broker, failsafe, group, member, partition, sight, topic
-from threebrokers.kafka.state import Action, Sight
+from threebrokers.kafka.state import Action, ClusterState
 from threebrokers.panel.events import events
 from threebrokers.panel.history import Story
 
@@ -29,7 +29,7 @@ def test_the_first_look_says_how_things_are():
 
 def test_nothing_happened():
     assert told(sight(1), sight(2)) == []
-    grown = topic(*(replace(p, readable=p.readable + 9) for p in failsafe().partitions))
+    grown = topic(*(replace(p, high_watermark=p.high_watermark + 9) for p in failsafe().partitions))
     assert told(sight(1), sight(2, topics=(grown,))) == []
 
 
@@ -83,7 +83,8 @@ def test_states_of_a_broker():
 
 def test_it_returns_in_sync():
     back = sight(
-        20.0, topics=(failsafe(tuple(p.leader for p in after_a_kill(0).topics[0].partitions), epoch=1),)
+        20.0,
+        topics=(failsafe(tuple(p.leader for p in after_a_kill(0).topics[0].partitions), leader_epoch=1),),
     )
     assert told(replace(after_a_kill(19.5), brokers=sight().brokers), back) == [
         "broker 2 is in sync again in all 13 partitions of failsafe"
@@ -91,8 +92,10 @@ def test_it_returns_in_sync():
 
 
 def test_no_broker_answers():
-    silent = with_brokers(13.0, *(broker(n, "unknown") for n in (1, 2, 3)), heard=11.5, quorum_leader=None)
-    assert told(replace(sight(12.0), heard=11.5), silent) == [
+    silent = with_brokers(
+        13.0, *(broker(n, "unknown") for n in (1, 2, 3)), last_response_at=11.5, quorum_leader=None
+    )
+    assert told(replace(sight(12.0), last_response_at=11.5), silent) == [
         "broker 1 answers nobody",
         "broker 2 answers nobody",
         "broker 3 answers nobody",
@@ -103,7 +106,10 @@ def test_no_broker_answers():
 
 
 def test_a_look_that_was_missed_is_no_news():
-    assert told(sight(1), replace(sight(1.5), heard=1.0, brokers=tuple(broker(n) for n in (1, 2, 3)))) == []
+    assert (
+        told(sight(1), replace(sight(1.5), last_response_at=1.0, brokers=tuple(broker(n) for n in (1, 2, 3))))
+        == []
+    )
     missed = sight(2, quorum_leader=None)
     story = Story()
     for look in (sight(1), missed, sight(3)):
@@ -123,7 +129,7 @@ def test_the_quorum_is_without_a_leader_for_a_moment():
     gone = with_brokers(10.4, broker(1, "down", registered=True), broker(2), broker(3), quorum_leader=None)
     kill = Action(10.0, "kill", 1)
     assert told(sight(9.9), gone, kill)[-1] == "nobody leads the quorum now: a new leader must be elected"
-    assert told(gone, replace(gone, at=11.0, heard=11.0, quorum_leader=3), kill) == [
+    assert told(gone, replace(gone, at=11.0, last_response_at=11.0, quorum_leader=3), kill) == [
         "broker 3 leads the quorum now, at most 1.0 s after the kill"
     ]
 
@@ -131,7 +137,7 @@ def test_the_quorum_is_without_a_leader_for_a_moment():
 def test_a_topic_is_deleted_made_and_made_anew():
     assert told(sight(1), sight(2, topics=())) == ["failsafe was deleted"]
     assert told(sight(1, topics=()), sight(2)) == ["failsafe is here: 13 partitions"]
-    empty = failsafe(readable=0, ends=((1, 0), (2, 0), (3, 0)))
+    empty = failsafe(high_watermark=0, log_end_offsets=((1, 0), (2, 0), (3, 0)))
     assert told(sight(1), sight(2, topics=(empty,))) == ["failsafe was deleted and made anew: 13 partitions"]
     more = topic(*failsafe().partitions, partition(13, 1))
     assert told(sight(1), sight(2, topics=(more,))) == ["failsafe has 14 partitions now, not 13"]
@@ -140,20 +146,22 @@ def test_a_topic_is_deleted_made_and_made_anew():
 def test_a_partition_loses_its_leader_and_finds_one():
     alone = sight(2, topics=(failsafe((None, *LEADERS[1:]), isr=(1, 2, 3)),))
     assert told(sight(1), alone) == ["partition 0 of failsafe has no leader: nobody can write or read there"]
-    back = sight(3, topics=(failsafe((3, *LEADERS[1:]), isr=(1, 2, 3), epoch=1),))
+    back = sight(3, topics=(failsafe((3, *LEADERS[1:]), isr=(1, 2, 3), leader_epoch=1),))
     assert told(alone, back) == ["1 partition of failsafe has a leader again: 0 → broker 3"]
 
 
 def test_an_unclean_election_says_what_is_missing():
-    before = sight(1, topics=(topic(partition(0, 1, (1,), ends=((1, 60), (2, 48)))),))
-    after = sight(2, topics=(topic(partition(0, 2, (2,), epoch=1, ends=((2, 48),))),))
+    before = sight(1, topics=(topic(partition(0, 1, (1,), log_end_offsets=((1, 60), (2, 48)))),))
+    after = sight(2, topics=(topic(partition(0, 2, (2,), leader_epoch=1, log_end_offsets=((2, 48),))),))
     words = told(before, after)
     assert "broker 2 leads partition 0 of failsafe although it was not in sync" in words
     assert "partition 0 of failsafe goes on at offset 48, but its old leader had reached 60" in words
 
 
 def test_a_split_brain_is_told():
-    before, after = (topic(partition(0, 3, (2, 3), epoch=5, claims=claims)) for claims in ((), (1,)))
+    before, after = (
+        topic(partition(0, 3, (2, 3), leader_epoch=5, stale_leaders=claims)) for claims in ((), (1,))
+    )
     assert told(sight(1, topics=(before,)), sight(2, topics=(after,))) == [
         "broker 1 still believes that it leads partition 0 of failsafe: broker 3 does"
     ]
@@ -163,7 +171,7 @@ def test_a_split_brain_is_told():
 
 
 def test_fifty_topics_are_told_in_one_line():
-    def fifty(look: Sight):
+    def fifty(look: ClusterState):
         names = [f"topic-{n}" for n in range(50)]
         return replace(look, topics=tuple(topic(*look.topics[0].partitions, name=name) for name in names))
 

@@ -93,7 +93,7 @@ def test_buttons_fit_the_state_and_say_what_they_cost():
 
 
 def test_a_follower_that_is_behind_says_by_how_many_records():
-    p = partition(0, 1, (1, 2), ends=((1, 340), (2, 338), (3, 300)), readable=338)
+    p = partition(0, 1, (1, 2), log_end_offsets=((1, 340), (2, 338), (3, 300)), high_watermark=338)
     row = drawn(sight(topics=(topic(p),)))["topics"][0]["rows"][0]
     assert [(c["kind"], c["behind"]) for c in row["copies"]] == [
         ("leader", ""),
@@ -106,7 +106,7 @@ def test_a_follower_that_is_behind_says_by_how_many_records():
 
 
 def test_split_brain_and_a_partition_without_a_leader():
-    look = sight(topics=(topic(partition(0, 3, (2, 3), claims=(1,)), partition(1, None)),))
+    look = sight(topics=(topic(partition(0, 3, (2, 3), stale_leaders=(1,)), partition(1, None)),))
     assert copies(look)[0] == ("claim", "⚑", "claims")
     assert drawn(look)["topics"][0]["rows"][1]["leaderless"]
     assert drawn(look)["topics"][0]["summary"] == "2 partitions; 1 without a leader"
@@ -118,7 +118,7 @@ def test_a_copy_that_there_is_not():
 
 def test_bars_keep_their_scale_while_records_come():
     def scale(end):
-        row = partition(0, 1, readable=end, ends=((1, end),))
+        row = partition(0, 1, high_watermark=end, log_end_offsets=((1, end),))
         return drawn(sight(topics=(topic(row),)))["topics"][0]["scale"]
 
     assert [scale(end) for end in (0, 9, 11, 99, 120, 480, 501)] == [
@@ -130,7 +130,7 @@ def test_bars_keep_their_scale_while_records_come():
         ["0", "500"],
         ["0", "1,000"],
     ]
-    late = partition(0, 1, start=1_000_200, readable=1_000_300, ends=((1, 1_000_300),))
+    late = partition(0, 1, log_start_offset=1_000_200, high_watermark=1_000_300, log_end_offsets=((1, 1_000_300),))
     made = drawn(sight(topics=(topic(late),)))["topics"][0]
     assert made["scale"] == ["1,000,200", "1,000,300"]
     assert made["rows"][0]["marks"] == {"start": 0.0, "committed": None, "readable": 100.0, "end": 100.0}
@@ -155,12 +155,14 @@ def test_fifty_topics_are_folded_until_one_is_opened():
 
 
 def test_no_broker_answers():
-    silent = sight(20.0, brokers=tuple(broker(n, "unknown", since=11.0) for n in (1, 2, 3)), heard=11.0)
+    silent = sight(
+        20.0, brokers=tuple(broker(n, "unknown", since=11.0) for n in (1, 2, 3)), last_response_at=11.0
+    )
     assert drawn(silent)["alarm"] == (
         "No broker has answered for 9.0 s: topics and groups are shown as they were then"
     )
     assert len(drawn(silent)["topics"][0]["rows"]) == 13
-    assert drawn(replace(silent, heard=None, topics=()))["alarm"] == "No broker has answered yet"
+    assert drawn(replace(silent, last_response_at=None, topics=()))["alarm"] == "No broker has answered yet"
     assert drawn(sight(down=(2, 3)))["alarm"].startswith("The quorum is lost")
 
 
@@ -181,7 +183,7 @@ def test_a_group_and_who_reads_what():
 
 
 def test_the_same_in_words():
-    p = partition(0, 3, (3,), claims=(1,), readable=290, ends=((3, 300), (1, 310)))
+    p = partition(0, 3, (3,), stale_leaders=(1,), high_watermark=290, log_end_offsets=((3, 300), (1, 310)))
     look = sight(
         9.0,
         brokers=(broker(1), broker(2, "down", since=1.0), broker(3)),
@@ -200,7 +202,9 @@ def test_the_same_in_words():
         "Group alerts: stable; broker 1 coordinates it; lag 40.",
         "alerts, member a: reads failsafe 0.",
     ]
-    assert "No broker has answered for 3.0 s: the rest is from then." in words(replace(look, heard=6.0))
+    assert "No broker has answered for 3.0 s: the rest is from then." in words(
+        replace(look, last_response_at=6.0)
+    )
 
 
 def test_durations():

@@ -6,17 +6,17 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.recordings import KILL, PAUSE, START, a_kill_and_a_pause, at, beats, every, sight
 
+from tests.recordings import KILL, PAUSE, START, a_kill_and_a_pause, at, beats, every, sight
 from threebrokers.errors import LabError
 from threebrokers.kafka.state import (
     Action,
-    BrokerSight,
-    GroupSight,
-    MemberSight,
-    PartitionSight,
-    Sight,
-    TopicSight,
+    BrokerState,
+    ClusterState,
+    GroupState,
+    MemberState,
+    PartitionState,
+    TopicState,
 )
 from threebrokers.recorder import Recording
 from threebrokers.recorder.data import Burst, Flow, Mark, Missed, RecordingData
@@ -93,7 +93,7 @@ def test_nobody_leads_while_the_leader_that_is_told_is_down(recording):
 
 
 def test_nothing_follows_from_a_leader_that_only_does_not_answer():
-    quiet = replace(sight(1), brokers=(BrokerSight(2, "unknown", at(0)),))
+    quiet = replace(sight(1), brokers=(BrokerState(2, "unknown", at(0)),))
     assert Recording(RecordingData(at(0), at(2), sights=(sight(0), quiet, sight(2)))).gaps(0) == []
 
 
@@ -205,21 +205,21 @@ NUMBERS = st.lists(st.integers(1, 3), max_size=3, unique=True).map(tuple)
 @st.composite
 def any_sight(draw, moment):
     topics = draw(st.lists(st.sampled_from(["a", "b", "with-dash.and_dot"]), max_size=2, unique=True))
-    return Sight(
+    return ClusterState(
         at=moment,
         brokers=tuple(
-            BrokerSight(
+            BrokerState(
                 n, draw(st.sampled_from(["up", "down", "paused"])), draw(SECONDS), draw(st.booleans())
             )
             for n in (1, 2, 3)
         ),
         quorum_leader=draw(BROKER),
-        quorum_epoch=draw(st.integers(-1, 9)),
+        quorum_leader_epoch=draw(st.integers(-1, 9)),
         topics=tuple(
-            TopicSight(
+            TopicState(
                 topic,
                 tuple(
-                    PartitionSight(
+                    PartitionState(
                         topic,
                         number,
                         draw(BROKER),
@@ -237,10 +237,10 @@ def any_sight(draw, moment):
             for topic in topics
         ),
         groups=tuple(
-            GroupSight(name, "Stable", draw(BROKER), (MemberSight("m", "c", draw(PLACES)),), draw(COMMITTED))
+            GroupState(name, "Stable", draw(BROKER), (MemberState("m", "c", draw(PLACES)),), draw(COMMITTED))
             for name in draw(st.lists(st.sampled_from(["g", "h"]), max_size=2, unique=True))
         ),
-        heard=draw(st.sampled_from([None, moment, at(-1)])),
+        last_response_at=draw(st.sampled_from([None, moment, at(-1)])),
     )
 
 
@@ -271,14 +271,14 @@ def test_five_minutes_stay_below_five_megabytes(tmp_path):
     def look(n):
         ends = ((1, 9_000_000 + 7 * n), (2, 9_000_000 + 7 * n), (3, 9_000_000 + 7 * n - 1))
         partitions = (
-            replace(first, topic=name, id=number, readable=9_000_000 + 7 * n, ends=ends)
+            replace(first, topic=name, id=number, high_watermark=9_000_000 + 7 * n, log_end_offsets=ends)
             for number in range(count)
         )
         told = sight(n / 10)
         moved = tuple((name, number, 9_000_000 + 5 * n) for number in range(count))
         groups = (replace(told.groups[0], committed=moved),)
         brokers = tuple(replace(b, rss=200_000_000 + n // 50 * 1_000_000) for b in told.brokers)
-        topics = (TopicSight(name, tuple(partitions)),)
+        topics = (TopicState(name, tuple(partitions)),)
         return replace(told, topics=topics, groups=groups, brokers=brokers)
 
     beat = every(0.02, 0, 300)

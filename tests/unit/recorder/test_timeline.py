@@ -6,9 +6,9 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
-from tests.recordings import KILL, a_kill_and_a_pause, at, beats, every, sight
 
-from threebrokers.kafka.state import Action, GroupSight, MemberSight
+from tests.recordings import KILL, a_kill_and_a_pause, at, beats, every, sight
+from threebrokers.kafka.state import Action, GroupState, MemberState
 from threebrokers.recorder import Recording, svg
 from threebrokers.recorder.data import Burst, Flow, Mark, Missed, RecordingData
 from threebrokers.recorder.gaps import Gap
@@ -67,7 +67,7 @@ def test_a_partition_without_a_leader_was_seen_so():
 
 
 def test_two_that_believe_they_lead_are_both_shown():
-    led, _ = topic_lanes(RecordingData(at(0), at(2), sights=(sight(0, leader=3, claims=(2,)),)))
+    led, _ = topic_lanes(RecordingData(at(0), at(2), sights=(sight(0, leader=3, stale=(2,)),)))
     assert spans(led) == [(0, 2, "3 · 2 believes that it leads too", True)]
 
 
@@ -91,7 +91,7 @@ def test_leaders_of_many_partitions_are_counted():
 
 
 def test_old_news_is_not_drawn_as_seen():
-    old = replace(sight(1), heard=at(0))
+    old = replace(sight(1), last_response_at=at(0))
     led, copies = topic_lanes(RecordingData(at(0), at(3), sights=(sight(0), old, sight(2))))
     assert [words for _, _, words, _ in spans(led)] == ["2", "nothing told", "2"]
     assert [words for _, _, words, _ in spans(copies)] == ["all 3 copies", "nothing told", "all 3 copies"]
@@ -114,8 +114,8 @@ def test_the_quorum_of_a_paused_leader_has_none():
 
 def test_groups_say_who_reads_what():
     def group(seconds, *members, state="Stable", coordinator=1):
-        made = tuple(MemberSight(name, "c", tuple(("beat", n) for n in parts)) for name, parts in members)
-        return replace(sight(seconds), groups=(GroupSight("ear", state, coordinator, made),))
+        made = tuple(MemberState(name, "c", tuple(("beat", n) for n in parts)) for name, parts in members)
+        return replace(sight(seconds), groups=(GroupState("ear", state, coordinator, made),))
 
     recording = RecordingData(
         at(0),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests import sights
-from threebrokers.kafka.state import GroupSight
+from threebrokers.kafka.state import GroupState
 from threebrokers.why_empty import Answer, explain, reasons
 from threebrokers.why_empty.explain import gathered
 from threebrokers.why_empty.facts import Client, Facts, Place
@@ -15,7 +15,7 @@ from threebrokers.why_empty.facts import Client, Facts, Place
 ALL = (*reasons.AT_ONCE, *reasons.AFTER_WATCHING)
 PLACE = Place(0, 1, (1, 2, 3), start=0, end=9, readable=9, stable=9, committed=9, holder="me")
 MINE = Client(member="me", assigned=frozenset({0}), subscribed=("orders",), reset="earliest")
-GROUP = GroupSight("alerts", "Stable", 1, (sights.member("me", 0),), ())
+GROUP = GroupState("alerts", "Stable", 1, (sights.member("me", 0),), ())
 FACTS = Facts("orders", GROUP, names=("orders", "__consumer_offsets"), places=(PLACE,), client=MINE)
 
 
@@ -39,7 +39,7 @@ def with_client(**more: Any) -> Facts:
         (FACTS, "all read", "committed the end in partition 0"),
         (replace(FACTS, client=None), "all read", "everywhere"),
         (with_place(committed=3, position=9), "all read", "this consumer has read"),
-        (replace(FACTS, heard=False), "no broker", "threebrokers up"),
+        (replace(FACTS, last_response_at=False), "no broker", "threebrokers up"),
         (replace(FACTS, exists=False, places=()), "no topic", "There is no topic 'orders'"),
         (with_place(leader=None, start=None), "no leader", "ask again"),
         (with_place(leader=2, start=None), "no leader", "is led by broker 2, which cannot be asked"),
@@ -95,7 +95,7 @@ def test_a_consumer_with_a_pattern_may_mean_this_topic() -> None:
 
 def test_partitions_given_by_hand_need_no_group() -> None:
     by_hand = Client(assigned=frozenset({0}), reset="earliest")
-    group = GroupSight("alerts", "Dead", None)
+    group = GroupState("alerts", "Dead", None)
     assert answered(replace(FACTS, group=group, client=by_hand)).cause == "all read"
 
 
@@ -132,6 +132,6 @@ def test_the_coordinator_is_who_leads_the_groups_partition() -> None:
 
 def test_nobody_answers() -> None:
     silent = SimpleNamespace(
-        looker=lambda: SimpleNamespace(look=lambda *_: sights.sight(heard=None), close=int)
+        looker=lambda: SimpleNamespace(look=lambda *_: sights.sight(last_response_at=None), close=int)
     )
     assert explain(silent, "alerts", "orders", settle=0).cause == "no broker"  # type: ignore[arg-type]
