@@ -130,7 +130,8 @@ def test_bars_keep_their_scale_while_records_come():
         ["0", "500"],
         ["0", "1,000"],
     ]
-    late = partition(0, 1, log_start_offset=1_000_200, high_watermark=1_000_300, log_end_offsets=((1, 1_000_300),))
+    offsets = {"log_start_offset": 1_000_200, "high_watermark": 1_000_300}
+    late = partition(0, 1, log_end_offsets=((1, 1_000_300),), **offsets)
     made = drawn(sight(topics=(topic(late),)))["topics"][0]
     assert made["scale"] == ["1,000,200", "1,000,300"]
     assert made["rows"][0]["marks"] == {"start": 0.0, "committed": None, "readable": 100.0, "end": 100.0}

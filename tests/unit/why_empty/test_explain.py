@@ -39,7 +39,7 @@ def with_client(**more: Any) -> Facts:
         (FACTS, "all read", "committed the end in partition 0"),
         (replace(FACTS, client=None), "all read", "everywhere"),
         (with_place(committed=3, position=9), "all read", "this consumer has read"),
-        (replace(FACTS, last_response_at=False), "no broker", "threebrokers up"),
+        (replace(FACTS, heard=False), "no broker", "threebrokers up"),
         (replace(FACTS, exists=False, places=()), "no topic", "There is no topic 'orders'"),
         (with_place(leader=None, start=None), "no leader", "ask again"),
         (with_place(leader=2, start=None), "no leader", "is led by broker 2, which cannot be asked"),
