@@ -15,7 +15,7 @@ from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource
 
 from tests.commands import run
 from threebrokers.cluster import Cluster, engine, topics
-from threebrokers.doctor import Finding, examine, processes
+from threebrokers.doctor import Finding, checks, examine
 from threebrokers.doctor.groups import look_at_rebalances, look_for_forgotten_members, look_for_frozen
 from threebrokers.kafka.state import ClusterState
 from threebrokers.waiting import quiet_wait
@@ -36,7 +36,7 @@ while True:
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other tests' brokers on this machine are no trouble here."""
-    monkeypatch.setattr(processes, "benches", list)
+    monkeypatch.setattr(checks, "benches", list)
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ first.sparkContext._gateway.proc.wait()
 print(count(session(), sys.argv[1]))
 """
 AFRESH = """
-from threebrokers.opening import join_lab
+from threebrokers.lab.opening import join_lab
 lab = join_lab("12", "afresh")
 rows = session().range(50).selectExpr("CAST(id AS STRING) AS key", "CAST(id AS STRING) AS value")
 for _ in range(4):

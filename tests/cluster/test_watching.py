@@ -40,7 +40,7 @@ def test_a_group_its_members_and_what_it_committed(cluster, looker, orders, tmp_
     for n in range(30):
         producer.produce(orders, str(n), partition=n % 3)
     producer.flush()
-    ends = tuple((orders, p.id, p.end) for p in partitions(looker, orders))
+    ends = tuple((orders, p.id, p.log_end_offset) for p in partitions(looker, orders))
     consumer = clients.consumer(
         {"group.id": name, "auto.offset.reset": "earliest", "group.protocol": protocol}
     )
@@ -65,13 +65,13 @@ def test_records_that_no_follower_has_are_not_readable(cluster, looker, orders, 
     # A fetch that was open when its follower was paused may still be answered, without being taken.
     clients = Clients(cluster.bootstrap, tmp_path)
     producer = clients.producer({"acks": 1})
-    before = partitions(looker, orders)[0].end
+    before = partitions(looker, orders)[0].log_end_offset
     for _ in range(3):
         producer.produce(orders, "new", partition=0)
         producer.flush()
     [seen] = [p for p in partitions(looker, orders) if p.id == 0]
-    assert seen.end == before + 3
-    assert seen.high_watermark < seen.end
+    assert seen.log_end_offset == before + 3
+    assert seen.high_watermark < seen.log_end_offset
     assert dict(seen.log_end_offsets).keys() == {leader}
     for n in followers:
         cluster.resume(n)

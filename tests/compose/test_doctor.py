@@ -13,7 +13,7 @@ import pytest
 from threebrokers.cluster import Cluster, docker, engine, state_file, topics
 from threebrokers.cluster.compose import DATA, FILE
 from threebrokers.cluster.containers import PROJECT, SERVICE, Containers
-from threebrokers.doctor import Finding, containers, examine, processes
+from threebrokers.doctor import Finding, checks, containers, examine
 from threebrokers.waiting import quiet_wait
 from threebrokers.why_empty import explain
 
@@ -26,7 +26,7 @@ GREEDY = 'x=$(head -c 100000000 /dev/zero | tr "\\0" x); echo ${#x}'
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other tests' brokers on this machine are no trouble here."""
-    monkeypatch.setattr(processes, "benches", list)
+    monkeypatch.setattr(checks, "benches", list)
     monkeypatch.setattr(containers, "running", list)
 
 

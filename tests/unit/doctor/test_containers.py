@@ -12,7 +12,7 @@ from docker.transport import unixconn
 
 from threebrokers.cluster import ports
 from threebrokers.cluster.containers import PROJECT
-from threebrokers.doctor import Finding, containers, processes, run
+from threebrokers.doctor import Finding, checks, containers, run
 
 Fake = Callable[..., None]
 
@@ -21,7 +21,7 @@ Fake = Callable[..., None]
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("THREEBROKERS_CLUSTER", "compose")
-    monkeypatch.setattr(processes, "benches", list)
+    monkeypatch.setattr(checks, "benches", list)
     return tmp_path
 
 
