@@ -19,8 +19,8 @@ from packaging.utils import canonicalize_name
 from threebrokers.cluster.lockfile import locked
 from threebrokers.cluster.settings import TABLE
 from tools import ROOT as REPO
-from tools.publish import jars_lock
-from tools.setup import conda_file, packages, requirements
+from tools.publish import jars_lock, requirements
+from tools.setup import conda_file, packages
 
 PROJECT: dict[str, Any] = tomllib.loads((REPO / "pyproject.toml").read_text("utf-8"))["project"]
 NEEDED = [Requirement(text) for text in (*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["test"])]
