@@ -62,15 +62,13 @@ compose: authors  ## write the settings of threebrokers/cluster/settings.py into
 topics: authors  ## build docs/topics.md and list what no lab meets yet
 	@$(RUN) tools topics
 
-lint: authors  ## check style and types
-	@$(RUN) ruff check
-	@$(RUN) ruff format --check
-	@$(RUN) mypy
+lint: authors  ## check style, types, who imports whom, and what is declared
+	@$(RUN) tools lint
 
 lock: authors  ## resolve Kafka's and Spark's jars anew (versions: tools/publish/jars_lock.py)
 	@$(RUN) tools lock
 
-lock-python: authors  ## resolve the Python packages anew, with their hashes (newer ones: tools/setup/requirements.py)
+lock-python: authors  ## resolve the Python packages anew, with their hashes (newer ones: tools/publish/requirements.py)
 	@$(RUN) tools lock-python
 
 runtime authors:

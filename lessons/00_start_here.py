@@ -27,7 +27,7 @@ lab = open_lab("00")
 
 # %%
 ticks = lab.fresh_topic("ticks", partitions=3, replication_factor=3)
-lab.cluster.watch(ticks)
+lab.watch(ticks)
 
 # %% [markdown]
 # Each broker has a card. Below the cards is `ticks`, a **topic**: a name under which messages are sent. It has three parts, its **partitions**. Each broker has a copy of each partition. One copy is the **leader**, which programs write to; the others follow it and are **in sync**. You need no more of this now. Labs 01 to 03 tell it slowly.
@@ -50,7 +50,7 @@ lab.cluster.watch(ticks)
 from threebrokers.lab.scenarios import away, together
 
 together(lab)
-panel = lab.cluster.watch(ticks)
+panel = lab.watch(ticks)
 # TODO: in the panel below, press kill on broker 2, watch, then press start
 # BEGIN SOLUTION
 lab.cluster.kill(2)

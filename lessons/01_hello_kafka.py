@@ -159,7 +159,7 @@ guess.compare(stored)
 # The panel below shows the cluster while you work: each partition, its leader, its copies, and how long its log is. It looks twice a second. Run it, then the cell after it, and see the numbers grow. (It has buttons too, to stop a broker. They are for labs 03 and 04; if you press one, the lab's first cell brings the broker back.)
 
 # %%
-lab.cluster.watch(hello)
+lab.watch(hello)
 
 # %%
 producer.flush()

@@ -19,7 +19,7 @@ lab = open_lab("03")
 
 # %%
 failsafe = lab.fresh_topic("failsafe", partitions=13, replication_factor=3)
-lab.cluster.watch(failsafe)
+lab.watch(failsafe)
 
 # %% [markdown] covers="A031 B063"
 # The panel shows the real brokers and goes on showing them while you read. You may press its buttons; before you go on, start again what you have ended. (*Kill* is a power cut: no time for a last word. *Stop* shuts a broker down in order. *Pause* freezes it: the process is there and answers nobody.)

@@ -7,6 +7,7 @@ WORDS = {
     "build": ("lessons.build", "build labs/ and solutions/ from lessons/"),
     "run": ("lessons.run", "run the solutions whose sources changed, and keep their outputs"),
     "test": ("proof.test", "run the tests, parts and labs side by side"),
+    "lint": ("proof.lint", "check style, types, who imports whom, and what is declared"),
     "repeat-tests": ("proof.repeat_tests", "run the tests that touch brokers many times"),
     "nbval": ("proof.nbval", "run the solutions again and compare with what they hold"),
     "repeat": ("proof.repeat", "run a solution many times and count what came true"),
@@ -15,7 +16,7 @@ WORDS = {
     "topics": ("publish.topics", "build docs/topics.md and list what no lab meets yet"),
     "compose": ("publish.compose_file", "write the settings of the brokers into docker-compose.yml"),
     "lock": ("publish.jars_lock", "resolve Kafka's and Spark's jars anew"),
-    "lock-python": ("setup.requirements", "resolve the Python packages anew, with their hashes"),
+    "lock-python": ("publish.requirements", "resolve the Python packages anew, with their hashes"),
     "clean": ("publish.clean", "stop the brokers and delete all that was set up"),
 }
 

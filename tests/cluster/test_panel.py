@@ -7,7 +7,7 @@ import pytest
 
 from threebrokers import clock
 from threebrokers.cluster import Cluster, topics
-from threebrokers.panel import Panel
+from threebrokers.panel import Panel, Panels
 from threebrokers.waiting import quiet_wait
 
 STILL_SECONDS = 1.0
@@ -16,10 +16,10 @@ STILL_SECONDS = 1.0
 @pytest.fixture
 def panel(cluster: Cluster) -> Iterator[Panel]:
     topics.create(cluster, "panel", 13, 3, {})
-    panel = cluster.watch("panel", group="nobody-reads")
-    yield panel
+    panels = Panels()
+    yield panels.watch(cluster, ["panel"], ["nobody-reads"])
     cluster.up()
-    cluster.end_panels()
+    panels.end()
     topics.delete(cluster, ["panel"])
 
 

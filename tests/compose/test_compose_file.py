@@ -134,8 +134,8 @@ def test_kafkas_own_topics_have_three_copies(admin, servers):
     consumer.subscribe(["nothing"])
     consumer.poll(0.1)  # asks for the group's coordinator, which makes the topic
     Producer({"bootstrap.servers": servers, "transactional.id": "t"}).init_transactions(PATIENCE)
-    for name in ("__consumer_offsets", "__transaction_state"):
-        assert quiet_wait(lambda name=name: copies(admin, name) == [3, 3, 3], PATIENCE)
+    names = ("__consumer_offsets", "__transaction_state")
+    assert quiet_wait(lambda: all(copies(admin, name) == [3, 3, 3] for name in names), PATIENCE)
     consumer.close()
     assert setting(admin, ResourceType.TOPIC, "__transaction_state", "min.insync.replicas") == "2"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from threebrokers.cluster import Cluster, docker, engine, state_file, topics
-from threebrokers.cluster.compose import DATA, FILE
+from threebrokers.cluster import Cluster, docker, state_file, topics
+from threebrokers.cluster.compose import DATA, FILE, ComposeEngine
 from threebrokers.cluster.containers import PROJECT, SERVICE, Containers
 from threebrokers.doctor import Finding, checks, containers, examine
 from threebrokers.waiting import quiet_wait
@@ -39,7 +39,7 @@ def healthy(cluster: Cluster) -> Iterator[Cluster]:
 
 @pytest.fixture
 def project(home: Path) -> Containers:
-    return engine.chosen(home).containers
+    return ComposeEngine(home).containers
 
 
 def troubles() -> dict[str, Finding]:

@@ -50,9 +50,9 @@ class Keeping(Basis):
     def test_brokers_outlive_a_killed_kernel_that_started_one(self, healthy):
         healthy.kill(3)
         program = "from threebrokers import Cluster; Cluster().start(3); print('up', flush=True); input()"
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        words, pipe = [sys.executable, "-c", program], subprocess.PIPE
         # A signal to a kernel goes to all processes of its group.
-        kernel = subprocess.Popen([sys.executable, "-c", program], **pipes, text=True, process_group=0)
+        kernel = subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True, process_group=0)
         with kernel:
             assert kernel.stdout is not None
             assert kernel.stdout.readline() == "up\n"

@@ -74,8 +74,10 @@ def _flight(record: Record) -> Flight:
 
 
 def _keyed(stored: list[Stored], logs: Mapping[str, list[Stored]]) -> None:
-    """Refuse records without any key, also if they went to one partition: a quick loop can end before the
-    client has turned to another one."""
+    """Refuse records without any key, also if they went to one partition.
+
+    A quick loop can end before the client has turned to another one.
+    """
     if any(record.key is not None for record, _ in stored):
         return
     tail, spread = _most_spread(logs)

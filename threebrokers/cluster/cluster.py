@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
 
     from threebrokers.kafka.poller import Looker
-    from threebrokers.panel import Panel, Panels
 
 START_SECONDS = 60.0
 VIEW_SECONDS = 2.0
@@ -38,7 +37,6 @@ class Cluster:
     def __init__(self, home: Path | None = None, engine_name: str = "") -> None:
         self._engine = engine.chosen(home or places.home(), engine_name)
         self._hearers: list[Callable[[Action], None]] = []
-        self._panels: Panels | None = None
 
     @property
     def engine(self) -> str:
@@ -206,22 +204,6 @@ class Cluster:
             return seen
         finally:
             looker.close()
-
-    def watch(self, *topics: str, group: str | Sequence[str] = ()) -> "Panel":
-        """Return a live panel of these topics (all but Kafka's own if none is named) and groups.
-
-        It shows brokers, leaders, copies, logs and groups twice a second, and has buttons to break them.
-        A panel that the same cell made in an earlier run is closed first.
-        """
-        from threebrokers.panel import Panels  # widgets only where one is shown
-
-        self._panels = self._panels or Panels()
-        return self._panels.watch(self, topics or None, (group,) if isinstance(group, str) else tuple(group))
-
-    def end_panels(self) -> None:
-        """Stop the panels that this object has made; their last pictures stay."""
-        if self._panels:
-            self._panels.end()
 
     def views(self, topics: list[str] | None = None) -> dict[int, MetadataState]:
         """Return what each running broker says by itself: they need not agree at every moment.

@@ -137,8 +137,10 @@ class Containers:
         return True
 
     def _thaw(self, container: Container) -> None:
-        """Let a frozen container go on: it hears no request to end, and a health probe that is frozen with
-        it can hold up Docker itself, which then neither ends nor starts it."""
+        """Let a frozen container go on: it hears no request to end.
+
+        A health probe that is frozen with it can hold up Docker, which then neither ends nor starts it.
+        """
         if container.state == "paused":
             self._docker.unpause(container.id)
 

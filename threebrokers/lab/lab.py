@@ -19,6 +19,7 @@ from threebrokers.program import Program, Programs
 from threebrokers.why_empty import Answer, explain
 
 if TYPE_CHECKING:
+    from threebrokers.panel import Panel, Panels
     from threebrokers.predictions import Prediction
     from threebrokers.recorder import Recorder
 
@@ -61,6 +62,7 @@ class Lab:
         self._prefix = os.environ.get("THREEBROKERS_PREFIX", "")
         self._admins: list[AdminClient] = []
         self._clients = Clients(cluster.bootstrap, paths.home())
+        self._panels: Panels | None = None
         self._predictions: dict[str, Prediction] = {}
         self.programs = Programs(paths.home(), number, opened)
 
@@ -138,6 +140,18 @@ class Lab:
         book = Book.joined(place(paths.home(), self.number, self.topic(name)))
         return Ledger(book, self._clients, self.cluster)
 
+    def watch(self, *topics: str, group: str | Sequence[str] = ()) -> "Panel":
+        """Return a live panel of these topics (all but Kafka's own if none is named) and groups.
+
+        It shows brokers, leaders, replicas, logs and groups twice a second, and has buttons to break them.
+        A panel that the same cell made in an earlier run is closed first.
+        """
+        from threebrokers.panel import Panels  # widgets only where one is shown
+
+        self._panels = self._panels or Panels()
+        groups = (group,) if isinstance(group, str) else tuple(group)
+        return self._panels.watch(self.cluster, topics or None, groups)
+
     def record(self, *topics: str, groups: Sequence[str] = ()) -> "Recorder":
         """Return a recording, for `with lab.record() as recording:`, of these topics and groups (full names).
 
@@ -193,7 +207,8 @@ class Lab:
     def close(self) -> None:
         """End the programs, close the clients that this lab made, and stop its panels."""
         self.programs.close()
-        self.cluster.end_panels()
+        if self._panels:
+            self._panels.end()
         self._clients.close()
 
     def clear(self, module: ModuleType) -> None:

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from threebrokers.cluster import Cluster, topics
 from threebrokers.kafka.clients import Clients
+from threebrokers.panel import Panels
 from threebrokers.recorder import Recorder
 
 TOPIC, PARTITIONS = "bench-recorded", 13
@@ -42,11 +43,12 @@ class Bench:
     def panel_share(self) -> float:
         """Return what share (%) of one core a live panel takes beside that heartbeat."""
         alone = self._beat()
-        self._cluster.watch(TOPIC)
+        panels = Panels()
+        panels.watch(self._cluster, [TOPIC])
         try:
             return 100 * (self._beat() - alone)
         finally:
-            self._cluster.end_panels()
+            panels.end()
 
     def size(self) -> float:
         """Return how large (MB) a recording of five minutes of that heartbeat is, from a part of it."""

@@ -26,7 +26,7 @@ from tools.proof import jobs, report
 from tools.proof.jobs import Job
 from tools.proof.steps import steps
 
-QUICK, TOOLS, BROKERS, BROWSER = "quick tests", "kernels and tools", "brokers", "browser"
+QUICK, LINT, TOOLS, BROKERS, BROWSER = "quick tests", "lint", "kernels and tools", "brokers", "browser"
 LAB, CONTAINERS = "lab", "containers"
 WITHOUT_BROKERS = ("tests/unit", "tests/tools")
 # A lab in which brokers are killed, stopped or cut off shows its engine; any other shows only Kafka.
@@ -97,6 +97,7 @@ def breaks_brokers(lesson: Lesson) -> bool:
 def _of_no_lab() -> list[Job]:
     return [
         _pytest(QUICK, "without brokers", *WITHOUT_BROKERS, "-m", "not programs", gate=True),
+        _pytest(LINT, "style, types, imports", "tests/lint", gate=True),
         _pytest(TOOLS, "without brokers", *WITHOUT_BROKERS, "-m", "programs", expected=FILE_SECONDS),
         *_broker_runs(),
         *_each_file("tests/browser", BROWSER),

@@ -26,7 +26,7 @@ def named(path: Path, method: str) -> set[str]:
     """Return the texts that a lesson, its wrong answers too, gives to `lab.<method>(…)`."""
     calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
     found = [call for call in calls if ast.unparse(call.func) == f"lab.{method}" and call.args]
-    return {call.args[0].value for call in found if isinstance(call.args[0], ast.Constant)}
+    return {str(call.args[0].value) for call in found if isinstance(call.args[0], ast.Constant)}
 
 
 @each_lesson

@@ -19,8 +19,8 @@ from packaging.utils import canonicalize_name
 from threebrokers.cluster.lockfile import locked
 from threebrokers.cluster.settings import TABLE
 from tools import ROOT as REPO
-from tools.publish import jars_lock
-from tools.setup import conda_file, packages, requirements
+from tools.publish import jars_lock, requirements
+from tools.setup import conda_file, packages
 
 PROJECT: dict[str, Any] = tomllib.loads((REPO / "pyproject.toml").read_text("utf-8"))["project"]
 NEEDED = [Requirement(text) for text in (*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["test"])]
@@ -44,8 +44,8 @@ def jar_version(group: str, name: str) -> str:
 KAFKA = jar_version("kafka", "kafka-server")
 
 
-def test_the_seconds_in_contributing_are_those_of_the_table_of_settings():
-    text = (REPO / "CONTRIBUTING.md").read_text("utf-8")
+def test_the_seconds_in_the_decisions_are_those_of_the_table_of_settings():
+    text = (REPO / "docs" / "decisions.md").read_text("utf-8")
     told = re.findall(r"`([a-z.]+\.ms)` is ([\d.]+) s\b", text)
     here = {setting.name: int(setting.here) / 1000 for setting in TABLE if setting.name.endswith(".ms")}
     assert told

@@ -1,5 +1,6 @@
 """Setting up .venv: redone when it must be, never otherwise, and each fault is one sentence."""
 
+import ast
 import collections
 import importlib.util
 import io
@@ -570,6 +571,17 @@ def test_a_newer_python_takes_over(monkeypatch: pytest.MonkeyPatch):
 def test_a_folder_of_somebody_else():
     told = cannot_write(Path("/clone/.venv"), PermissionError(13, "Permission denied", "/clone/.venv"))
     assert told.startswith("/clone/.venv cannot be used (Permission denied): give yourself the right")
+
+
+@pytest.mark.parametrize("path", sorted((REPO / "tools" / "setup").glob("*.py")), ids=lambda path: path.stem)
+def test_the_set_up_needs_nothing_that_has_to_be_installed(path: Path):
+    imported: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            imported |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            imported.add(str(node.module))
+    assert {name.partition(".")[0] for name in imported} <= {*sys.stdlib_module_names, "tools"}
 
 
 def test_requirements_txt_has_a_hash_for_everything_and_no_address():

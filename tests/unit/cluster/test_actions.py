@@ -1,6 +1,7 @@
 """What is done to brokers: under the home's lock, and dated when it is done, not when it is asked for."""
 
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
@@ -39,7 +40,8 @@ def late(monkeypatch):
 @pytest.fixture
 def here(tmp_path, monkeypatch, late):
     """The local engine of a home whose brokers stand only in its state: what is done to them takes 3 s."""
-    known = Bench("id", ports._block(0), {n: object() for n in (1, 2, 3)}, links=object())
+    some: Any = object()
+    known = Bench("id", ports._block(0), dict.fromkeys((1, 2, 3), some), links=some)
     monkeypatch.setattr(state_file, "load", lambda home: known)
     monkeypatch.setattr(state_file, "save", lambda home, bench: None)
     monkeypatch.setattr(LocalEngine, "_found", lambda self: known)

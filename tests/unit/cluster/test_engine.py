@@ -152,8 +152,8 @@ class Daemon:
 def compose(home, monkeypatch):
     """The compose engine of a home whose three brokers are up, as far as a stand-in for Docker tells."""
     made = ComposeEngine(home)
-    made.daemon = Daemon(made.containers.project)
-    monkeypatch.setattr(docker, "client", lambda: made.daemon)
+    made.daemon = Daemon(made.containers.project)  # type: ignore[attr-defined]
+    monkeypatch.setattr(docker, "client", lambda: made.daemon)  # type: ignore[attr-defined]
     (home / "compose").mkdir()
     state_file.save(home / "compose", Bench(ports=PORTS))
     return made

@@ -156,7 +156,7 @@ def test_what_an_act_breaks_in_the_panel_does_not_reach_who_acted(bench, shown):
 
 def test_a_picture_that_cannot_be_drawn_is_told_with_the_next_one(bench, shown, monkeypatch):
     with monkeypatch.context() as broken:
-        broken.setattr(live, "frame", lambda sight, scene: {}["nothing"])
+        broken.setattr(live, "frame", lambda sight, scene: dict[str, str]()["nothing"])
         bench.kill(2)
         bench.looks.append(after_a_kill(3.0))
         assert quiet_wait(lambda: len(bench.looks) == 1, 5)

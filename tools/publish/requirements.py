@@ -19,7 +19,7 @@ from tools.setup import conda_file, packages
 OLDEST = "3.11.0"
 HEAD = """\
 # The exact versions that CI proved together (Python 3.11, Linux), and the sha256 of each of their files;
-# pyproject.toml has the bounds. Written by tools/setup/requirements.py (`make lock-python`): do not edit.
+# pyproject.toml has the bounds. Written by tools/publish/requirements.py (`make lock-python`): do not edit.
 """
 NOTES = {
     "uv": "installs all that follows",
