@@ -1,4 +1,4 @@
-"""What happened since the watching began: Sights and Acts go in as they come, events come out in order."""
+"""What happened since the watching began: States and Acts go in as they come, events come out in order."""
 
 from bisect import insort
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ class Story:
     def __init__(self) -> None:
         self.begun: float | None = None
         self.actions: list[Action] = []
-        self.sight: ClusterState | None = None
+        self.state: ClusterState | None = None
         self.seen_topics: list[str] = []
         self._events: list[Event] = []
 
@@ -26,14 +26,14 @@ class Story:
         """The latest events, oldest first, at most 60."""
         return self._events[-MOST:]
 
-    def see(self, sight: ClusterState) -> None:
+    def see(self, state: ClusterState) -> None:
         """Take the next look."""
         if self.begun is None:
-            self.begun = sight.at
-        sight = remembering(self.sight, sight)
-        self._add(changes(self.sight, sight, self.actions))
-        self.sight = sight
-        self.seen_topics += [t.name for t in sight.topics if t.name not in self.seen_topics]
+            self.begun = state.at
+        state = remembering(self.state, state)
+        self._add(changes(self.state, state, self.actions))
+        self.state = state
+        self.seen_topics += [t.name for t in state.topics if t.name not in self.seen_topics]
 
     def hear(self, action: Action) -> None:
         """Take something that was done to a broker."""
