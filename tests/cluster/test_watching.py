@@ -1,8 +1,9 @@
-"""Watching real brokers while they come and go."""
+"""Polling real brokers while they come and go."""
 
 import time
 
 import pytest
+from confluent_kafka import Producer
 
 from threebrokers.cluster import topics
 from threebrokers.kafka.clients import Clients
@@ -40,7 +41,7 @@ def test_a_group_its_members_and_what_it_committed(cluster, poller, orders, tmp_
     for n in range(30):
         producer.produce(orders, str(n), partition=n % 3)
     producer.flush()
-    ends = tuple((orders, p.id, p.end) for p in partitions(poller, orders))
+    ends = tuple((orders, p.id, p.log_end_offset) for p in partitions(poller, orders))
     consumer = clients.consumer(
         {"group.id": name, "auto.offset.reset": "earliest", "group.protocol": protocol}
     )
@@ -65,13 +66,13 @@ def test_records_that_no_follower_has_are_not_readable(cluster, poller, orders, 
     # A fetch that was open when its follower was paused may still be answered, without being taken.
     clients = Clients(cluster.bootstrap, tmp_path)
     producer = clients.producer({"acks": 1})
-    before = partitions(poller, orders)[0].end
+    before = partitions(poller, orders)[0].log_end_offset
     for _ in range(3):
         producer.produce(orders, "new", partition=0)
         producer.flush()
     [seen] = [p for p in partitions(poller, orders) if p.id == 0]
-    assert seen.end == before + 3
-    assert seen.high_watermark < seen.end
+    assert seen.log_end_offset == before + 3
+    assert seen.high_watermark < seen.log_end_offset
     assert dict(seen.log_end_offsets).keys() == {leader}
     for n in followers:
         cluster.resume(n)
@@ -79,8 +80,33 @@ def test_records_that_no_follower_has_are_not_readable(cluster, poller, orders, 
     clients.close()
 
 
+def test_an_open_transaction_holds_the_last_stable_offset_back(cluster, poller, orders):
+    assert quiet_wait(lambda: whole(poller, orders), 10)
+    producer = Producer({"bootstrap.servers": cluster.bootstrap, "transactional.id": "watched"})
+    producer.init_transactions(20)
+    producer.begin_transaction()
+    before = partitions(poller, orders)[0].log_end_offset
+    producer.produce(orders, "perhaps", partition=0)
+    producer.flush(20)
+    held = partitions(poller, orders)[0]
+    assert (held.last_stable_offset, held.high_watermark) == (before, before + 1)
+    producer.commit_transaction(20)
+    # The mark that ends a transaction has an offset of its own.
+    assert quiet_wait(lambda: partitions(poller, orders)[0].last_stable_offset == before + 2, 10)
+
+
+def test_who_left_an_isr_that_was_at_its_minimum_is_eligible(cluster, poller):
+    topics.create(cluster, "eligible", 1, 2, {"min.insync.replicas": "2"}, brokers=[1, 2])
+    assert partitions(poller, "eligible")[0].elr == ()
+    cluster.kill(2)
+    assert quiet_wait(lambda: partitions(poller, "eligible")[0].elr == (2,), 20)
+    cluster.wait_in_sync(["eligible"])
+    assert quiet_wait(lambda: partitions(poller, "eligible")[0].elr == (), 10)
+    topics.delete(cluster, ["eligible"])
+
+
 @pytest.mark.parametrize("fault", ["kill", "pause"])
-def test_no_look_takes_long_and_the_state_is_told(cluster, poller, orders, fault):
+def test_no_poll_takes_long_and_the_state_is_told(cluster, poller, orders, fault):
     assert quiet_wait(lambda: whole(poller, orders), 15)
     leader = poller.poll([orders]).quorum_leader
     getattr(cluster, fault)(leader)

@@ -59,14 +59,14 @@ def explain(
             told = reasons.first(reasons.AT_ONCE, facts)
         if told:
             return told
-        facts = _tried(cluster, _watched(_with_stable(cluster, facts), look, watch))
+        facts = _tried(cluster, _watched(facts, look, watch))
         return reasons.first(reasons.AFTER_WATCHING, facts) or Answer(*reasons_topic.unknown(facts), facts)
     finally:
         poller.close()
 
 
 def gathered(state: ClusterState, name: str, topic: str, asked: str | LabConsumer) -> Facts:
-    """Return what one look at the bench, and the consumer, tell."""
+    """Return what the state of the cluster, and the consumer, tell."""
     told = next((g for g in state.groups if g.name == name), GroupState(name, "", None))
     client, positions = (None, {}) if isinstance(asked, str) else probe.ask(asked, topic)
     committed = {p: offset for t, p, offset in told.committed if t == topic}
@@ -87,6 +87,7 @@ def gathered(state: ClusterState, name: str, topic: str, asked: str | LabConsume
                 start=p.log_start_offset,
                 end=p.log_end_offset,
                 readable=p.high_watermark,
+                stable=p.last_stable_offset,
                 committed=committed.get(p.id),
                 position=positions.get(p.id),
                 holder=holders.get(p.id, ""),
@@ -103,13 +104,6 @@ def _settled(facts: Facts) -> bool:
         return True
     known = all(p.start is not None for p in facts.places)
     return facts.heard and known and not facts.lost_coordinator and not facts.rebalancing
-
-
-def _with_stable(cluster: Cluster, facts: Facts) -> Facts:
-    """Add where open transactions begin."""
-    led = [p.id for p in facts.places if p.start is not None]
-    told = probe.stable(cluster.admin(), facts.topic, led) if led else {}
-    return replace(facts, places=tuple(replace(p, stable=told.get(p.id)) for p in facts.places))
 
 
 def _watched(facts: Facts, look: Look, seconds: float) -> Facts:
