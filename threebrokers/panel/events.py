@@ -170,7 +170,7 @@ def _noticed(at: float, broker: BrokerState, actions: Sequence[Action]) -> Event
 
 
 def _all_answered(state: ClusterState) -> bool:
-    """Tell whether a broker told of the cluster in this very look."""
+    """Tell whether a broker told of the cluster at this very moment."""
     return state.last_response_at is not None and state.last_response_at >= state.at
 
 
@@ -351,9 +351,9 @@ def events(before: ClusterState | None, after: ClusterState, actions: Iterable[A
 
 
 def changes(before: ClusterState | None, after: ClusterState, actions: Sequence[Action] = ()) -> list[Event]:
-    """Return what changed between two looks, oldest first; the state as it is if there was no look before.
+    """Return what changed between two states, oldest first; all of the second if there was none before.
 
-    A change is dated with the look that showed it first, so it happened at that time or a little earlier.
+    A change is dated with the state that showed it first, so it happened at that time or a little earlier.
     """
     if before is None:
         return opening(after)

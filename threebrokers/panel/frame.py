@@ -1,4 +1,4 @@
-"""A look as the panel draws it: plain dicts, lists, texts and numbers. Pure."""
+"""A state as the panel draws it: plain dicts, lists, texts and numbers. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,11 +28,11 @@ OPEN_PARTITIONS = 40
 
 @dataclass(frozen=True)
 class Scene:
-    """What the panel knows besides a look.
+    """What the panel knows besides a state.
 
     `begun` is when the watching began. `topics` are names whose place is kept, seen or not. `opened`
     holds topics that a reader opened or closed. `costs` says what ending a broker would cost, `busy`
-    what is being done to it now. `missed` says why nothing could be seen at `now`: the look is older then.
+    what is being done to it now. `missed` says why nothing could be seen at `now`: the state is older then.
     """
 
     begun: float
@@ -48,7 +48,7 @@ class Scene:
 
 
 def frame(state: ClusterState, scene: Scene) -> Frame:
-    """Return everything that is drawn of one look; it can be written as JSON."""
+    """Return everything that is drawn of one state; it can be written as JSON."""
     names = [*scene.topics, *(t.name for t in state.topics if t.name not in scene.topics)]
     partitions = [p for topic in state.topics for p in topic.partitions]
     few = len(partitions) <= OPEN_PARTITIONS

@@ -1,4 +1,4 @@
-"""What happened since the watching began: States and Acts go in as they come, events come out in order."""
+"""What happened since the watching began: states and actions go in as they come, events come out in order."""
 
 from bisect import insort
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ MOST = 60
 
 
 class Story:
-    """The events since the first look. An action may be told late: it is put where its time belongs."""
+    """The events since the first state. An action may be told late: it is put where its time belongs."""
 
     def __init__(self) -> None:
         self.begun: float | None = None
@@ -27,7 +27,7 @@ class Story:
         return self._events[-MOST:]
 
     def see(self, state: ClusterState) -> None:
-        """Take the next look."""
+        """Take the next state."""
         if self.begun is None:
             self.begun = state.at
         state = remembering(self.state, state)
@@ -45,7 +45,7 @@ class Story:
         self._add([event])
 
     def tell_once(self, fault: str) -> None:
-        """Take a fault that may come with every look: it is told again when the line before has gone."""
+        """Take a fault that may come with every state: it is told again when the line before has gone."""
         if fault not in (event.words for event in self.events):
             self.tell(Event(clock.now(), fault, "fault"))
 
@@ -56,7 +56,7 @@ class Story:
 
 
 def remembering(before: ClusterState | None, after: ClusterState) -> ClusterState:
-    """Return a look with the quorum's leader of the one before, if nobody told of one this time.
+    """Return a state with the quorum's leader of the one before, if nobody told of one this time.
 
     A controller that missed one question still leads; if its process is not up, nobody is known to lead.
     """

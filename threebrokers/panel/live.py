@@ -29,7 +29,7 @@ GUARDED = ("stop", "kill", "pause")
 
 
 class Bench(Protocol):
-    """What a panel needs of a cluster: something to look with, and buttons that say what they cost."""
+    """What a panel needs of a cluster: a poller, and buttons that say what they cost."""
 
     def poller(self) -> ClusterPoller: ...
     def quorum_impact(self, broker: int) -> str: ...
@@ -54,7 +54,7 @@ class Live:
         self.panel = Panel(self._press, self._end)
         self.panel.observe(lambda change: self._draw(), "opened")
         poller = bench.poller()
-        self._see(_first_look(poller, topics, groups))  # so that the panel shows something from the start
+        self._see(_first_state(poller, topics, groups))  # so that the panel shows something from the start
         self._background = BackgroundPoller(
             poller, lambda: topics, lambda: groups, every=EVERY_SECONDS, missed=self._miss
         )
@@ -152,8 +152,8 @@ class Live:
         self._background.close()
 
 
-def _first_look(poller: ClusterPoller, topics: Sequence[str] | None, groups: Sequence[str]) -> ClusterState:
-    """Look until every running broker has answered, at most 2 s: a busy machine may need a second try."""
+def _first_state(poller: ClusterPoller, topics: Sequence[str] | None, groups: Sequence[str]) -> ClusterState:
+    """Poll until every running broker has answered, at most 2 s: a busy machine may need a second try."""
     for state in poll(lambda: poller.poll(topics, groups), FIRST_SECONDS):
         if all(broker.state != "unknown" for broker in state.brokers):
             break

@@ -12,9 +12,9 @@ from threebrokers.panel.widget import Panel
 
 
 def replay(states: Sequence[ClusterState], actions: Sequence[Action] = ()) -> Panel:
-    """Return a panel with a slider that plays these looks. Raises LabError if there are none."""
+    """Return a panel with a slider that plays these states. Raises LabError if there are none."""
     if not states:
-        raise LabError("This recording holds no look at the cluster, so there is nothing to play.")
+        raise LabError("This recording holds no state of the cluster, so there is nothing to play.")
     return _Replay(states, actions).panel
 
 

@@ -11,7 +11,7 @@ TOLD_PARTITIONS = 40
 
 
 def words(state: ClusterState) -> str:
-    """Return what a look shows, in lines of plain text."""
+    """Return the state in lines of plain text."""
     return "\n".join([*_cluster(state), *_topics(state), *_groups(state)])
 
 

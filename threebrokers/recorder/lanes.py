@@ -202,7 +202,7 @@ def _draw_copies(value: tuple[int, int, int, int]) -> Drawn:
 
 
 def _partitions(state: ClusterState, topic: str) -> tuple[PartitionState, ...]:
-    # Topics of an earlier look are not what was seen in this one.
+    # Topics of an earlier state are not what was seen in this one.
     found = state.topic(topic) if state.last_response_at in (None, state.at) else None
     return found.partitions if found else ()
 

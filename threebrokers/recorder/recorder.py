@@ -29,7 +29,7 @@ FIRST_LOOK_SECONDS = 3.0
 class Recorder(Recording):
     """A recording that is made from the beginning of its `with` block to the end, and can be asked meanwhile.
 
-    It looks at the brokers ten times a second, hears what is done to them through the lab's cluster, and
+    It asks the brokers ten times a second, hears what is done to them through the lab's cluster, and
     notes what the lab's clients in this program do. Without names: the topics that these clients use, and
     the groups of its consumers.
     """

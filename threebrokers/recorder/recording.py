@@ -36,7 +36,7 @@ class Recording:
 
     @property
     def states(self) -> tuple[ClusterState, ...]:
-        """What every look showed, oldest first."""
+        """The states of the cluster, oldest first."""
         return self.data.states
 
     @property
@@ -132,7 +132,7 @@ class Recording:
         blind = sum(missed.end - missed.start for missed in data.missed)
         records = sum(flow.records for flow in data.flows)
         return (
-            f"Recorder of {data.ended - data.began:.1f} s: {len(data.states)} looks, "
+            f"Recorder of {data.ended - data.began:.1f} s: {len(data.states)} states, "
             f"{len(data.actions)} actions, {records} records seen by clients"
             + (f"; brokers not seen for {blind:.1f} s" if blind else "")
         )
