@@ -47,16 +47,16 @@ lab.watch(ticks)
 # Run the cell. In the new panel, kill broker 2 and watch for a few seconds what the other two do. Then start it again, and run the check.
 
 # %%
-from threebrokers.lab.scenarios import away, together
+from threebrokers.lab.scenarios import take_down
 
-together(lab)
+lab.cluster.wait_in_sync()
 panel = lab.watch(ticks)
 # TODO: in the panel below, press kill on broker 2, watch, then press start
 # BEGIN SOLUTION
 lab.cluster.kill(2)
-away(lab, 2, [ticks])
+take_down(lab, 2, [ticks])
 lab.cluster.start(2)
-together(lab, [ticks])
+lab.cluster.wait_in_sync([ticks])
 # END SOLUTION
 panel
 
@@ -146,16 +146,16 @@ guess.choose("all 100")
 # %%
 from threebrokers.kafka.log_reader import read_log
 
-together(lab)
+lab.cluster.wait_in_sync()
 notes = lab.fresh_topic("notes", partitions=3, replication_factor=3)
 producer = lab.producer()
 for number in range(100):
     producer.produce(notes, f"note {number}")
 left = producer.flush()
 
-away(lab, 2, [notes])  # kills broker 2, and waits until the others have noticed
+take_down(lab, 2, [notes])  # kills broker 2, and waits until the others have noticed
 readable = len(read_log(lab.bootstrap, notes))
-together(lab)
+lab.cluster.wait_in_sync()
 
 print(f"{readable} notes could be read without broker 2.")
 guess.compare({0: "none", 100: "all 100"}.get(readable, "about 67"))
@@ -256,7 +256,7 @@ with AdminClient({"bootstrap.servers": lab.cluster.address(1)}) as admin:
 print("cluster:", answer.cluster_id)
 for number, broker in sorted(answer.brokers.items()):
     print(f"broker {number} at {broker.host}:{broker.port}")
-print("The brokers follow the lead of broker", lab.cluster.sight().quorum_leader)
+print("The brokers follow the lead of broker", lab.cluster.state().quorum_leader)
 
 # %% [markdown] covers="B053 B055 E010 B077"
 # The **cluster id** is the name that this cluster gave itself. One of the three leads the others in all matters of the cluster: the **active controller**. Three brokers are the least for real use, since one may then be away. Large clusters have hundreds.

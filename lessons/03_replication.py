@@ -175,7 +175,7 @@ lab.check.survives_one_broker(orders)
 # `failsafe` is made again, and now asks for two copies in sync, as your `orders` do. The other topics are for the next exercises: they must be there before the broker dies.
 
 # %%
-from threebrokers.lab.scenarios import away, together
+from threebrokers.lab.scenarios import take_down
 
 
 def fresh(name, partitions, copies, least):
@@ -183,7 +183,7 @@ def fresh(name, partitions, copies, least):
     return lab.fresh_topic(name, partitions=partitions, replication_factor=copies, config=config)
 
 
-together(lab)  # starts what is missing, and waits until all copies are in sync
+lab.cluster.wait_in_sync()  # starts what is missing, and waits until all copies are in sync
 failsafe = fresh("failsafe", partitions=13, copies=3, least=2)
 thumbnails = fresh("thumbnails", partitions=3, copies=1, least=1)
 baskets = fresh("baskets", partitions=3, copies=2, least=2)
@@ -231,10 +231,10 @@ members.choose("brokers 1 and 3")
 # END SOLUTION
 
 # %% [markdown]
-# Now the power goes off. `away` kills broker 2 and waits until the others have noticed.
+# Now the power goes off. `take_down` kills broker 2 and waits until the others have noticed.
 
 # %%
-away(lab, 2, [failsafe])
+take_down(lab, 2, [failsafe])
 
 after = lab.cluster.state([failsafe]).topic(failsafe).partitions
 moved = [p.id for p, q in zip(before, after, strict=True) if p.leader != q.leader]
@@ -260,7 +260,7 @@ members.compare("brokers 1 and 3" if isr == {(1, 3)} else f"{isr}")
 
 # %%
 least = {thumbnails: 1, baskets: 2, stock: 2}
-away(lab, 2, least)
+take_down(lab, 2, least)
 found = lab.cluster.state(list(least))
 # TODO: count `under_replicated`, `under_min_isr` and `offline`; look at what `found` holds
 # BEGIN SOLUTION
@@ -355,7 +355,7 @@ lab.observed("1,000 records were acknowledged by two copies each", errors == [No
 # - `"lost"`: it has stored the record, and then lost it.
 
 # %%
-away(lab, 2, [clicks, invoices, payments])
+take_down(lab, 2, [clicks, invoices, payments])
 errors = []
 patience = {"request.timeout.ms": 1000, "message.timeout.ms": 2000}
 patience["on_delivery"] = lambda error, message: errors.append(error)
@@ -402,7 +402,7 @@ why = "promise"
 
 # %% tags=["wrong"]
 # broker still up | all three copies were in sync
-together(lab, [clicks, invoices, payments])
+lab.cluster.wait_in_sync([clicks, invoices, payments])
 producer = lab.producer({**patience, "acks": "all", "retries": 0})
 producer.produce(payments, "pay 100 euro to Anna")
 producer.flush()
@@ -452,7 +452,7 @@ lab.observed("One copy was kept as eligible to lead", sum("Elr: 2" in line for l
 # While broker 2 is away, ten megabytes of `films` are written. Broker 2 would fetch them at once, so the cell slows it down: Kafka can *throttle* replication, so that a broker that returns does not take the whole network. (At 100 KB in a second it needs its time.) Then the broker starts.
 
 # %%
-away(lab, 2, [films])
+take_down(lab, 2, [films])
 producer = lab.producer({"acks": "all"})
 for _ in range(1000):
     producer.produce(films, b"x" * 10_000)
@@ -466,7 +466,7 @@ lab.cluster.start(2)
 
 
 def look():
-    return lab.cluster.sight([films]).topic(films).partitions[0]
+    return lab.cluster.state([films]).topic(films).partitions[0]
 
 
 lab.wait_until(lambda: dict(look().log_end_offsets).get(2), what="broker 2 to fetch")
@@ -482,7 +482,7 @@ lab.observed("Broker 2 fetched again, and was not in sync", 2 not in seen.isr)
 
 # %%
 told = lab.cluster.tool(*change, "brokers", "--entity-default", "--delete-config", rate)
-together(lab, [films, failsafe])
+lab.cluster.wait_in_sync([films, failsafe])
 seen = look()
 for broker, end in seen.log_end_offsets:
     print(
@@ -512,9 +512,9 @@ lab.observed("Broker 2 came back and led nothing", leads[2] == 0)
 # %%
 from confluent_kafka import ElectionType, TopicPartition
 
-from threebrokers.lab.scenarios import uneven
+from threebrokers.lab.scenarios import unbalanced_topic
 
-work = uneven(lab, "work", broker=2)
+work = unbalanced_topic(lab, "work", broker=2)
 admin = lab.cluster.admin()
 # TODO: elect the preferred leaders of `work`, and keep the result as `elected`
 # BEGIN SOLUTION
@@ -558,7 +558,7 @@ elected = {}
 # %% tags=["wrong"]
 # restarted the broker instead | broker 2 leads none of
 lab.cluster.stop(2)
-together(lab, [work])
+lab.cluster.wait_in_sync([work])
 elected = {}
 
 # %% tags=["nbval-check-output"]
@@ -654,7 +654,7 @@ lab.observed("Every number of the table was what the rules say", table.values.to
 lab.observed("What was accepted before could still be read", len(records) >= 6)
 
 # %%
-together(lab)  # starts what is missing, and waits until all copies are in sync
+lab.cluster.wait_in_sync()  # starts what is missing, and waits until all copies are in sync
 
 # %% [markdown] covers="B032 B042 D124"
 # ## Stored, and not yet readable
@@ -732,7 +732,7 @@ pd.DataFrame(rows, index=[*["all well"] * 4, *["one copy frozen"] * 4])
 usual = sorted(row["acknowledged"] for row in rows[-3:])[1]
 lab.observed("The frozen copy was expelled", len(rows[-1]["ISR"]) == 2)
 lab.observed("All waited for it until then, and nobody after that", usual < waited / 2)
-together(lab, [slow])
+lab.cluster.wait_in_sync([slow])
 
 # %% [markdown]
 # ### Exercise 3.5: Hide three records
@@ -745,7 +745,7 @@ together(lab, [slow])
 # - `"copies"`: not enough in-sync replicas have them.
 
 # %%
-together(lab)
+lab.cluster.wait_in_sync()
 unseen = lab.fresh_topic("unseen", replication_factor=3, config={"min.insync.replicas": "3"})
 partition = lab.cluster.state([unseen]).topic(unseen).partitions[0]
 print("leader:", partition.leader, " replicas:", partition.replicas)
@@ -757,7 +757,7 @@ producer = lab.producer({"acks": 1})
 for word in ["nobody", "sees", "me"]:
     producer.produce(unseen, word)
 producer.flush()
-seen = lab.cluster.sight([unseen]).topic(unseen).partitions[0]
+seen = lab.cluster.state([unseen]).topic(unseen).partitions[0]
 end, readable, waits_for = seen.log_end_offset, seen.high_watermark, "copies"
 # END SOLUTION
 
@@ -769,7 +769,7 @@ end, readable, waits_for = seen.log_end_offset, seen.high_watermark, "copies"
 # </details>
 # <details><summary>Another hint</summary>
 #
-# `lab.cluster.pause(broker)` freezes a follower; `acks` chooses who must answer the producer. A partition of `lab.cluster.sight([topic])` has `.end` (its leader's), `.ends` and `.readable`.
+# `lab.cluster.pause(broker)` freezes a follower; `acks` chooses who must answer the producer. A partition of `lab.cluster.state([topic])` has `.log_end_offset` (its leader's), `.log_end_offsets` and `.high_watermark`.
 #
 # </details>
 
@@ -780,7 +780,7 @@ for word in ["nobody", "sees", "me"]:
     producer.produce(unseen, word)
 producer.flush()
 lab.wait_until(
-    lambda: lab.cluster.sight([unseen]).topic(unseen).partitions[0].high_watermark, what="the copies"
+    lambda: lab.cluster.state([unseen]).topic(unseen).partitions[0].high_watermark, what="the copies"
 )
 end, readable, waits_for = 3, 0, "copies"
 
@@ -838,7 +838,7 @@ lab.check.records_hidden(end, readable, waits_for)
 # Let the copy go on, and the records appear without anybody sending them again.
 
 # %%
-together(lab)
+lab.cluster.wait_in_sync()
 print([record.value.decode() for record in read_log(lab.bootstrap, unseen)])
 
 # %% [markdown] covers="B124 D108 E006 E074 D128"

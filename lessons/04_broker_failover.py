@@ -62,21 +62,19 @@ guess.choose("cut")
 # END SOLUTION
 
 # %% [markdown]
-# Three topics with more partitions lie beside the heartbeats. They have one, two and three copies. Nobody writes to them, but you will see what happens to their leaders. `calm` is a helper of this course: it brings every broker back, waits until all copies are equal, and lets the first replica of each partition lead. The active controller is never the victim before its own section, so that only one thing goes wrong at a time.
+# Three topics with more partitions lie beside the heartbeats. They have one, two and three copies. Nobody writes to them, but you will see what happens to their leaders. `lab.cluster.recover()` brings every broker back, waits until all copies are equal, and lets the first replica of each partition lead. The active controller is never the victim before its own section, so that only one thing goes wrong at a time.
 
 # %%
-from threebrokers.lab.scenarios import calm
-
 heartbeats = lab.fresh_topic(
     "heartbeats", partitions=3, replication_factor=3, config={"min.insync.replicas": "2"}
 )
 others = [lab.fresh_topic(f"copies-{n}", partitions=13, replication_factor=n) for n in (1, 2, 3)]
-calm(lab.cluster)
+lab.cluster.recover()
 
 
 def controller_last():
     """Return the three brokers, the active controller as the last one."""
-    quorum_leader = lab.cluster.sight([]).quorum_leader
+    quorum_leader = lab.cluster.state([]).quorum_leader
     return sorted(lab.cluster.brokers, key=lambda broker: broker == quorum_leader)
 
 
@@ -125,7 +123,7 @@ class Heart:
         (topic, partition), before = self.place, self.heard.copy()
 
         def heard():
-            epoch = lab.cluster.sight([topic]).topic(topic).partitions[partition].leader_epoch
+            epoch = lab.cluster.state([topic]).topic(topic).partitions[partition].leader_epoch
             return self.heard[epoch] >= before[epoch] + 3
 
         lab.wait_until(heard, what="heartbeats from the leader", within=30)
@@ -153,7 +151,7 @@ victim = place.leader
 
 
 def leaders_elsewhere():
-    return victim not in {p.leader for t in lab.cluster.sight([heartbeats]).topics for p in t.partitions}
+    return victim not in {p.leader for t in lab.cluster.state([heartbeats]).topics for p in t.partitions}
 
 
 with lab.record(heartbeats, *others) as recording, Heart(heartbeats, place.id) as heart:
@@ -166,7 +164,7 @@ with lab.record(heartbeats, *others) as recording, Heart(heartbeats, place.id) a
         else:
             heart.wait()
         getattr(lab.cluster, undo)(victim)
-        calm(lab.cluster)
+        lab.cluster.recover()
         heart.wait()
 
 recording.show()
@@ -287,13 +285,13 @@ guess.choose("broker 3")
 
 # %%
 kill = actions["kill"]
-before = [sight for sight in recording.sights if sight.at < kill.at][-1]
+before = [state for state in recording.states if state.at < kill.at][-1]
 back = next(action.at for action in recording.actions if action.at > kill.at)
-during = [sight for sight in recording.sights if sight.at < back][-1]
+during = [state for state in recording.states if state.at < back][-1]
 
 
-def leaders(sight, topic):
-    return {p.id: p for p in sight.topic(topic).partitions}
+def leaders(state, topic):
+    return {p.id: p for p in state.topic(topic).partitions}
 
 
 rows = []
@@ -349,23 +347,23 @@ lab.observed("The log says that the broker was fenced", victim in [entry["broker
 #
 # When the broker returned, its replicas came back as followers. Each asks the new leader: "up to which offset do we agree?" It knows under which leader it wrote each record: every leader has a number, the **leader epoch**, and every batch carries it. What the new leader does not have is cut off; then the follower copies the rest. When it has caught up it is in the ISR again.
 #
-# It does not lead again by itself, at least not at once: an old book leaves its broker without work here. After `calm` moved leadership back, the epochs tell how often a partition had a new leader:
+# It does not lead again by itself, at least not at once: an old book leaves its broker without work here. After `recover` moved leadership back, the epochs tell how often a partition had a new leader:
 
 # %%
-epochs = {"before": before, "killed": during, "at the end": recording.sights[-1]}
+epochs = {"before": before, "killed": during, "at the end": recording.states[-1]}
 pd.DataFrame(
     {
         when: {
-            "leader": leaders(sight, heartbeats)[place.id].leader,
-            "leader epoch": leaders(sight, heartbeats)[place.id].leader_epoch,
-            "in sync": str(sorted(leaders(sight, heartbeats)[place.id].isr)),
+            "leader": leaders(state, heartbeats)[place.id].leader,
+            "leader epoch": leaders(state, heartbeats)[place.id].leader_epoch,
+            "in sync": str(sorted(leaders(state, heartbeats)[place.id].isr)),
         }
-        for when, sight in epochs.items()
+        for when, state in epochs.items()
     }
 )
 
 # %% [markdown]
-# Kafka's own check for a better leader runs every 300 s and is off in this lab (`auto.leader.rebalance.enable`), so that you see what happens. In lab 03 you moved leadership back with `elect_leaders`; `calm` does the same.
+# Kafka's own check for a better leader runs every 300 s and is off in this lab (`auto.leader.rebalance.enable`), so that you see what happens. In lab 03 you moved leadership back with `elect_leaders`; `recover` does the same.
 
 # %% [markdown] covers="A121 D055"
 # ## A partition that nobody leads
@@ -401,7 +399,7 @@ for key in [*by_partition.values(), *[None] * 26]:
     producer.produce(single, b"x", key=key)
 left = producer.flush(20)
 lab.cluster.resume(victim)
-calm(lab.cluster)
+lab.cluster.recover()
 print(f"with a key: {len(failed) - failed.count('')} of 13 failed; without: {failed.count('')} of 26")
 
 # %%
@@ -427,7 +425,7 @@ from threebrokers.waiting import quiet_wait
 
 def through_a_kill(topic):
     def look():
-        return lab.cluster.sight([topic]).topics[0].partitions[0]
+        return lab.cluster.state([topic]).topics[0].partitions[0]
 
     leader, cluster = look().leader, lab.cluster
     try:
@@ -444,7 +442,7 @@ def through_a_kill(topic):
 
 
 # %%
-calm(lab.cluster)
+lab.cluster.recover()
 transfers = lab.fresh_topic("transfers", brokers=controller_last(), config={"min.insync.replicas": "2"})
 ledger = lab.ledger("transfers")
 # TODO: make the `producer` and send each number of through_a_kill(transfers)
@@ -526,7 +524,7 @@ guess.choose("it says ok, and the record is lost")
 # END SOLUTION
 
 # %%
-calm(lab.cluster)
+lab.cluster.recover()
 cut_off = lab.fresh_topic("cut-off", brokers=controller_last(), config={"min.insync.replicas": "2"})
 ledger = lab.ledger("split-brain")
 told = {1: [], "all": []}
@@ -546,7 +544,7 @@ writers = {
 
 
 def look():
-    return lab.cluster.sight([cut_off]).topics[0].partitions[0]
+    return lab.cluster.state([cut_off]).topics[0].partitions[0]
 
 
 for writer in writers.values():
@@ -562,7 +560,7 @@ with lab.record(cut_off) as recording:
         writer.flush()
     split = look()
     lab.cluster.heal(old)
-    calm(lab.cluster)
+    lab.cluster.recover()
 print(
     "new leader:",
     split.leader,
@@ -599,7 +597,7 @@ guess.compare("it says ok, and the record is lost" if balance.lost else "it says
 # %%
 from confluent_kafka import KafkaException
 
-calm(lab.cluster)
+lab.cluster.recover()
 readings = lab.fresh_topic("readings", replication_factor=3)
 producer = lab.producer({"acks": "all"})
 for number in range(200):
@@ -659,7 +657,7 @@ def read_and_commit(reader):
 # `reader` is a member of the group `group` and has read and committed some records. Record with `lab.record(readings, groups=[group])` as `recording`: find the group's coordinator, kill that broker, and go on with `read_and_commit(reader)`. Then set `after`: the broker that is the coordinator now.
 
 # %%
-calm(lab.cluster)
+lab.cluster.recover()
 group, reader = a_member()
 # TODO: record as `recording` how you kill the coordinator and read on; who is the coordinator `after`?
 # BEGIN SOLUTION
@@ -714,7 +712,7 @@ lab.check.group_goes_on(recording, after)
 
 # %%
 asked = [lab.admin().describe_cluster().result().controller.id for _ in range(5)]
-print("describe_cluster names", asked, "and the active controller is", lab.cluster.sight([]).quorum_leader)
+print("describe_cluster names", asked, "and the active controller is", lab.cluster.state([]).quorum_leader)
 
 # %% [markdown]
 # ### Exercise 4.4: Kill the active controller
@@ -722,14 +720,14 @@ print("describe_cluster names", asked, "and the active controller is", lab.clust
 # Keep the output of `kafka-metadata-quorum describe --status` as `before`. Kill the active controller. When another one leads the quorum, keep the output as `after`. And `may_fail`: how many controllers of **five** may fail so that the quorum still works?
 
 # %%
-calm(lab.cluster)
+lab.cluster.recover()
 # TODO: set `before`, kill the active controller, set `after`; and `may_fail`
 # BEGIN SOLUTION
 before = lab.cluster.tool("kafka-metadata-quorum", "describe", "--status")
 leader = int(re.search(r"LeaderId:\s+(\d+)", before)[1])
 lab.cluster.kill(leader)
 lab.wait_until(
-    lambda: lab.cluster.sight([]).quorum_leader not in (None, leader), what="another controller", within=20
+    lambda: lab.cluster.state([]).quorum_leader not in (None, leader), what="another controller", within=20
 )
 after = lab.cluster.tool("kafka-metadata-quorum", "describe", "--status")
 may_fail = 2
@@ -743,7 +741,7 @@ may_fail = 2
 # </details>
 # <details><summary>Another hint</summary>
 #
-# `lab.cluster.tool("kafka-metadata-quorum", "describe", "--status")` returns text; `re.search(r"LeaderId:\s+(\d+)", text)[1]` finds the number. `lab.cluster.sight([]).quorum_leader` tells who leads now, or None.
+# `lab.cluster.tool("kafka-metadata-quorum", "describe", "--status")` returns text; `re.search(r"LeaderId:\s+(\d+)", text)[1]` finds the number. `lab.cluster.state([]).quorum_leader` tells who leads now, or None.
 #
 # </details>
 
@@ -793,7 +791,7 @@ lab.check.controller_killed(before, after, may_fail)
 # Beside it lies a topic with the same two replicas and `min.insync.replicas=2`.
 
 # %%
-calm(lab.cluster)
+lab.cluster.recover()
 leader, follower, _ = controller_last()
 settings = {"min.insync.replicas": "1", "unclean.leader.election.enable": "true"}
 unclean = lab.fresh_topic("unclean", brokers=[leader, follower], config=settings)
@@ -801,7 +799,7 @@ guarded = lab.fresh_topic("guarded", brokers=[leader, follower], config={"min.in
 
 
 def partition(topic):
-    return leaders(lab.cluster.sight([topic]), topic)[0]
+    return leaders(lab.cluster.state([topic]), topic)[0]
 
 
 ledger = lab.ledger("unclean")
@@ -834,7 +832,7 @@ with lab.record(unclean, guarded) as recording:
     for topic in [unclean, guarded]:
         lab.wait_until(lambda topic=topic: partition(topic).leader == follower, what="a leader", within=30)
     lab.cluster.heal(leader)
-    calm(lab.cluster)
+    lab.cluster.recover()
 balance = ledger.balance(unclean)
 balance
 
@@ -873,7 +871,7 @@ first = leader
 # </details>
 # <details><summary>Another hint</summary>
 #
-# `balance.lost` is a list of entries with `number` and `offset`. In the recording each sight has the partition's `isr`. The variables `leader` and `follower` are the two replicas.
+# `balance.lost` is a list of entries with `number` and `offset`. In the recording each state has the partition's `isr`. The variables `leader` and `follower` are the two replicas.
 #
 # </details>
 
@@ -910,10 +908,10 @@ lab.check.loss_told(ledger, recording, lost, was_in_sync, first)
 # One power cut for all. A record that was confirmed may still be only in the page caches of three machines (lab 02), and a real power cut would empty them. Here the machine stays on, so what was written is there again. (In production the three copies are in three buildings, with three sources of power.)
 
 # %%
-calm(lab.cluster)
+lab.cluster.recover()
 for broker in lab.cluster.brokers:
     lab.cluster.kill(broker, force=True)
-calm(lab.cluster)
+lab.cluster.recover()
 
 from threebrokers.kafka.log_reader import read_log
 

@@ -21,7 +21,7 @@ def at(seconds):
     return round(BEGAN + seconds, 3)
 
 
-def sight(seconds, *, leader=2, isr=(1, 2, 3), down=(), paused=(), quorum=1, stale=(), topics=("beat",)):
+def state(seconds, *, leader=2, isr=(1, 2, 3), down=(), paused=(), quorum=1, stale=(), topics=("beat",)):
     states = {n: "down" if n in down else "paused" if n in paused else "up" for n in (1, 2, 3)}
     partition = PartitionState("beat", 0, leader, 1, (2, 3, 1), tuple(isr), 0, 10, ((1, 10), (3, 9)), stale)
     return ClusterState(
@@ -54,16 +54,16 @@ PAUSE = Action(at(10.0), "pause", 3, "of everything")
 
 def a_kill_and_a_pause():
     """A kill at 3.0 s that 1.95 s of silence follow, and a pause at 10.0 s with 0.8 s."""
-    sights = [sight(s, leader=2) for s in every(0.1, 0.1, 3.0)]
-    sights += [sight(s, leader=2, down=[2]) for s in every(0.1, 3.1, 4.8)]
-    sights += [sight(s, leader=3, isr=[1, 3], down=[2]) for s in every(0.1, 4.9, 7.4)]
-    sights += [sight(s, leader=3, isr=[1, 2, 3]) for s in every(0.1, 7.5, 13.0)]
+    states = [state(s, leader=2) for s in every(0.1, 0.1, 3.0)]
+    states += [state(s, leader=2, down=[2]) for s in every(0.1, 3.1, 4.8)]
+    states += [state(s, leader=3, isr=[1, 3], down=[2]) for s in every(0.1, 4.9, 7.4)]
+    states += [state(s, leader=3, isr=[1, 2, 3]) for s in every(0.1, 7.5, 13.0)]
     heard = [*every(0.02, 0.0, 2.98), *every(0.02, 4.93, 10.01), *every(0.02, 10.81, 13.0)]
     return Recording(
         RecordingData(
             began=at(0),
             ended=at(13.0),
-            sights=tuple(sights),
+            states=tuple(states),
             actions=(KILL, START, PAUSE),
             marks=(Mark(at(2.5), "now I kill it"),),
             flows=(

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.sights import after_a_kill, broker, group, member, partition, sight, topic
+from tests.states import after_a_kill, broker, group, member, partition, state, topic
 from threebrokers.kafka.state import Action
 from threebrokers.panel.events import events
 from threebrokers.panel.frame import Scene, frame
@@ -30,14 +30,14 @@ KILL = Action(12.4, "kill", 2)
 
 
 def drawn(look, **more):
-    told = events(sight(0.0), look, [KILL])
+    told = events(state(0.0), look, [KILL])
     return frame(look, Scene(begun=0.0, events=told, actions=[KILL], topics=["failsafe"], **more))
 
 
-CALM = drawn(replace(sight(10.0), groups=(READERS,)))
+CALM = drawn(replace(state(10.0), groups=(READERS,)))
 KILLED = drawn(replace(after_a_kill(14.3), groups=(READERS,)), costs={1: "This takes the quorum away", 3: ""})
 TROUBLE = drawn(
-    sight(
+    state(
         20.0,
         brokers=(broker(1), broker(2, "paused"), broker(3, "unknown")),
         topics=(

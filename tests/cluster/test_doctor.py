@@ -73,9 +73,9 @@ def write(cluster: Cluster, count: int) -> None:
 @pytest.fixture
 def sees(bench: Cluster) -> Iterator[Callable[[], ClusterState]]:
     """Look at the topic and the group."""
-    looker = bench.looker()
-    yield lambda: looker.look([TOPIC], [GROUP])
-    looker.close()
+    poller = bench.poller()
+    yield lambda: poller.poll([TOPIC], [GROUP])
+    poller.close()
 
 
 @pytest.fixture
@@ -167,11 +167,11 @@ def test_a_topic_of_kafkas_own_has_one_copy(bench):
 def test_a_partition_without_a_leader_and_a_broker_that_was_killed_from_outside(bench):
     topics.delete(bench, [TOPIC])
     # Not the active controller: then nobody has to be elected first.
-    leader = next(n for n in bench.brokers if n != bench.sight([]).quorum_leader)
+    leader = next(n for n in bench.brokers if n != bench.state([]).quorum_leader)
     topics.create(bench, TOPIC, 1, 1, {}, brokers=[leader])
     pid = bench.processes()[leader].pid
     psutil.Process(pid).kill()
-    assert quiet_wait(lambda: bench.sight([TOPIC]).topic(TOPIC).partitions[0].leader is None, 20)
+    assert quiet_wait(lambda: bench.state([TOPIC]).topic(TOPIC).partitions[0].leader is None, 20)
     found = troubles()
     bench.up()
     assert set(found) >= {"state", "leaders"}

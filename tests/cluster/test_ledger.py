@@ -7,7 +7,7 @@ from confluent_kafka import KafkaException, Message, TopicPartition
 
 from threebrokers.cluster import Cluster
 from threebrokers.kafka.clients import LabConsumer
-from threebrokers.kafka.state import MetadataPartition
+from threebrokers.kafka.state import PartitionState
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.opening import open_lab
 from threebrokers.ledger import Balance, Ledger
@@ -143,7 +143,7 @@ def unclean(lab: Lab, ledger: Ledger, cluster: Cluster) -> Balance:
     spread = {"min.insync.replicas": "1", "unclean.leader.election.enable": "true"}
     topic = lab.fresh_topic("alerts", replication_factor=2, config=spread)
 
-    def partition() -> MetadataPartition:
+    def partition() -> PartitionState:
         found = lab.cluster.state([topic]).topic(topic)
         assert found is not None
         return found.partitions[0]

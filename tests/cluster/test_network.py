@@ -45,7 +45,7 @@ def topic(healthy: Cluster) -> str:
 
 
 def partition(cluster: Cluster):
-    found = cluster.sight([TOPIC]).topic(TOPIC)
+    found = cluster.state([TOPIC]).topic(TOPIC)
     return found.partitions[0] if found else None
 
 
@@ -107,7 +107,7 @@ def test_cut_off_from_the_clients_a_broker_goes_on_with_its_work(healthy, topic)
     old = leader(healthy)
     healthy.cut(old, from_="clients")
     assert send(pinned(healthy, old, "1"), "x") == ["_MSG_TIMED_OUT"]
-    assert old not in healthy.views([TOPIC])
+    assert old in healthy.views([TOPIC]), "the course asks it past the links"
     assert partition(healthy).leader == old, "the other brokers still hear it"
     assert sorted(partition(healthy).isr) == ALL
     healthy.heal(old)

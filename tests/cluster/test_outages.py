@@ -6,10 +6,10 @@ import pytest
 from confluent_kafka import ElectionType, TopicPartition
 
 from threebrokers.cluster import Cluster
-from threebrokers.kafka.state import MetadataTopic
+from threebrokers.kafka.state import TopicState
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.opening import open_lab
-from threebrokers.lab.scenarios import away, spread, together, uneven
+from threebrokers.lab.scenarios import is_balanced, take_down, unbalanced_topic
 from threebrokers.waiting import wait_until
 
 
@@ -21,32 +21,32 @@ def lab(cluster: Cluster) -> Iterator[Lab]:
     cluster.up()
 
 
-def told(lab: Lab, topic: str) -> MetadataTopic:
+def told(lab: Lab, topic: str) -> TopicState:
     found = lab.cluster.state([topic]).topic(topic)
     assert found is not None
     return found
 
 
-def test_a_broker_is_away_and_all_are_together_again(lab: Lab) -> None:
+def test_a_broker_is_down_and_all_are_in_sync_again(lab: Lab) -> None:
     topic = lab.fresh_topic("failsafe", partitions=4, replication_factor=3)
     for _ in range(2):  # the second time there is nothing to do
-        away(lab, 2, [topic])
+        take_down(lab, 2, [topic])
         assert lab.cluster.processes()[2].state == "down"
         assert {p.isr for p in told(lab, topic).partitions} == {(1, 3)}
     for _ in range(2):
-        together(lab, [topic])
+        lab.cluster.wait_in_sync([topic])
         assert {p.isr for p in told(lab, topic).partitions} == {(1, 2, 3)}
     lab.cluster.pause(3)
-    together(lab)
+    lab.cluster.wait_in_sync()
     assert lab.cluster.processes()[3].state == "up"
 
 
-def test_leadership_is_uneven_whatever_was_done(lab: Lab) -> None:
-    topic = uneven(lab, "work", 2)
+def test_leadership_is_unbalanced_whatever_was_done(lab: Lab) -> None:
+    topic = unbalanced_topic(lab, "work", 2)
     first = told(lab, topic)
-    assert spread(first)
+    assert is_balanced(first)
     assert all(p.leader != 2 for p in first.partitions)
-    assert uneven(lab, "work", 2) == topic
+    assert unbalanced_topic(lab, "work", 2) == topic
     assert told(lab, topic) == first  # it was so already
     everyone = [TopicPartition(topic, partition) for partition in range(13)]
     admin = lab.cluster.admin()
@@ -58,8 +58,20 @@ def test_leadership_is_uneven_whatever_was_done(lab: Lab) -> None:
         within=20,
         otherwise="see the logs",
     )
-    uneven(lab, "work", 2)
+    unbalanced_topic(lab, "work", 2)
     again = told(lab, topic)
     assert [p.replicas for p in again.partitions] == [p.replicas for p in first.partitions]
     assert {p.isr for p in again.partitions} == {(1, 2, 3)}
     assert all(p.leader != 2 for p in again.partitions)
+
+
+def test_a_cluster_recovers_from_everything_at_once(lab: Lab) -> None:
+    topic = lab.fresh_topic("failsafe", partitions=6, replication_factor=3)
+    take_down(lab, 1, [topic])
+    lab.cluster.pause(3, force=True)
+    lab.cluster.recover()
+    state = lab.cluster.state([topic])
+    assert [(broker.state, broker.registered) for broker in state.brokers] == [("up", True)] * 3
+    partitions = told(lab, topic).partitions
+    assert [p.leader for p in partitions] == [p.replicas[0] for p in partitions]
+    assert {p.isr for p in partitions} == {(1, 2, 3)}

@@ -41,7 +41,7 @@ def whole(panel: Panel) -> None:
 def test_it_tells_of_every_fault_and_never_stands_still(cluster, panel, notes):
     drawn = [clock.now()]
     panel.observe(lambda change: drawn.append(clock.now()), "frame")
-    first = cluster.sight([]).quorum_leader
+    first = cluster.state([]).quorum_leader
     second = next(n for n in cluster.brokers if n != first)
 
     cluster.kill(first)

@@ -97,7 +97,7 @@ def test_a_fault_and_its_silence_are_on_the_tape(lab, tmp_path, fault, mend, not
     recording, broken = recorded(lab, fault, mend)
     action, back = recording.actions
     assert [(a.kind, a.broker) for a in recording.actions] == [(fault, broken), (mend, broken)]
-    changed = next(s.at for s in recording.sights if s.at > action.at and led(s) not in (None, broken))
+    changed = next(s.at for s in recording.states if s.at > action.at and led(s) not in (None, broken))
 
     acknowledged, delivered = (
         recording.longest_gap(kind, after=action) for kind in ("acknowledged", "delivered")
@@ -125,8 +125,8 @@ def test_a_fault_and_its_silence_are_on_the_tape(lab, tmp_path, fault, mend, not
     notes.append(f"recorder: {fault}: {acknowledged}; {delivered}; {nobody}")
 
 
-def led(sight):
-    found = sight.topic(TOPIC)
+def led(state):
+    found = state.topic(TOPIC)
     return found.partitions[0].leader if found else None
 
 
@@ -136,10 +136,10 @@ def test_without_a_fault_nothing_stands_out(lab):
         lab.wait_until(lambda: counts["delivered"] > before + 100, what="a hundred heartbeats")
         half_way = recording.data
     assert [gap for gap in recording.gaps(1) if gap.kind in ("leader", "quorum")] == []
-    assert half_way.sights == recording.sights[: len(half_way.sights)]
+    assert half_way.states == recording.states[: len(half_way.states)]
     group = lab.group("ear")
-    assert {g.name for sight in recording.sights for g in sight.groups} == {group}
-    assert {t.name for sight in recording.sights for t in sight.topics} == {TOPIC}
+    assert {g.name for state in recording.states for g in state.groups} == {group}
+    assert {t.name for state in recording.states for t in state.topics} == {TOPIC}
 
 
 def test_every_record_is_counted_once(lab):

@@ -7,7 +7,7 @@ import pytest
 
 from threebrokers.cluster import Cluster, topics
 from threebrokers.cluster.settings import BROKERS
-from threebrokers.kafka.poller import views
+from threebrokers.kafka.state import ClusterState, PartitionState
 
 TOPIC = "seen"
 
@@ -19,13 +19,39 @@ def topic(cluster: Cluster) -> str:
     return TOPIC
 
 
+def partitions(state: ClusterState) -> tuple[PartitionState, ...]:
+    [found] = state.topics
+    return found.partitions
+
+
+def what_all_know(p: PartitionState) -> tuple[object, ...]:
+    return p.topic, p.id, p.leader, p.leader_epoch, p.replicas, p.isr, p.elr
+
+
 def test_every_broker_says_the_same_of_a_healthy_cluster(cluster: Cluster, topic: str) -> None:
     found = cluster.views([topic, "nothing"])
     assert found.keys() == set(BROKERS)
-    assert {view.topics for view in found.values()} == {cluster.state([topic]).topics}
-    assert {view.brokers for view in found.values()} == {cluster.state([]).brokers}
+    state = cluster.state([topic])
+    assert {(*map(what_all_know, partitions(view)),) for view in found.values()} == {
+        (*map(what_all_know, partitions(state)),)
+    }
+    assert {view.registered for view in found.values()} == {state.registered} == {frozenset(BROKERS)}
+    assert [[b.address for b in view.brokers] for view in found.values()] == [
+        [cluster.address(n) for n in BROKERS]
+    ] * 3
     assert {name for view in cluster.views().values() for name in (t.name for t in view.topics)} >= {topic}
     assert [view.topics for view in cluster.views([]).values()] == [()] * 3
+
+
+def test_a_broker_tells_only_what_it_knows_by_itself(cluster: Cluster, topic: str) -> None:
+    state, found = cluster.state([topic]), cluster.views([topic])
+    for n, view in found.items():
+        assert view.quorum_leader == (n if n == state.quorum_leader else None)
+        for p in partitions(view):
+            assert p.log_end_offsets == ((n, 0),)
+            offsets = p.log_start_offset, p.high_watermark, p.last_stable_offset
+            assert offsets == ((0, 0, 0) if p.leader == n else (None, None, None))
+    assert {p.log_end_offsets for p in partitions(state)} == {((1, 0), (2, 0), (3, 0))}
 
 
 def test_a_broker_that_is_paused_or_down_is_left_out(cluster: Cluster) -> None:
@@ -42,9 +68,14 @@ def test_a_broker_that_is_paused_or_down_is_left_out(cluster: Cluster) -> None:
     assert cluster.views([]).keys() == {1, 2, 3}
 
 
-def test_one_that_takes_connections_and_never_answers_holds_up_nobody_for_long(cluster: Cluster) -> None:
+def test_one_that_takes_connections_and_never_answers_holds_up_nobody_for_long(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as deaf:
-        addresses = {1: cluster.address(1), 2: f"127.0.0.1:{deaf.getsockname()[1]}", 3: cluster.address(3)}
+        nowhere = {"CLIENT": f"127.0.0.1:{deaf.getsockname()[1]}"}
+        listening = cluster._engine.listening() | {2: nowhere}
+        monkeypatch.setattr(cluster._engine, "listening", lambda: listening)
         began = time.monotonic()
-        assert views(addresses, [], 1.0).keys() == {1, 3}
-        assert time.monotonic() - began < 10
+        assert cluster.views([]).keys() == {1, 3}
+        assert time.monotonic() - began < 3  # 2 s, on a machine that has nothing else to do
+        assert cluster.state([]).broker(2).state == "unknown"  # type: ignore[union-attr]

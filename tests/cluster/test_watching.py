@@ -1,8 +1,9 @@
-"""Watching real brokers while they come and go."""
+"""Polling real brokers while they come and go."""
 
 import time
 
 import pytest
+from confluent_kafka import Producer
 
 from threebrokers.cluster import topics
 from threebrokers.kafka.clients import Clients
@@ -17,30 +18,30 @@ def orders(cluster):
 
 
 @pytest.fixture
-def looker(cluster):
-    looker = cluster.looker()
-    yield looker
-    looker.close()
+def poller(cluster):
+    poller = cluster.poller()
+    yield poller
+    poller.close()
     cluster.up()
 
 
-def partitions(looker, name):
-    return looker.look([name]).topic(name).partitions
+def partitions(poller, name):
+    return poller.poll([name]).topic(name).partitions
 
 
-def whole(looker, name):
-    return all(len(p.isr) == 3 and p.leader for p in partitions(looker, name))
+def whole(poller, name):
+    return all(len(p.isr) == 3 and p.leader for p in partitions(poller, name))
 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
-def test_a_group_its_members_and_what_it_committed(cluster, looker, orders, tmp_path, protocol):
+def test_a_group_its_members_and_what_it_committed(cluster, poller, orders, tmp_path, protocol):
     name = f"watchers-{protocol}"
     clients = Clients(cluster.bootstrap, tmp_path)
     producer = clients.producer({"enable.idempotence": True})
     for n in range(30):
         producer.produce(orders, str(n), partition=n % 3)
     producer.flush()
-    ends = tuple((orders, p.id, p.log_end_offset) for p in partitions(looker, orders))
+    ends = tuple((orders, p.id, p.log_end_offset) for p in partitions(poller, orders))
     consumer = clients.consumer(
         {"group.id": name, "auto.offset.reset": "earliest", "group.protocol": protocol}
     )
@@ -48,56 +49,81 @@ def test_a_group_its_members_and_what_it_committed(cluster, looker, orders, tmp_
     stored = sum(end for _, _, end in ends)
     assert len(consumer.consume(stored, timeout=20)) == stored
     consumer.commit(asynchronous=False)
-    [group] = looker.look([orders], [name]).groups
+    [group] = poller.poll([orders], [name]).groups
     assert group.state == "Stable"
     assert [m.partitions for m in group.members] == [((orders, 0), (orders, 1), (orders, 2))]
     assert group.committed == ends
     clients.close()
-    assert quiet_wait(lambda: looker.look([orders], [name]).groups[0].members == (), 10)
+    assert quiet_wait(lambda: poller.poll([orders], [name]).groups[0].members == (), 10)
 
 
-def test_records_that_no_follower_has_are_not_readable(cluster, looker, orders, tmp_path):
-    assert quiet_wait(lambda: whole(looker, orders), 10)
-    leader = partitions(looker, orders)[0].leader
+def test_records_that_no_follower_has_are_not_readable(cluster, poller, orders, tmp_path):
+    assert quiet_wait(lambda: whole(poller, orders), 10)
+    leader = partitions(poller, orders)[0].leader
     followers = [n for n in cluster.brokers if n != leader]
     for n in followers:
         cluster.pause(n, force=True)
     # A fetch that was open when its follower was paused may still be answered, without being taken.
     clients = Clients(cluster.bootstrap, tmp_path)
     producer = clients.producer({"acks": 1})
-    before = partitions(looker, orders)[0].log_end_offset
+    before = partitions(poller, orders)[0].log_end_offset
     for _ in range(3):
         producer.produce(orders, "new", partition=0)
         producer.flush()
-    [seen] = [p for p in partitions(looker, orders) if p.id == 0]
+    [seen] = [p for p in partitions(poller, orders) if p.id == 0]
     assert seen.log_end_offset == before + 3
     assert seen.high_watermark < seen.log_end_offset
     assert dict(seen.log_end_offsets).keys() == {leader}
     for n in followers:
         cluster.resume(n)
-    assert quiet_wait(lambda: partitions(looker, orders)[0].high_watermark == before + 3, 15)
+    assert quiet_wait(lambda: partitions(poller, orders)[0].high_watermark == before + 3, 15)
     clients.close()
 
 
+def test_an_open_transaction_holds_the_last_stable_offset_back(cluster, poller, orders):
+    assert quiet_wait(lambda: whole(poller, orders), 10)
+    producer = Producer({"bootstrap.servers": cluster.bootstrap, "transactional.id": "watched"})
+    producer.init_transactions(20)
+    producer.begin_transaction()
+    before = partitions(poller, orders)[0].log_end_offset
+    producer.produce(orders, "perhaps", partition=0)
+    producer.flush(20)
+    held = partitions(poller, orders)[0]
+    assert (held.last_stable_offset, held.high_watermark) == (before, before + 1)
+    producer.commit_transaction(20)
+    # The mark that ends a transaction has an offset of its own.
+    assert quiet_wait(lambda: partitions(poller, orders)[0].last_stable_offset == before + 2, 10)
+
+
+def test_who_left_an_isr_that_was_at_its_minimum_is_eligible(cluster, poller):
+    topics.create(cluster, "eligible", 1, 2, {"min.insync.replicas": "2"}, brokers=[1, 2])
+    assert partitions(poller, "eligible")[0].elr == ()
+    cluster.kill(2)
+    assert quiet_wait(lambda: partitions(poller, "eligible")[0].elr == (2,), 20)
+    cluster.wait_in_sync(["eligible"])
+    assert quiet_wait(lambda: partitions(poller, "eligible")[0].elr == (), 10)
+    topics.delete(cluster, ["eligible"])
+
+
 @pytest.mark.parametrize("fault", ["kill", "pause"])
-def test_no_look_takes_long_and_the_state_is_told(cluster, looker, orders, fault):
-    assert quiet_wait(lambda: whole(looker, orders), 15)
-    leader = looker.look([orders]).quorum_leader
+def test_no_poll_takes_long_and_the_state_is_told(cluster, poller, orders, fault):
+    assert quiet_wait(lambda: whole(poller, orders), 15)
+    leader = poller.poll([orders]).quorum_leader
     getattr(cluster, fault)(leader)
     longest, end = 0.0, time.monotonic() + 20
     while time.monotonic() < end:
         begun = time.monotonic()
-        sight = looker.look([orders])
+        state = poller.poll([orders])
         longest = max(longest, time.monotonic() - begun)
-        broker = sight.broker(leader)
-        led = [p.leader for p in sight.topic(orders).partitions]
-        if not broker.registered and sight.quorum_leader not in (None, leader) and leader not in led:
+        broker = state.broker(leader)
+        led = [p.leader for p in state.topic(orders).partitions]
+        if not broker.registered and state.quorum_leader not in (None, leader) and leader not in led:
             break
         time.sleep(0.02)
     assert (broker.state, broker.registered) == ("paused" if fault == "pause" else "down", False)
-    assert sight.quorum_leader != leader
+    assert state.quorum_leader != leader
     assert leader not in led
     assert longest < 1.0
     cluster.up()
-    assert quiet_wait(lambda: whole(looker, orders), 15)
-    assert looker.look([orders]).broker(leader).state == "up"
+    assert quiet_wait(lambda: whole(poller, orders), 15)
+    assert poller.poll([orders]).broker(leader).state == "up"

@@ -10,7 +10,7 @@ from tests.commands import run
 from threebrokers.cluster import Cluster, topics
 from threebrokers.errors import LabError
 from threebrokers.kafka.clients import Clients, LabConsumer
-from threebrokers.kafka.poller import Looker
+from threebrokers.kafka.poller import ClusterPoller
 from threebrokers.waiting import quiet_wait
 from threebrokers.why_empty import Answer, explain
 
@@ -85,7 +85,7 @@ def joined(cluster: Cluster, *members: LabConsumer) -> None:
     def settled() -> bool:
         for member in members:
             member.poll(0.05)
-        told = cluster.sight([], [group]).groups[0]
+        told = cluster.state([], [group]).groups[0]
         held = sum(len(member.assignment()) for member in members)
         return (
             told.state == "Stable"
@@ -176,12 +176,12 @@ class TestTheGroup:
         first = consumer()
         joined(bench, first)
         second = consumer()
-        assert quiet_wait(lambda: len(bench.sight([TOPIC], [group]).groups[0].members) == 2, 10)
+        assert quiet_wait(lambda: len(bench.state([TOPIC], [group]).groups[0].members) == 2, 10)
         said(explain(bench, second, TOPIC), "rebalancing", "PreparingRebalance, 2 members", "close()")
 
     def test_the_consumer_has_not_polled(self, bench, group, consumer):
         mine = consumer()
-        assert quiet_wait(lambda: bench.sight([TOPIC], [group]).groups[0].state == "Stable", 10)
+        assert quiet_wait(lambda: bench.state([TOPIC], [group]).groups[0].state == "Stable", 10)
         said(explain(bench, mine, TOPIC), "not polled", "takes its partitions inside poll()")
 
     def test_there_are_more_members_than_partitions(self, bench, group, consumer):
@@ -205,7 +205,7 @@ class TestTheGroup:
     def test_it_did_not_poll_for_too_long(self, bench, group, consumer):
         mine = consumer({**EARLIEST, "max.poll.interval.ms": 1000, "session.timeout.ms": 1000})
         joined(bench, mine)
-        assert quiet_wait(lambda: not bench.sight([TOPIC], [group]).groups[0].members, 10)
+        assert quiet_wait(lambda: not bench.state([TOPIC], [group]).groups[0].members, 10)
         said(explain(bench, mine, TOPIC), "not joined", "max.poll.interval.ms (1000 here)", "thrown out")
 
     def test_it_is_closed(self, bench, consumer):
@@ -265,25 +265,25 @@ class TestTheOffsets:
         joined(bench, mine)
         commits = iter((1, 2, 3))
         # somebody reads on while the question is answered
-        look = bench.looker
+        make = bench.poller
 
-        def looker():
-            made = look()
-            once = made.look
+        def poller():
+            made = make()
+            once = made.poll
 
             def moving(*words):
                 offset = next(commits, 3)
                 mine.commit(offsets=[TopicPartition(TOPIC, 0, offset)], asynchronous=False)
                 return once(*words)
 
-            made.look = moving
+            made.poll = moving
             return made
 
-        bench.looker = looker
+        bench.poller = poller
         try:
             said(explain(bench, group, TOPIC), "moving", "does read", "partition 0 while it was watched")
         finally:
-            del bench.looker
+            del bench.poller
 
 
 class TestTransactions:
@@ -312,14 +312,14 @@ class TestTransactions:
 class TestBrokers:
     def test_a_partition_without_a_leader(self, bench, group, other):
         topic = other(1, 1)
-        leader = bench.sight([topic]).topic(topic).partitions[0].leader
+        leader = bench.state([topic]).topic(topic).partitions[0].leader
         bench.kill(leader)
         answer = explain(bench, group, topic, settle=0.3)
         said(answer, "no leader", f"roker {leader} is down", f"start({leader})")
         bench.start(leader)
 
     def test_no_coordinator(self, bench, group):
-        coordinator = bench.sight([], [group]).groups[0].coordinator
+        coordinator = bench.state([], [group]).groups[0].coordinator
         topic = f"{TOPIC}-elsewhere"
         topics.create(bench, topic, 1, 2, {}, brokers=[n for n in bench.brokers if n != coordinator])
         write(bench, topic, 1)
@@ -333,8 +333,8 @@ class TestBrokers:
 
     def test_none_answers(self, bench, group):
         class Silent:
-            def looker(self):
-                return Looker(dict, dict)
+            def poller(self):
+                return ClusterPoller(dict, dict)
 
         said(explain(Silent(), group, TOPIC, settle=0), "no broker", "threebrokers up")
 

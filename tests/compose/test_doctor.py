@@ -110,11 +110,11 @@ def test_somebody_has_changed_the_compose_file(healthy, project, home, tmp_path)
 def test_a_container_ended_by_itself_and_a_partition_has_no_leader(healthy, project):
     topics.delete(healthy, [TOPIC])
     # Not the active controller: then nobody has to be elected first.
-    leader = next(n for n in healthy.brokers if n != healthy.sight([]).quorum_leader)
+    leader = next(n for n in healthy.brokers if n != healthy.state([]).quorum_leader)
     topics.create(healthy, TOPIC, 1, 1, {}, brokers=[leader])
     container = project.look()[leader]
     project.kill(container)
-    assert quiet_wait(lambda: healthy.sight([TOPIC]).topic(TOPIC).partitions[0].leader is None, 20)
+    assert quiet_wait(lambda: healthy.state([TOPIC]).topic(TOPIC).partitions[0].leader is None, 20)
     found = troubles()
     why = explain(healthy, "patients", TOPIC, settle=0.5)
     healthy.up()

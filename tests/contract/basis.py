@@ -64,35 +64,35 @@ def soon(cluster: Cluster, judge: Callable[[ClusterState], None], within: float 
 
     Raises its last AssertionError if it always does: one look may come too early, or miss an answer.
     """
-    for sight in poll(lambda: cluster.sight([TOPIC]), within):
+    for state in poll(lambda: cluster.state([TOPIC]), within):
         try:
-            judge(sight)
+            judge(state)
         except AssertionError as fault:
             wrong = fault
         else:
-            return sight
+            return state
     raise wrong
 
 
-def leaders(sight: ClusterState) -> set[int | None]:
-    return {p.leader for p in partitions(sight)}
+def leaders(state: ClusterState) -> set[int | None]:
+    return {p.leader for p in partitions(state)}
 
 
-def in_sync(sight: ClusterState) -> set[tuple[int, ...]]:
-    return {p.isr for p in partitions(sight)}
+def in_sync(state: ClusterState) -> set[tuple[int, ...]]:
+    return {p.isr for p in partitions(state)}
 
 
-def whole(sight: ClusterState) -> None:
+def whole(state: ClusterState) -> None:
     """Judge that everybody is up, registered and in sync, and agrees on who leads."""
-    assert [(broker.state, broker.registered) for broker in sight.brokers] == [("up", True)] * 3
-    assert in_sync(sight) == {BROKERS}
-    assert leaders(sight) <= EVERYBODY
-    assert sight.quorum_leader in EVERYBODY
-    assert [p.stale_leaders for p in partitions(sight) if p.stale_leaders] == []
+    assert [(broker.state, broker.registered) for broker in state.brokers] == [("up", True)] * 3
+    assert in_sync(state) == {BROKERS}
+    assert leaders(state) <= EVERYBODY
+    assert state.quorum_leader in EVERYBODY
+    assert [p.stale_leaders for p in partitions(state) if p.stale_leaders] == []
 
 
-def partitions(sight: ClusterState) -> tuple[PartitionState, ...]:
-    found = sight.topic(TOPIC)
+def partitions(state: ClusterState) -> tuple[PartitionState, ...]:
+    found = state.topic(TOPIC)
     assert found is not None, "nobody told of the topic"
     return found.partitions
 

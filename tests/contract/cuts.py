@@ -14,17 +14,17 @@ from threebrokers.kafka.log_reader import read_log
 from threebrokers.kafka.state import ClusterState, PartitionState
 
 
-def led_by(sight: ClusterState, broker: int) -> int:
+def led_by(state: ClusterState, broker: int) -> int:
     """Return the number of a partition that this broker leads."""
-    return next(p.id for p in partitions(sight) if p.leader == broker)
+    return next(p.id for p in partitions(state) if p.leader == broker)
 
 
-def one(sight: ClusterState, number: int) -> PartitionState:
-    return partitions(sight)[number]
+def one(state: ClusterState, number: int) -> PartitionState:
+    return partitions(state)[number]
 
 
-def follower_of_the_quorum(sight: ClusterState) -> int:
-    return next(n for n in BROKERS if n != sight.quorum_leader)
+def follower_of_the_quorum(state: ClusterState) -> int:
+    return next(n for n in BROKERS if n != state.quorum_leader)
 
 
 def pinned(cluster: Cluster, broker: int, acks: str) -> Producer:
@@ -43,9 +43,9 @@ class Cuts(Basis):
 
     def test_cut_off_a_leader_believes_in_itself_and_what_it_alone_has_is_lost(self, linked, topic, notes):
         """Split brain: only what all copies in sync had was promised to be kept."""
-        sight = soon(linked, whole)
-        old = sight.quorum_leader  # the worst case: the quorum must choose, too
-        place, others = led_by(sight, old), tuple(n for n in BROKERS if n != old)
+        state = soon(linked, whole)
+        old = state.quorum_leader  # the worst case: the quorum must choose, too
+        place, others = led_by(state, old), tuple(n for n in BROKERS if n != old)
         assert send(producer(linked.bootstrap), "before", partition=place) == ["ok"]
         careless, careful = pinned(linked, old, "1"), pinned(linked, old, "all")
         actions = []
@@ -54,15 +54,15 @@ class Cuts(Basis):
         linked.cut(old)
         assert Cluster().faults() == [Fault("cut", old)], "another notebook sees it too"
 
-        def replaced(sight: ClusterState) -> None:
-            assert one(sight, place).leader in others
-            assert one(sight, place).stale_leaders == (old,), "it does not believe any more that it leads"
+        def replaced(state: ClusterState) -> None:
+            assert one(state, place).leader in others
+            assert one(state, place).stale_leaders == (old,), "it does not believe any more that it leads"
 
-        def split(sight: ClusterState) -> None:
-            replaced(sight)
-            assert one(sight, place).isr == others
-            assert sight.quorum_leader in others
-            told = {seen.id: (seen.state, seen.registered) for seen in sight.brokers}
+        def split(state: ClusterState) -> None:
+            replaced(state)
+            assert one(state, place).isr == others
+            assert state.quorum_leader in others
+            told = {seen.id: (seen.state, seen.registered) for seen in state.brokers}
             assert told == {old: ("up", False)} | dict.fromkeys(others, ("up", True))
 
         new = one(soon(linked, replaced), place).leader
@@ -86,19 +86,19 @@ class Cuts(Basis):
         notes.append(f"{linked.engine}: {told}")
 
     def test_without_replication_but_with_the_quorum_a_leader_is_left_alone_in_the_isr(self, linked, topic):
-        sight = soon(linked, whole)
-        old = follower_of_the_quorum(sight)
-        place = led_by(sight, old)
+        state = soon(linked, whole)
+        old = follower_of_the_quorum(state)
+        place = led_by(state, old)
         careless, careful = pinned(linked, old, "1"), pinned(linked, old, "all")
         linked.cut(old, from_="brokers")
         assert linked.faults() == [Fault("cut", old, ("brokers",))]
         # A follower that has every record counts as in sync, however long it was not heard.
         assert send(careless, "x", partition=place) == ["ok"]
 
-        def alone(sight: ClusterState) -> None:
+        def alone(state: ClusterState) -> None:
             # The controller hears the leader, so it stays, and the leader itself says who is behind.
-            assert (one(sight, place).leader, one(sight, place).isr) == (old, (old,))
-            assert sight.broker(old).registered
+            assert (one(state, place).leader, one(state, place).isr) == (old, (old,))
+            assert state.broker(old).registered
 
         soon(linked, alone)
         assert send(careful, "y", partition=place) == ["_MSG_TIMED_OUT"], "fewer than min.insync.replicas"
@@ -106,17 +106,17 @@ class Cuts(Basis):
         soon(linked, whole)
 
     def test_without_the_quorum_but_with_replication_a_leader_is_replaced(self, linked, topic):
-        sight = soon(linked, whole)
-        old = follower_of_the_quorum(sight)
-        place = led_by(sight, old)
+        state = soon(linked, whole)
+        old = follower_of_the_quorum(state)
+        place = led_by(state, old)
         linked.cut(old, from_="quorum")
         assert linked.faults() == [Fault("cut", old, ("quorum",))]
 
-        def replaced(sight: ClusterState) -> None:
-            assert one(sight, place).leader in EVERYBODY - {old}
-            assert one(sight, place).stale_leaders == (old,)
-            assert (sight.broker(old).state, sight.broker(old).registered) == ("up", False)
-            assert sight.quorum_leader in EVERYBODY - {old}
+        def replaced(state: ClusterState) -> None:
+            assert one(state, place).leader in EVERYBODY - {old}
+            assert one(state, place).stale_leaders == (old,)
+            assert (state.broker(old).state, state.broker(old).registered) == ("up", False)
+            assert state.quorum_leader in EVERYBODY - {old}
 
         other = soon(linked, replaced).quorum_leader
         for verb in ("kill", "cut"):

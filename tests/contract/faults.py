@@ -25,11 +25,11 @@ HUNDRED = [str(n) for n in range(100)]
 
 class Faults(Basis):
     @pytest.mark.parametrize(
-        ("fault", "mend", "state"),
+        ("fault", "mend", "broken"),
         [("kill", "start", "down"), ("stop", "start", "down"), ("pause", "resume", "paused")],
     )
     def test_a_fault_moves_leadership_and_its_return_restores_the_copies(
-        self, healthy, topic, notes, fault, mend, state
+        self, healthy, topic, notes, fault, mend, broken
     ):
         client = producer(healthy.bootstrap)
         assert send(client, *HUNDRED) == ["ok"]
@@ -37,17 +37,17 @@ class Faults(Basis):
         others = EVERYBODY - {broker}
         begun = time.monotonic()
         getattr(healthy, fault)(broker)
-        assert healthy.processes()[broker].state == state
+        assert healthy.processes()[broker].state == broken
 
-        def taken_over(sight: ClusterState) -> None:
-            assert leaders(sight) <= others
+        def taken_over(state: ClusterState) -> None:
+            assert leaders(state) <= others
 
-        def noticed(sight: ClusterState) -> None:
-            told = {seen.id: (seen.state, seen.registered) for seen in sight.brokers}
-            assert told == {broker: (state, False)} | dict.fromkeys(others, ("up", True))
-            assert leaders(sight) <= others
-            assert in_sync(sight) == {tuple(sorted(others))}
-            assert sight.quorum_leader in others
+        def noticed(state: ClusterState) -> None:
+            told = {seen.id: (seen.state, seen.registered) for seen in state.brokers}
+            assert told == {broker: (broken, False)} | dict.fromkeys(others, ("up", True))
+            assert leaders(state) <= others
+            assert in_sync(state) == {tuple(sorted(others))}
+            assert state.quorum_leader in others
 
         soon(healthy, taken_over)
         led = time.monotonic() - begun
@@ -94,15 +94,15 @@ class Faults(Basis):
                 getattr(healthy, verb)(2)
         healthy.kill(2, force=True)
 
-        def without_quorum(sight: ClusterState) -> None:
-            assert sight.quorum_leader is None
-            assert [broker.state for broker in sight.brokers] == ["down", "down", "up"]
+        def without_quorum(state: ClusterState) -> None:
+            assert state.quorum_leader is None
+            assert [broker.state for broker in state.brokers] == ["down", "down", "up"]
 
         soon(healthy, without_quorum)
         healthy.kill(3)
-        sight = healthy.sight([topic])
-        assert [broker.state for broker in sight.brokers] == ["down"] * 3
-        assert sight.last_response_at is None
+        state = healthy.state([topic])
+        assert [broker.state for broker in state.brokers] == ["down"] * 3
+        assert state.last_response_at is None
         faults: list[BaseException] = []
 
         def start() -> None:

@@ -30,16 +30,16 @@ class Showing(Basis):
     def test_three_brokers_are_registered_on_loopback_only(self, healthy, topic):
         assert self.listens_at(healthy) <= {"127.0.0.1", "::1"}
         state = healthy.state()
-        assert {b.id for b in state.brokers} == EVERYBODY
-        assert ",".join(f"{b.host}:{b.port}" for b in state.brokers) == healthy.bootstrap
+        assert state.registered == EVERYBODY
+        assert ",".join(b.address for b in state.brokers) == healthy.bootstrap
 
-        def complete(sight: ClusterState) -> None:
-            whole(sight)
-            assert {frozenset(dict(p.log_end_offsets)) for p in partitions(sight)} == {frozenset(BROKERS)}
+        def complete(state: ClusterState) -> None:
+            whole(state)
+            assert {frozenset(dict(p.log_end_offsets)) for p in partitions(state)} == {frozenset(BROKERS)}
 
-        sight = soon(healthy, complete)
-        assert [b.address for b in sight.brokers] == [healthy.address(n) for n in BROKERS]
-        assert leaders(sight) == EVERYBODY, "six partitions are shared among three"
+        state = soon(healthy, complete)
+        assert [b.address for b in state.brokers] == [healthy.address(n) for n in BROKERS]
+        assert leaders(state) == EVERYBODY, "six partitions are shared among three"
         views = healthy.views([topic])
         assert views.keys() == EVERYBODY
         assert {p.leader for view in views.values() for p in view.topic(topic).partitions} == EVERYBODY

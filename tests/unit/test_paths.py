@@ -1,4 +1,4 @@
-"""The state of a cluster from metadata written by hand, and the names of a lab."""
+"""The names of a lab, and its checks."""
 
 import inspect
 from types import SimpleNamespace as Told
@@ -6,41 +6,11 @@ from types import SimpleNamespace as Told
 import pytest
 
 from threebrokers.errors import LabError
-from threebrokers.kafka.state import MetadataBroker, MetadataPartition, MetadataTopic, read_state
 from threebrokers.lab.exercise import exercise
 from threebrokers.lab.lab import Checks
 from threebrokers.lab.opening import open_lab
 from threebrokers.ledger import Ledger
 from threebrokers.paths import home, repo
-
-
-class Admin:
-    def list_topics(self, timeout):
-        assert timeout <= 2
-        partition = Told(id=0, leader=2, replicas=[2, 3, 1], isrs=[3, 2])
-        orphan = Told(id=1, leader=-1, replicas=[1], isrs=[])
-        return Told(
-            brokers={3: Told(id=3, host="h", port=30), 1: Told(id=1, host="h", port=10)},
-            topics={
-                "b": Told(error=None, partitions={1: orphan, 0: partition}),
-                "a": Told(error="unknown", partitions={}),
-            },
-        )
-
-
-def test_state_is_a_plain_sorted_value():
-    state = read_state(Admin())
-    assert state.brokers == (MetadataBroker(1, "h", 10), MetadataBroker(3, "h", 30))
-    led, orphan = MetadataPartition("b", 0, 2, (2, 3, 1), (2, 3)), MetadataPartition("b", 1, None, (1,), ())
-    assert state.topics == (MetadataTopic("b", (led, orphan)),)
-    assert state == read_state(Admin())
-    assert hash(state) == hash(read_state(Admin()))
-
-
-def test_a_topic_that_does_not_exist_is_left_out():
-    state = read_state(Admin(), ["a", "b", "zz"])
-    assert [topic.name for topic in state.topics] == ["b"]
-    assert state.topic("zz") is None
 
 
 @pytest.mark.parametrize("number", [1, "1", "../01", "", None, "001"])

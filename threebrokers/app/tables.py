@@ -29,33 +29,33 @@ def show(table: RenderableType) -> None:
 
 def status(cluster: "Cluster") -> RenderableType:
     """Return a table of the brokers, one row each, who leads the quorum, and where they live."""
-    sight = cluster.sight()
-    leads = Counter(p.leader for topic in sight.topics for p in topic.partitions)
+    state = cluster.state()
+    leads = Counter(p.leader for topic in state.topics for p in topic.partitions)
     table = _table("broker", "state", "runs as", "address", "memory", "leads")
     processes = cluster.processes()
-    for broker in sight.brokers:
+    for broker in state.brokers:
         row = str(broker.id), f"{SIGNS[broker.state]} {broker.state}"
         if broker.state == "down":
             table.add_row(*row, *["–"] * 4)
         else:
             known = (
                 f"{leads[broker.id]} of {leads.total()} partitions"
-                if sight.last_response_at
+                if state.last_response_at
                 else "not known: no broker answers"
             )
             name, memory = processes[broker.id].name, f"{broker.rss / MEGA:.0f} MB"
             table.add_row(*row, name, broker.address, memory, known)
-    return Group(table, f"The quorum is led by {_leader(sight)}.", f"Home: {home()}")
+    return Group(table, f"The quorum is led by {_leader(state)}.", f"Home: {home()}")
 
 
 def doomed(cluster: "Cluster") -> str:
     """Return in a sentence what a reset deletes."""
-    sight = cluster.sight()
-    names = [topic.name for topic in sight.topics if not topic.name.startswith("__")]
+    state = cluster.state()
+    names = [topic.name for topic in state.topics if not topic.name.startswith("__")]
     some = f" ({', '.join(names[:5])}{', …' if len(names) > 5 else ''})" if names else ""
     topics = (
         f"{len(names)} topic{'' if len(names) == 1 else 's'}{some}"
-        if sight.last_response_at
+        if state.last_response_at
         else "all topics"
     )
     size = sum(path.stat().st_blocks * 512 for path in _files(home() / "data"))  # index files are sparse
@@ -109,8 +109,8 @@ def _table(*columns: str) -> Table:
     return table
 
 
-def _leader(sight: "ClusterState") -> str:
-    return "nobody now" if sight.quorum_leader is None else f"broker {sight.quorum_leader}"
+def _leader(state: "ClusterState") -> str:
+    return "nobody now" if state.quorum_leader is None else f"broker {state.quorum_leader}"
 
 
 def _files(folder: Path) -> list[Path]:

@@ -4,16 +4,23 @@ from confluent_kafka import ConsumerGroupTopicPartitions, Message, TopicPartitio
 from confluent_kafka.admin import ConfigResource, ResourceType
 
 from threebrokers.kafka.log_reader import Record, read_log
-from threebrokers.kafka.state import MetadataTopic
+from threebrokers.kafka.state import TopicState
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab
 
 CALL_SECONDS = 10.0
 
 
-def existing_topic(lab: Lab, name: str) -> MetadataTopic:
-    """Return the topic as the cluster has it; NotYet if there is none of this name."""
-    found = lab.cluster.state([name]).topic(name) if name else None
+def existing_topic(lab: Lab, name: str) -> TopicState:
+    """Return the topic as the cluster has it; NotYet if there is none of this name, or if nobody answers."""
+    state = lab.cluster.state([name] if name else [])
+    if state.last_response_at is None:
+        raise NotYet(
+            "no broker answers",
+            "the brokers should be up",
+            "the first cell of the page, which starts them: run it again",
+        )
+    found = state.topic(name)
     if found is None:
         raise NotYet(
             f"the cluster has no topic {name!r}",
@@ -23,7 +30,7 @@ def existing_topic(lab: Lab, name: str) -> MetadataTopic:
     return found
 
 
-def expect_topic(lab: Lab, name: str, wanted: str) -> MetadataTopic:
+def expect_topic(lab: Lab, name: str, wanted: str) -> TopicState:
     """Return the topic if it is this lab's `wanted` (a short name) and exists; NotYet otherwise."""
     if name != lab.topic(wanted):
         raise NotYet(

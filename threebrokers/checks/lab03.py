@@ -6,15 +6,15 @@ from confluent_kafka import KafkaError, Producer
 
 from threebrokers.checks.expect import existing_topic, expect_topic, topic_setting
 from threebrokers.kafka.clients import LabProducer
-from threebrokers.kafka.state import MetadataPartition
+from threebrokers.kafka.state import PartitionState
 from threebrokers.lab.exercise import NotYet, eventually, exercise
 from threebrokers.lab.lab import Lab
-from threebrokers.lab.scenarios import spread
+from threebrokers.lab.scenarios import is_balanced
 
 DAMAGED = {"thumbnails": 1, "baskets": 2, "stock": 2}  # min.insync.replicas of the exercise's topics
 
 
-def _partitions(lab: Lab) -> list[tuple[MetadataPartition, int]]:
+def _partitions(lab: Lab) -> list[tuple[PartitionState, int]]:
     """Return the partitions of the three topics as they are now, each with its min.insync.replicas.
 
     Raises NotYet if a topic is missing, or if no broker is away.
@@ -36,7 +36,7 @@ def _partitions(lab: Lab) -> list[tuple[MetadataPartition, int]]:
     return [(p, least[p.topic]) for p in found]
 
 
-def is_offline(found: list[tuple[MetadataPartition, int]], answer: int) -> None:
+def is_offline(found: list[tuple[PartitionState, int]], answer: int) -> None:
     """Raise NotYet if the number of partitions without a leader is another one."""
     right = sum(p.leader is None for p, _ in found)
     if answer == right:
@@ -53,7 +53,7 @@ def is_offline(found: list[tuple[MetadataPartition, int]], answer: int) -> None:
     )
 
 
-def is_under_replicated(found: list[tuple[MetadataPartition, int]], answer: int) -> None:
+def is_under_replicated(found: list[tuple[PartitionState, int]], answer: int) -> None:
     """Raise NotYet if the number of partitions with fewer copies in sync than replicas is another one."""
     short = [p for p, _ in found if len(p.isr) < len(p.replicas)]
     gone = {b for p in short for b in set(p.replicas) - set(p.isr)}
@@ -76,7 +76,7 @@ def is_under_replicated(found: list[tuple[MetadataPartition, int]], answer: int)
     )
 
 
-def is_under_minimum(found: list[tuple[MetadataPartition, int]], answer: int) -> None:
+def is_under_minimum(found: list[tuple[PartitionState, int]], answer: int) -> None:
     """Raise NotYet if the number of partitions with an ISR below the topic's minimum is another one."""
     if answer == sum(len(p.isr) < least for p, least in found):
         return
@@ -194,8 +194,8 @@ def ends(lab: Lab) -> tuple[int, int]:
     existing_topic(lab, topic)
 
     def told() -> tuple[int, int]:
-        seen = lab.cluster.sight([topic]).topic(topic)
-        partition = seen.partitions[0] if seen else None
+        found = lab.cluster.state([topic]).topic(topic)
+        partition = found.partitions[0] if found else None
         if partition is None or partition.log_end_offset is None or partition.high_watermark is None:
             raise NotYet(
                 "nobody tells where the log of 'unseen' ends: it has no leader that answers",
@@ -225,7 +225,7 @@ def is_hidden(leader_end: int, watermark: int) -> None:
 
 def are_the_ends(end: int, readable: int, leader_end: int, watermark: int) -> None:
     """Raise NotYet unless both offsets are those of the leader."""
-    look = "lab.cluster.sight([unseen]): .end and .readable of its partition"
+    look = "lab.cluster.state([unseen]): .log_end_offset and .high_watermark of its partition"
     if end != leader_end:
         said = {
             watermark: ", which is the high watermark, not the end",
@@ -344,7 +344,7 @@ def write_refused(lab: Lab, producer: Producer, errors: list[Any], why: str) -> 
 def leadership_back(lab: Lab, work: str, elected: dict[Any, Any]) -> str:
     """Solved if every partition is led by the first of its replicas, and these are spread as at first."""
     topic = existing_topic(lab, work) if work == lab.topic("work") else expect_topic(lab, work, "work")
-    if not spread(topic):
+    if not is_balanced(topic):
         raise NotYet(
             "the order of the replicas has been changed, so the preferred leaders are not spread any more",
             "the order should stay, and the leaders should follow it",

@@ -138,7 +138,7 @@ def judge_coordinator(lab: Lab, recording: Recording, after: int) -> None:
             "lab.cluster.kill(…) inside the `with`",
         )
     # Nobody can be elected sooner than a session lasts, so what is seen just after the kill was so before.
-    soon = [seen.coordinator for s in recording.sights if s.at < killed.at + 1 and (seen := _seen(s, group))]
+    soon = [seen.coordinator for s in recording.states if s.at < killed.at + 1 and (seen := _seen(s, group))]
     was = soon[0] if soon else None
     if was is not None and was != killed.broker:
         leads = _leader(recording, killed, lab.topic("readings"))
@@ -154,7 +154,7 @@ def judge_coordinator(lab: Lab, recording: Recording, after: int) -> None:
             "another one is the coordinator now",
             "coordinator_of(group), asked after the kill",
         )
-    now = lab.cluster.sight([], [group]).groups
+    now = lab.cluster.state([], [group]).groups
     if now and now[0].coordinator not in (None, after):
         raise NotYet(
             f"the coordinator is not broker {after}",
@@ -171,15 +171,15 @@ def judge_coordinator(lab: Lab, recording: Recording, after: int) -> None:
 
 
 def _group_of(recording: Recording) -> str:
-    return next((group.name for sight in recording.sights for group in sight.groups), "")
+    return next((group.name for state in recording.states for group in state.groups), "")
 
 
-def _seen(sight: ClusterState, group: str) -> GroupState | None:
-    return next((g for g in sight.groups if g.name == group and g.coordinator is not None), None)
+def _seen(state: ClusterState, group: str) -> GroupState | None:
+    return next((g for g in state.groups if g.name == group and g.coordinator is not None), None)
 
 
 def _leader(recording: Recording, action: Action, topic: str) -> int | None:
-    seen = [s.topic(topic) for s in recording.sights if s.at < action.at]
+    seen = [s.topic(topic) for s in recording.states if s.at < action.at]
     last = next((found for found in reversed(seen) if found is not None), None)
     return last.partitions[0].leader if last else None
 
@@ -213,7 +213,7 @@ def judge_controller(lab: Lab, before: str, after: str, may_fail: int) -> None:
             "the second should be of the time after the kill",
             "LeaderId and LeaderEpoch in `before` and `after`",
         )
-    now = lab.cluster.sight([])
+    now = lab.cluster.state([])
     if second[1] <= first[1] or second != (now.quorum_leader, now.quorum_leader_epoch):
         raise NotYet(
             f"`before` tells of epoch {first[1]} and `after` of epoch {second[1]}",

@@ -1,28 +1,29 @@
 """Three brokers, whoever runs them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from threebrokers import paths as places
-from threebrokers.cluster import action_log, engine, link_faults, programs, tools
+from threebrokers.cluster import action_log, engine, link_faults, programs, recovery, tools
 from threebrokers.cluster.link_faults import Fault, Peer
 from threebrokers.cluster.process import BrokerProcess, Usage
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import LabError
 from threebrokers.kafka import admin
-from threebrokers.kafka.state import Action, ClusterState, MetadataState, read_state
+from threebrokers.kafka.state import Action, ClusterState
 from threebrokers.waiting import poll, wait_until
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
 
-    from threebrokers.kafka.poller import Looker
+    from threebrokers.kafka.poller import ClusterPoller
 
 START_SECONDS = 60.0
-VIEW_SECONDS = 2.0
 QUORUM = len(BROKERS) // 2 + 1
-LOOK_SECONDS = 1.5  # a broker that was silent once is asked again after 0.7 s
+# For so long a silent broker is asked again, for a state and for views; the last poll takes 0.5 s at most.
+STATE_SECONDS, VIEWS_SECONDS = 0.95, 1.45
 
 
 class Cluster:
@@ -146,6 +147,20 @@ class Cluster:
         mended = sorted({fault.broker for fault in were} - {fault.broker for fault in self.faults()})
         self._report(*(Action(at, "heal", n) for n in mended))
 
+    def recover(self) -> None:
+        """Undo every fault: start and resume brokers, heal links, and wait for full ISRs and first leaders.
+
+        A first leader is the preferred one, the first replica of its partition. Raises LabError after 40 s.
+        """
+        recovery.recover(self)
+
+    def wait_in_sync(self, topics: Collection[str] = ()) -> None:
+        """Start or resume the brokers that are missing, and wait until all replicas are in sync.
+
+        All replicas, or those of the topics that are named. Raises LabError after 20 s.
+        """
+        recovery.wait_in_sync(self, topics)
+
     def faults(self) -> list[Fault]:
         """Return what is wrong with the links now. Raises LabError if their process has died."""
         return self._engine.faults()
@@ -181,39 +196,37 @@ class Cluster:
         """
         return admin.admin(self._addresses(self._answering() or BROKERS))
 
-    def state(self, topics: list[str] | None = None) -> MetadataState:
-        """Return brokers and topics as one of the brokers sees them now."""
-        return read_state(self.admin(), topics)
+    def poller(self) -> "ClusterPoller":
+        """Return what asks every broker by itself, past any links, also while some of them are gone."""
+        from threebrokers.kafka.poller import ClusterPoller  # kafka-python, which takes 0.2 s to import
 
-    def looker(self) -> "Looker":
-        """Return what asks every broker by itself, also while some of them are gone."""
-        from threebrokers.kafka.poller import Looker  # kafka-python, which takes 0.2 s to import
+        return ClusterPoller(self.processes, self._engine.listening)
 
-        return Looker(self.processes, self._engine.listening)
+    def state(self, topics: Sequence[str] | None = None, groups: Sequence[str] = ()) -> ClusterState:
+        """Return the state now: brokers, quorum, these topics (all if None) and these groups.
 
-    def sight(self, topics: list[str] | None = None, groups: list[str] | None = None) -> ClusterState:
-        """Return what one look shows now: brokers, quorum, these topics (all if None) and groups.
-
-        It looks again, for 1.5 s at most, while a running broker leaves questions open.
+        Every broker is asked by itself, and one that runs and does not answer is asked again: that takes at
+        most 1.5 s. If no broker answers, `last_response_at` is None and there are no topics.
         """
-        looker = self.looker()
-        try:
-            for seen in poll(lambda: looker.look(topics, groups or []), LOOK_SECONDS):
-                if not looker.silent:
-                    return seen
-            return seen
-        finally:
-            looker.close()
+        with closing(self.poller()) as poller:
+            for state in poll(lambda: poller.poll(topics, groups), STATE_SECONDS):
+                if not poller.silent:
+                    return state
+            return state
 
-    def views(self, topics: list[str] | None = None) -> dict[int, MetadataState]:
+    def views(self, topics: Sequence[str] | None = None) -> dict[int, ClusterState]:
         """Return what each running broker says by itself: they need not agree at every moment.
 
-        A broker that does not answer within 2 s is left out.
+        It tells offsets of its own copies only, and who leads the quorum only if it does so itself. A broker
+        that does not answer within 2 s is left out.
         """
-        from threebrokers.kafka.poller import views  # kafka-python, as for a look
-
-        running = [n for n, process in self._engine.processes().items() if process.state == "up"]
-        return views({n: self.address(n) for n in running}, topics, VIEW_SECONDS)
+        found: dict[int, ClusterState] = {}
+        with closing(self.poller()) as poller:
+            for views in poll(lambda: poller.views(topics), VIEWS_SECONDS):
+                found |= views
+                if not poller.silent:
+                    break
+        return dict(sorted(found.items()))
 
     def tool(self, name: str, *arguments: str, typed: str = "") -> str:
         """Run one of Kafka's own command-line tools, for example "kafka-topics", and return its output.
@@ -253,12 +266,13 @@ class Cluster:
         return ",".join(addresses[n]["CLIENT"] for n in brokers)
 
     def _wait_registered(self, wanted: set[int]) -> None:
-        wait_until(
-            lambda: wanted <= admin.registered(self.admin()),
-            what=f"broker {', '.join(map(str, sorted(wanted)))} to register with the cluster",
-            within=START_SECONDS,
-            otherwise="run `threebrokers doctor`, it names the cause.",
-        )
+        with closing(self.poller()) as poller:
+            wait_until(
+                lambda: wanted <= poller.poll([]).registered,
+                what=f"broker {', '.join(map(str, sorted(wanted)))} to register with the cluster",
+                within=START_SECONDS,
+                otherwise="run `threebrokers doctor`, it names the cause.",
+            )
 
     def _action(self, kind: str, broker: int, force: bool, action: Callable[[int], float]) -> None:
         self._known(broker)

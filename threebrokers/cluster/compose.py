@@ -181,21 +181,21 @@ class ComposeEngine:
 
         Docker takes connections for a container before anybody listens in it, so an open port says nothing.
         """
-        from threebrokers.kafka.poller import views  # kafka-python, as for a look
+        from threebrokers.kafka.poller import answering  # kafka-python, which takes 0.2 s to import
 
         addresses = self.addresses()
 
-        def answering() -> bool:
+        def all_answer() -> bool:
             for n, told in self.processes().items():
                 if n in nodes and told.state == "down":
                     raise LabError(
                         f"Broker {n} ended while it started: "
                         f"run `threebrokers doctor`, or read {self.log(n)}."
                     )
-            return views({n: addresses[n]["CLIENT"] for n in nodes}, [], 0).keys() == set(nodes)
+            return answering({n: addresses[n]["CLIENT"] for n in nodes}) == set(nodes)
 
         wait_until(
-            answering,
+            all_answer,
             what="the brokers to answer",
             within=within,
             otherwise=f"read the end of {self.log(nodes[0])}, or run `threebrokers doctor`.",

@@ -10,7 +10,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from threebrokers.cluster import Cluster
 from threebrokers.errors import LabError
-from threebrokers.kafka.state import MetadataState, MetadataTopic
+from threebrokers.kafka.state import TopicState
 from threebrokers.text import quoted
 from threebrokers.waiting import wait_until
 
@@ -70,7 +70,7 @@ def create(
             "look at the topic's name, its numbers and its settings."
         ) from refused
 
-    def led(topic: MetadataTopic | None) -> bool:
+    def led(topic: TopicState | None) -> bool:
         return (
             topic is not None
             and len(topic.partitions) == partitions
@@ -123,7 +123,8 @@ def _fence(cluster: Cluster) -> None:
     away = {n for n, process in cluster.processes().items() if process.state != "up"}
 
     def fenced() -> bool:
-        return all(away.isdisjoint(b.id for b in view.brokers) for view in cluster.views([]).values())
+        views = cluster.views([]).values()
+        return not any(view.registered & away for view in views)
 
     if away:
         named = ", ".join(map(str, sorted(away)))
@@ -132,12 +133,12 @@ def _fence(cluster: Cluster) -> None:
 
 
 def _settle(
-    cluster: Cluster, names: list[str], what: str, settled: Callable[[MetadataTopic | None], bool]
+    cluster: Cluster, names: list[str], what: str, settled: Callable[[TopicState | None], bool]
 ) -> None:
     alive = {n for n, p in cluster.processes().items() if p.state == "up"}
 
     def everywhere() -> bool:
-        views: dict[int, MetadataState] = cluster.views(names)
+        views = cluster.views(names)
         return alive <= views.keys() and all(
             settled(view.topic(name)) for view in views.values() for name in names
         )

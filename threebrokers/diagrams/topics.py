@@ -6,14 +6,14 @@ from itertools import pairwise
 from threebrokers.diagrams.dot import PAPER, QUIET, cell, colours, graph, lone_table, table
 from threebrokers.diagrams.picture import Picture
 from threebrokers.kafka.log_reader import Record
-from threebrokers.kafka.state import MetadataPartition, MetadataTopic
+from threebrokers.kafka.state import PartitionState, TopicState
 
-EXAMPLE = MetadataTopic(
-    "orders", tuple(MetadataPartition("orders", p, p + 1, (1, 2, 3), (1, 2, 3)) for p in range(3))
+EXAMPLE = TopicState(
+    "orders", tuple(PartitionState("orders", p, p + 1, 0, (1, 2, 3), (1, 2, 3)) for p in range(3))
 )
 
 
-def topic_picture(topic: MetadataTopic, brokers: Sequence[int] = (1, 2, 3)) -> Picture:
+def topic_picture(topic: TopicState, brokers: Sequence[int] = (1, 2, 3)) -> Picture:
     """Draw where a topic's copies are: a row for each partition, a column for each broker."""
     columns = sorted({*brokers, *(b for p in topic.partitions for b in p.replicas)})
     rows = [[cell(""), *(cell(f"broker {b}", bold=True) for b in columns)]]
@@ -25,7 +25,7 @@ def topic_picture(topic: MetadataTopic, brokers: Sequence[int] = (1, 2, 3)) -> P
 
 
 def message_path(
-    topic: MetadataTopic = EXAMPLE,
+    topic: TopicState = EXAMPLE,
     *,
     producers: Sequence[str] = ("producer",),
     consumers: Sequence[str] = ("consumer",),
@@ -82,7 +82,7 @@ def log_picture(
     return Picture("The log of each partition", "\n".join(words), lone_table(rows))
 
 
-def _copy(p: MetadataPartition, broker: int, name: str = "") -> str:
+def _copy(p: PartitionState, broker: int, name: str = "") -> str:
     strong, light = colours(broker)
     before = f"{name}: " if name else ""
     if broker not in p.replicas:
@@ -94,7 +94,7 @@ def _copy(p: MetadataPartition, broker: int, name: str = "") -> str:
     return cell(f"{before}✗ copy, not in sync", border=1, color=strong, style="dashed", port=f"p{p.id}")
 
 
-def _words(p: MetadataPartition) -> str:
+def _words(p: PartitionState) -> str:
     leader = f"the leader is broker {p.leader}" if p.leader else "there is no leader"
     behind = [str(b) for b in p.replicas if b not in p.isr]
     late = f"; not in sync: {', '.join(behind)}" if behind else ""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from threebrokers.cluster import Cluster
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.doctor.finding import Finding
-from threebrokers.kafka.state import MetadataBroker
+from threebrokers.kafka.state import BrokerState
 
 
 def look_at_addresses(cluster: Cluster, processes: Mapping[int, BrokerProcess]) -> Finding:
@@ -17,22 +17,23 @@ def look_at_addresses(cluster: Cluster, processes: Mapping[int, BrokerProcess]) 
     views = cluster.views([])
     if not views:
         return Finding("addresses", False, "no broker answers", f"read the end of {cluster.log(running[0])}")
-    advertised = tuple({broker.id: broker for view in views.values() for broker in view.brokers}.values())
+    registered = (broker for view in views.values() for broker in view.brokers if broker.registered)
+    advertised = tuple({broker.id: broker for broker in registered}.values())
     return compare_addresses(advertised, {n: cluster.address(n) for n in running}, _reachable)
 
 
 def compare_addresses(
-    advertised: tuple[MetadataBroker, ...],
+    advertised: tuple[BrokerState, ...],
     listening: Mapping[int, str],
-    reachable: Callable[[str, int], bool],
+    reachable: Callable[[str], bool],
 ) -> Finding:
     """Say which broker sends clients to an address where it does not listen or that cannot be reached."""
     wrong = []
     for broker in advertised:
-        address = f"{broker.host}:{broker.port}"
+        address = broker.address
         if broker.id in listening and listening[broker.id] != address:
             wrong.append(f"broker {broker.id} advertises {address} and listens at {listening[broker.id]}")
-        elif broker.id in listening and not reachable(broker.host, broker.port):
+        elif broker.id in listening and not reachable(address):
             wrong.append(f"broker {broker.id} advertises {address}, where nobody answers")
     if not wrong:
         return Finding("addresses", True, "every broker answers at the address that it advertises")
@@ -43,9 +44,10 @@ def compare_addresses(
     return Finding("addresses", False, "; ".join(wrong), cure)
 
 
-def _reachable(host: str, port: int) -> bool:
+def _reachable(address: str) -> bool:
+    host, _, port = address.rpartition(":")
     try:
-        with socket.create_connection((host, port), timeout=1):
+        with socket.create_connection((host, int(port)), timeout=1):
             return True
     except OSError:
         return False

@@ -8,9 +8,9 @@ COPIES = 3
 INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 
 
-def look_at_registration(sight: ClusterState) -> Finding:
+def look_at_registration(state: ClusterState) -> Finding:
     """Name brokers that run and do not belong to the cluster, that answer nobody, or that are paused."""
-    running = [broker for broker in sight.brokers if broker.state != "down"]
+    running = [broker for broker in state.brokers if broker.state != "down"]
     if not running:
         return Finding("registration", True, "no broker runs")
     silent = [str(b.id) for b in running if b.state == "unknown"]
@@ -36,21 +36,21 @@ def look_at_registration(sight: ClusterState) -> Finding:
     return Finding("registration", True, f"{len(running)} brokers run, and all are registered")
 
 
-def settled(sight: ClusterState) -> bool:
+def settled(state: ClusterState) -> bool:
     """Tell whether every broker that runs is registered: at a start that takes a moment."""
-    return all(b.registered for b in sight.brokers if b.state in ("up", "unknown"))
+    return all(b.registered for b in state.brokers if b.state in ("up", "unknown"))
 
 
-def look_at_leaders(sight: ClusterState) -> Finding:
+def look_at_leaders(state: ClusterState) -> Finding:
     """Name partitions that nobody leads: they can be neither read nor written."""
-    every = [partition for topic in sight.topics for partition in topic.partitions]
+    every = [partition for topic in state.topics for partition in topic.partitions]
     without = [p for p in every if p.leader is None]
     if not without:
         return Finding("leaders", True, f"each of {len(every)} partitions has one")
     names = shortened(
         [f"{p.topic}-{p.id} (copies on broker {', '.join(map(str, p.replicas))})" for p in without]
     )
-    down = {b.id for b in sight.brokers if b.state == "down"} & {n for p in without for n in p.replicas}
+    down = {b.id for b in state.brokers if b.state == "down"} & {n for p in without for n in p.replicas}
     cure = (
         f"start broker {', '.join(map(str, sorted(down)))} (`threebrokers up`): nobody else has all records"
         if down
@@ -59,9 +59,9 @@ def look_at_leaders(sight: ClusterState) -> Finding:
     return Finding("leaders", False, f"nobody leads {names}", cure)
 
 
-def look_at_internal_topics(sight: ClusterState) -> Finding:
+def look_at_internal_topics(state: ClusterState) -> Finding:
     """Name topics of Kafka's own that have too few copies: one broker's death then stops groups."""
-    own = [topic for name in INTERNAL if (topic := sight.topic(name))]
+    own = [topic for name in INTERNAL if (topic := state.topic(name))]
     poor = {t.name: least for t in own if (least := min(len(p.replicas) for p in t.partitions)) < COPIES}
     if poor:
         told = shortened([f"{name} has {least} of {COPIES} copies" for name, least in poor.items()])

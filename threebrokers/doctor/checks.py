@@ -24,7 +24,7 @@ from threebrokers.doctor import (
 )
 from threebrokers.doctor.finding import Finding
 from threebrokers.doctor.processes import benches, look_for_forgotten
-from threebrokers.kafka.poller import Looker
+from threebrokers.kafka.poller import ClusterPoller
 from threebrokers.kafka.state import ClusterState
 from threebrokers.paths import home
 from threebrokers.waiting import poll
@@ -78,23 +78,23 @@ def _of_containers(chosen: ComposeEngine) -> Looks:
     yield "forgotten containers", lambda: containers.look_for_others(containers.running(), project.project)
 
 
-def of_brokers(cluster: Cluster, processes: Mapping[int, BrokerProcess], looker: Looker) -> Looks:
+def of_brokers(cluster: Cluster, processes: Mapping[int, BrokerProcess], poller: ClusterPoller) -> Looks:
     """Yield the looks at the brokers that run, and at the groups that they know."""
     running = [n for n, process in processes.items() if process.state == "up"]
 
     @cache
-    def sight() -> ClusterState:
-        looks = poll(lambda: looker.look(None), SETTLE_SECONDS)
-        return next((seen for seen in looks if brokers.settled(seen)), None) or looker.look(None)
+    def cluster_state() -> ClusterState:
+        states = poll(lambda: poller.poll(None), SETTLE_SECONDS)
+        return next((state for state in states if brokers.settled(state)), None) or poller.poll(None)
 
     @cache
     def names() -> tuple[str, ...]:
         return probe.groups(cluster.admin())
 
     yield "addresses", lambda: addresses.look_at_addresses(cluster, processes)
-    yield "registration", lambda: brokers.look_at_registration(sight())
-    yield "leaders", lambda: brokers.look_at_leaders(sight())
-    yield "internal topics", lambda: brokers.look_at_internal_topics(sight())
+    yield "registration", lambda: brokers.look_at_registration(cluster_state())
+    yield "leaders", lambda: brokers.look_at_leaders(cluster_state())
+    yield "internal topics", lambda: brokers.look_at_internal_topics(cluster_state())
     yield "settings", lambda: settings.look_at_settings(settings.asked(cluster.admin(), running))
     yield (
         "frozen clients",
@@ -103,8 +103,8 @@ def of_brokers(cluster: Cluster, processes: Mapping[int, BrokerProcess], looker:
             {process.pid for process in processes.values() if process.pid},
         ),
     )
-    yield "groups", lambda: groups.look_at_rebalances(lambda: looker.look(None, names()))
-    yield "forgotten members", lambda: groups.look_for_forgotten_members(lambda: looker.look(None, names()))
+    yield "groups", lambda: groups.look_at_rebalances(lambda: poller.poll(None, names()))
+    yield "forgotten members", lambda: groups.look_for_forgotten_members(lambda: poller.poll(None, names()))
 
 
 def _ids() -> dict[int, str]:

@@ -33,10 +33,10 @@ class Held:
 
 def look_at_rebalances(look: Look, within: float = REBALANCE_SECONDS) -> Finding:
     """Name groups that are still sharing out their partitions after `within` seconds."""
-    for sight in poll(look, within):
-        stuck = [group for group in sight.groups if group.state in REBALANCING]
+    for state in poll(look, within):
+        stuck = [group for group in state.groups if group.state in REBALANCING]
         if not stuck:
-            return Finding("groups", True, f"none of {len(sight.groups)} waits for a member")
+            return Finding("groups", True, f"none of {len(state.groups)} waits for a member")
     names = shortened([f"'{g.name}' ({g.state}, {len(g.members)} members)" for g in stuck])
     return Finding(
         "groups",
@@ -53,11 +53,11 @@ def look_for_forgotten_members(look: Look, within: float = WATCH_SECONDS) -> Fin
 
     They are watched for `within` seconds, if there are any: a member that reads commits within 5 s.
     """
-    sights = iter(poll(look, within))
-    before = twins(next(sights))
+    states = iter(poll(look, within))
+    before = twins(next(states))
     still = {(h.group.name, h.topic, h.partition): h for h in before}
-    while still and (sight := next(sights, None)):
-        now = {(h.group.name, h.topic, h.partition): h for h in twins(sight)}
+    while still and (state := next(states, None)):
+        now = {(h.group.name, h.topic, h.partition): h for h in twins(state)}
         still = {
             place: h for place, h in still.items() if place in now and now[place].committed == h.committed
         }
@@ -74,15 +74,15 @@ def look_for_forgotten_members(look: Look, within: float = WATCH_SECONDS) -> Fin
     )
 
 
-def twins(sight: ClusterState) -> list[Held]:
+def twins(state: ClusterState) -> list[Held]:
     """Return what waits in partitions of members that share a client id with another one of their group."""
     found = []
-    for group in sight.groups:
+    for group in state.groups:
         names = Counter(member.client for member in group.members)
         committed = {(topic, partition): offset for topic, partition, offset in group.committed}
         for member in group.members:
             for place in member.partitions if names[member.client] > 1 else ():
-                if waiting := lag(sight, group, *place):
+                if waiting := lag(state, group, *place):
                     found.append(Held(group, member, *place, committed[place], waiting))
     return found
 

@@ -38,8 +38,8 @@ def examine() -> list[Finding]:
         return [*found, Finding("brokers", False, f"could not be looked at ({fault})", "see the message")]
     if all(process.state != "up" for process in processes.values()):
         return [*found, Finding("brokers", True, "none runs", "`threebrokers up` or `make lab` starts them")]
-    with closing(cluster.looker()) as looker:
-        return found + [_made(*look) for look in checks.of_brokers(cluster, processes, looker)]
+    with closing(cluster.poller()) as poller:
+        return found + [_made(*look) for look in checks.of_brokers(cluster, processes, poller)]
 
 
 def _made(about: str, look: Callable[[], Finding]) -> Finding:

@@ -13,99 +13,114 @@ from dataclasses import dataclass, field
 from typing import Any
 
 CLIENT_ID = "threebrokers-watch"
-CONNECT_SECONDS = 0.1
-# One that was silent is asked again after this time, so that it delays few looks.
-REST_SECONDS = 0.7
+# One that was silent is asked again after this time, so that it delays few polls.
+BACKOFF_SECONDS = 0.6
 
 
 @dataclass(frozen=True)
-class Question:
-    """A request, the class of its answer, and the version of both."""
+class Request:
+    """What is asked, the class of its response, and the version of both."""
 
-    request: Any
-    answer: Any
+    message: Any
+    response: Any
     version: int
 
 
 @dataclass
-class _Line:
-    """A connection: what was asked on it and not answered yet, and the bytes that came so far."""
+class _Connection:
+    """A connection: what is to be sent on it, what was asked, and the bytes that came so far."""
 
     socket: socket.socket
-    asked: list[Question]
-    answers: list[Any] = field(default_factory=list)
-    bytes: bytearray = field(default_factory=bytearray)
+    asked: Sequence[Request]
+    unsent: bytes
+    responses: list[Any] = field(default_factory=list)
+    received: bytearray = field(default_factory=bytearray)
 
-    def take(self) -> None:
-        """Read what has come and decode every whole answer. Raises OSError if the other end is gone."""
+    @property
+    def whole(self) -> bool:
+        """Whether all responses have come."""
+        return len(self.responses) == len(self.asked)
+
+    @property
+    def waits_for(self) -> int:
+        """What must be possible before it can go on, as a selector names it."""
+        return selectors.EVENT_WRITE if self.unsent else selectors.EVENT_READ
+
+    def go_on(self) -> None:
+        """Send or receive what can be without waiting. Raises OSError if the other end is gone."""
+        if self.unsent:
+            self.unsent = self.unsent[self.socket.send(self.unsent) :]
+        else:
+            self._receive()
+
+    def _receive(self) -> None:
         came = self.socket.recv(1 << 18)
         if not came:
             raise ConnectionResetError
-        self.bytes += came
-        while len(self.bytes) >= 4:
-            size = struct.unpack_from(">i", self.bytes)[0]
-            if len(self.bytes) < 4 + size:
+        self.received += came
+        while len(self.received) >= 4:
+            size = struct.unpack_from(">i", self.received)[0]
+            if len(self.received) < 4 + size:
                 return
-            question = self.asked[len(self.answers)]
-            whole = bytes(self.bytes[4 : 4 + size])
-            self.answers.append(question.answer.decode(whole, version=question.version, header=True))
-            del self.bytes[: 4 + size]
+            request = self.asked[len(self.responses)]
+            payload = bytes(self.received[4 : 4 + size])
+            self.responses.append(request.response.decode(payload, version=request.version, header=True))
+            del self.received[: 4 + size]
 
 
-class Wire:
+class Connections:
     """Open connections to brokers, by address ("host:port"). Used by one thread."""
 
     def __init__(self) -> None:
         self._sockets: dict[str, socket.socket] = {}
         self._rest_until: dict[str, float] = {}
 
-    def ask(self, questions: Mapping[str, Sequence[Question]], within: float) -> dict[str, list[Any]]:
-        """Return the answers, in order, of each address that gave all of them within so many seconds."""
+    def ask(self, requests: Mapping[str, Sequence[Request]], within: float) -> dict[str, list[Any]]:
+        """Return the responses, in order, of each address that gave all of them within so many seconds."""
         end = time.monotonic() + within
-        lines = {
-            address: line for address, asked in questions.items() if (line := self._send(address, asked))
-        }
-        waiting = dict(lines)
-        with selectors.DefaultSelector() as selector:
-            for address, line in lines.items():
-                selector.register(line.socket, selectors.EVENT_READ, address)
-            while waiting and (left := end - time.monotonic()) > 0:
-                for key, _ in selector.select(left):
-                    line = lines[key.data]
-                    try:
-                        line.take()
-                    except (OSError, ValueError, IndexError):
-                        self._drop(key.data, 0)
-                    if len(line.answers) == len(line.asked) or key.data not in self._sockets:
-                        selector.unregister(key.fileobj)
-                        waiting.pop(key.data)
-        for address in waiting:
-            self._drop(address, REST_SECONDS)
-        return {a: line.answers for a, line in lines.items() if len(line.answers) == len(line.asked)}
+        opened: dict[str, _Connection] = {}
+        try:
+            with selectors.DefaultSelector() as selector:
+                for address, asked in requests.items():
+                    if connection := self._open(address, asked):
+                        opened[address] = connection
+                        selector.register(connection.socket, connection.waits_for, address)
+                while selector.get_map() and (left := end - time.monotonic()) > 0:
+                    for key, _ in selector.select(left):
+                        self._go_on(selector, key.data, opened[key.data])
+        finally:
+            # Also after Ctrl-C: a response that comes later must not be taken for that of another request.
+            for address, connection in opened.items():
+                if not connection.whole and self._sockets.get(address) is connection.socket:
+                    self._drop(address, BACKOFF_SECONDS)
+        return {address: of.responses for address, of in opened.items() if of.whole}
 
     def close(self) -> None:
         """Close all connections."""
         for address in list(self._sockets):
             self._drop(address, 0)
 
-    def _send(self, address: str, asked: Sequence[Question]) -> _Line | None:
+    def _open(self, address: str, asked: Sequence[Request]) -> _Connection | None:
         if time.monotonic() < self._rest_until.get(address, 0):
             return None
-        whole = b"".join(_encoded(question, number) for number, question in enumerate(asked))
+        kept = self._sockets.get(address)
         # A connection that was kept may have been closed by a broker that was started anew meanwhile.
-        for _ in range(2 if address in self._sockets else 1):
-            try:
-                if address not in self._sockets:
-                    host, _, port = address.rpartition(":")
-                    self._sockets[address] = socket.create_connection((host, int(port)), CONNECT_SECONDS)
-                self._sockets[address].sendall(whole)
-                return _Line(self._sockets[address], list(asked))
-            except TimeoutError:
-                self._drop(address, REST_SECONDS)
-                return None
-            except OSError:
-                self._drop(address, 0)
-        return None
+        if kept is None or not _usable(kept):
+            self._drop(address, 0)
+            kept = self._sockets[address] = _connecting(address)
+        return _Connection(kept, asked, b"".join(_encoded(request, n) for n, request in enumerate(asked)))
+
+    def _go_on(self, selector: selectors.BaseSelector, address: str, connection: _Connection) -> None:
+        try:
+            connection.go_on()
+        except (OSError, ValueError, IndexError):
+            selector.unregister(connection.socket)
+            self._drop(address, 0)
+            return
+        if connection.whole:
+            selector.unregister(connection.socket)
+        else:
+            selector.modify(connection.socket, connection.waits_for, address)
 
     def _drop(self, address: str, rest: float) -> None:
         self._rest_until[address] = time.monotonic() + rest
@@ -113,7 +128,28 @@ class Wire:
             kept.close()
 
 
-def _encoded(question: Question, number: int) -> bytes:
-    question.request.API_VERSION = question.version
-    question.request.with_header(correlation_id=number, client_id=CLIENT_ID)
-    return bytes(question.request.encode(version=question.version, header=True, framed=True))
+def _connecting(address: str) -> socket.socket:
+    """Return a socket that begins to connect; what becomes of it is seen when something is sent."""
+    host, _, port = address.rpartition(":")
+    family, kind, protocol, _, place = socket.getaddrinfo(host, int(port), type=socket.SOCK_STREAM)[0]
+    made = socket.socket(family, kind, protocol)
+    made.setblocking(False)
+    made.connect_ex(place)
+    return made
+
+
+def _usable(kept: socket.socket) -> bool:
+    """Tell whether a connection on which nothing is expected is still open."""
+    try:
+        kept.recv(1, socket.MSG_PEEK)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False  # the other end has closed it
+
+
+def _encoded(request: Request, number: int) -> bytes:
+    request.message.API_VERSION = request.version
+    request.message.with_header(correlation_id=number, client_id=CLIENT_ID)
+    return bytes(request.message.encode(version=request.version, header=True, framed=True))

@@ -8,7 +8,7 @@ from kafka.protocol.api_message import ApiMessage
 from kafka.protocol.consumer.group import OffsetFetchRequest, OffsetFetchResponse
 from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
 
-from threebrokers.kafka.connection import Question
+from threebrokers.kafka.connection import Request
 from threebrokers.kafka.state import GroupState, MemberState
 
 NO_ERROR = 0
@@ -23,17 +23,17 @@ class ConsumerGroupDescribeResponse(ApiMessage, load_json=MESSAGES):  # type: ig
     """The groups of the new protocol that the broker coordinates."""
 
 
-def ask(names: Sequence[str]) -> list[Question]:
+def ask(names: Sequence[str]) -> list[Request]:
     """Ask for members and committed offsets of groups. Only a group's coordinator knows them."""
     if not names:
         return []
     classic = DescribeGroupsRequest(groups=list(names), include_authorized_operations=False)
     new = ConsumerGroupDescribeRequest(group_ids=list(names), include_authorized_operations=False)
     return [
-        Question(classic, DescribeGroupsResponse, 5),
-        Question(new, ConsumerGroupDescribeResponse, 1),
+        Request(classic, DescribeGroupsResponse, 5),
+        Request(new, ConsumerGroupDescribeResponse, 1),
         *(
-            Question(
+            Request(
                 OffsetFetchRequest(group_id=name, topics=None, require_stable=False), OffsetFetchResponse, 7
             )
             for name in names
@@ -52,7 +52,7 @@ def read(names: Sequence[str], told: Mapping[int, Sequence[Any]]) -> dict[str, G
         old, young = ({group.group_id: group for group in answer.groups} for answer in (classic, new))
         for name, committed in zip(names, offsets, strict=True):
             old_way, new_way = old[name], young[name]
-            # A group of the new protocol is "Dead" to the old question.
+            # A group of the new protocol is "Dead" to the old request.
             if new_way.error_code == NO_ERROR:
                 state, members = new_way.group_state, _new_members(new_way)
             elif old_way.error_code == NO_ERROR:

@@ -1,10 +1,10 @@
 """Several brokers' views of the cluster become one: the newest knowledge wins, and who disagrees is kept."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from threebrokers.kafka.requests import Offsets
+from threebrokers.kafka.requests import Elr, Offsets
 from threebrokers.kafka.state import PartitionState, TopicState
 
 NO_ERROR = 0
@@ -12,20 +12,21 @@ NO_ERROR = 0
 
 @dataclass(frozen=True)
 class View:
-    """What one broker says: who is registered, the topics, and offsets of its own copies.
+    """What one broker says: the address of each registered broker, the topics, and offsets of its own copies.
 
-    `readable` and `start` hold only partitions that it leads.
+    `log_end_offsets` are those of all its copies; the others hold only partitions that it leads.
     """
 
-    registered: frozenset[int]
+    registered: Mapping[int, str]
     topics: Mapping[str, tuple[PartitionState, ...]]
-    ends: Offsets
-    readable: Offsets
-    start: Offsets
+    log_end_offsets: Offsets
+    high_watermarks: Offsets
+    last_stable_offsets: Offsets
+    log_start_offsets: Offsets
 
 
-def read_view(metadata: Any, ends: Offsets, readable: Offsets, start: Offsets) -> View:
-    """Return the view of one broker from its answers."""
+def read_view(metadata: Any, elr: Elr, ends: Offsets, high: Offsets, stable: Offsets, start: Offsets) -> View:
+    """Return the view of one broker from its responses."""
     topics = {
         topic.name: tuple(
             PartitionState(
@@ -35,16 +36,18 @@ def read_view(metadata: Any, ends: Offsets, readable: Offsets, start: Offsets) -
                 leader_epoch=p.leader_epoch,
                 replicas=tuple(p.replica_nodes),
                 isr=tuple(sorted(p.isr_nodes)),
+                elr=elr.get((topic.name, p.partition_index), ()),
             )
             for p in sorted(topic.partitions, key=lambda p: p.partition_index)
         )
         for topic in metadata.topics
         if topic.error_code == NO_ERROR
     }
-    return View(frozenset(b.node_id for b in metadata.brokers), topics, ends, readable, start)
+    registered = {b.node_id: f"{b.host}:{b.port}" for b in metadata.brokers}
+    return View(registered, topics, ends, high, stable, start)
 
 
-def chief(views: Mapping[int, View], quorum_leader: int | None) -> int | None:
+def authoritative_view(views: Mapping[int, View], quorum_leader: int | None) -> int | None:
     """Return the broker whose view is the newest: the active controller, else who knows most elections."""
     if quorum_leader in views:
         return quorum_leader
@@ -68,17 +71,17 @@ def merge_topics(views: Mapping[int, View], first: int) -> tuple[TopicState, ...
 def _partition(views: Mapping[int, View], order: list[int], known: PartitionState) -> PartitionState:
     place = (known.topic, known.id)
     told = {n: p for n in order for p in views[n].topics.get(known.topic, ()) if p.id == known.id}
-    newest = max(told.values(), key=lambda p: p.leader_epoch)  # the first of equals is the chief's
+    newest = max(told.values(), key=lambda p: p.leader_epoch)  # the first of equals is the authoritative one
     leader_view = views.get(newest.leader) if newest.leader is not None else None
-    return PartitionState(
-        topic=known.topic,
-        id=known.id,
-        leader=newest.leader,
-        leader_epoch=newest.leader_epoch,
-        replicas=newest.replicas,
-        isr=newest.isr,
-        log_start_offset=leader_view.start.get(place) if leader_view else None,
-        high_watermark=leader_view.readable.get(place) if leader_view else None,
-        log_end_offsets=tuple((n, views[n].ends[place]) for n in sorted(views) if place in views[n].ends),
+    return replace(
+        newest,
+        log_start_offset=leader_view.log_start_offsets.get(place) if leader_view else None,
+        high_watermark=leader_view.high_watermarks.get(place) if leader_view else None,
+        last_stable_offset=leader_view.last_stable_offsets.get(place) if leader_view else None,
+        log_end_offsets=tuple(
+            (n, view.log_end_offsets[place])
+            for n, view in sorted(views.items())
+            if place in view.log_end_offsets
+        ),
         stale_leaders=tuple(n for n, p in sorted(told.items()) if p.leader == n and newest.leader != n),
     )

@@ -1,29 +1,21 @@
-"""One look at the whole bench: every broker is asked at once, and the answers become one Sight."""
+"""Polling the whole cluster: every broker is asked at once, and the responses become one ClusterState."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any, Protocol
 
 from threebrokers import clock
 from threebrokers.kafka import requests
-from threebrokers.kafka.connection import Question, Wire
+from threebrokers.kafka.connection import Connections, Request
 from threebrokers.kafka.groups import ask as ask_groups
 from threebrokers.kafka.groups import read as read_groups
-from threebrokers.kafka.merge import NO_ERROR, View, chief, merge_topics, read_view
-from threebrokers.kafka.state import (
-    BrokerState,
-    ClusterState,
-    GroupState,
-    MetadataBroker,
-    MetadataPartition,
-    MetadataState,
-    MetadataTopic,
-)
-from threebrokers.waiting import poll
+from threebrokers.kafka.merge import View, authoritative_view, merge_topics, read_view
+from threebrokers.kafka.state import BrokerState, ClusterState, GroupState
 
-ANSWER_SECONDS = 0.3
-# A broker that is busy may miss one look; it is called silent after this time.
+# How long brokers have to answer: to the first requests, and in all when new topics need a second round.
+ANSWER_SECONDS, POLL_SECONDS = 0.3, 0.5
+# A broker that is busy may miss one poll; it is called silent after this time.
 SILENT_SECONDS = 1.0
 
 Addresses = Mapping[int, Mapping[str, str]]
@@ -40,98 +32,146 @@ class Process(Protocol):
     def rss(self) -> int: ...
 
 
-class Looker:
-    """Looks at a bench again and again. Used by one thread.
+@dataclass(frozen=True)
+class _Answers:
+    """What one round of requests has brought, and when it ended (s since 1970).
+
+    `quorum` holds (epoch, leader) by the controller that says so, `groups` responses by broker.
+    """
+
+    at: float
+    processes: Mapping[int, Process]
+    listening: Addresses
+    views: Mapping[int, View]
+    quorum: Mapping[int, tuple[int, int]]
+    groups: Mapping[int, list[Any]]
+
+
+class ClusterPoller:
+    """Asks every broker by itself, again and again. Used by one thread.
 
     `processes` tells how each broker's process is; `listening` where it listens (by listener). `silent` are
-    the running brokers that did not answer all questions of the last look.
+    the running brokers that did not answer all requests of the last poll.
     """
 
     def __init__(
         self, processes: Callable[[], Mapping[int, Process]], listening: Callable[[], Addresses]
     ) -> None:
         self._processes, self._listening = processes, listening
-        self._wire = Wire()
+        self._connections = Connections()
         self._answered: dict[int, float] = {}  # by time.monotonic(): what is told of them is how long ago
+        self._known: dict[str, list[int]] = {}  # the partitions of each topic, as far as any broker told
         self._last: ClusterState | None = None
         self.silent: frozenset[int] = frozenset()
 
-    def look(self, topics: Sequence[str] | None, groups: Sequence[str] = ()) -> ClusterState:
-        """Return what is to be seen now of these topics (all if None) and groups. Takes at most 0.7 s.
+    def poll(self, topics: Sequence[str] | None, groups: Sequence[str] = ()) -> ClusterState:
+        """Return the state of the brokers, these topics (all if None) and groups now. Takes at most 0.5 s.
 
-        A topic that is new needs two rounds of questions: first its partitions, then their offsets.
+        A topic that is new needs two rounds of requests: first its partitions, then their offsets.
         """
-        sight = self._round(topics, groups)
-        if {t.name for t in sight.topics} - {t.name for t in (self._last.topics if self._last else ())}:
-            self._last = sight
-            sight = self._round(topics, groups)
-        self._last = sight
-        return sight
+        answers = self._ask(topics, groups)
+        self._last = self._state(answers, answers.views, answers.quorum, groups)
+        return self._last
+
+    def views(self, topics: Sequence[str] | None) -> dict[int, ClusterState]:
+        """Return what each broker that answers says by itself, in the time and the way of `poll`.
+
+        It tells of the log start offset, the high watermark and the last stable offset only where it leads,
+        of its own log end offsets, and of a leader of the quorum only if that is itself.
+        """
+        answers = self._ask(topics, ())
+        return {
+            n: self._state(answers, {n: view}, {c: told for c, told in answers.quorum.items() if c == n}, ())
+            for n, view in answers.views.items()
+        }
 
     def close(self) -> None:
         """Close all connections."""
-        self._wire.close()
+        self._connections.close()
 
-    def _round(self, topics: Sequence[str] | None, groups: Sequence[str]) -> ClusterState:
-        processes, listening = self._processes(), self._listening()
-        running = [n for n, process in processes.items() if process.state == "up" and n in listening]
-        known = self._last.topics if self._last else ()
-        places = {t.name: [p.id for p in t.partitions] for t in known if topics is None or t.name in topics}
-        asked: list[Question] = [
-            requests.metadata(topics),
-            requests.offsets(places, requests.LATEST, requests.OWN_COPY),
-            requests.offsets(places, requests.LATEST, requests.CONSUMER),
-            requests.offsets(places, requests.EARLIEST, requests.CONSUMER),
-            *ask_groups(groups),
-        ]
-        to_ask = {listening[n]["CLIENT"]: asked for n in running}
-        controllers = {n: listening[n]["CONTROLLER"] for n in running if "CONTROLLER" in listening[n]}
-        answers = self._wire.ask(
-            to_ask | {address: [requests.quorum()] for address in controllers.values()}, ANSWER_SECONDS
-        )
-        now = clock.now()
-        asked_at = {n: {listening[n]["CLIENT"], controllers.get(n, listening[n]["CLIENT"])} for n in running}
-        self.silent = frozenset(n for n, asked_of in asked_at.items() if not asked_of <= answers.keys())
-        told = {n: answers[listening[n]["CLIENT"]] for n in running if listening[n]["CLIENT"] in answers}
-        leaders = [
-            leader
-            for address in controllers.values()
-            if address in answers and (leader := requests.told_leader(answers[address][0]))
-        ]
-        epoch, quorum_leader = max(leaders, default=(-1, None))
-        self._answered.update(dict.fromkeys(told, monotonic()))
-        return self._sight(now, processes, listening, told, (epoch, quorum_leader), groups)
+    def _ask(self, topics: Sequence[str] | None, groups: Sequence[str]) -> _Answers:
+        processes, listening, end = self._processes(), self._listening(), monotonic() + POLL_SECONDS
+        answers = self._round(processes, listening, topics, groups, ANSWER_SECONDS)
+        before, self._known = self._known, _partitions(answers.views)
+        if self._known.keys() - before.keys():
+            return self._round(processes, listening, topics, groups, end - monotonic())
+        return answers
 
-    def _sight(
+    def _round(
         self,
-        now: float,
         processes: Mapping[int, Process],
         listening: Addresses,
-        told: Mapping[int, list[Any]],
-        quorum: tuple[int, int | None],
+        topics: Sequence[str] | None,
         groups: Sequence[str],
-    ) -> ClusterState:
-        views: dict[int, View] = {
-            n: read_view(answer[0], *map(requests.told_offsets, answer[1:4])) for n, answer in told.items()
-        }
-        first = chief(views, quorum[1])
-        registered = views[first].registered if first else frozenset()
-        before = self._last or ClusterState(now, ())
-        told_groups = read_groups(groups, {n: answer[4:] for n, answer in told.items()})
-        return ClusterState(
-            at=now,
-            brokers=tuple(
-                self._broker(now, process, n in registered, listening.get(n, {}).get("CLIENT", ""))
-                for n, process in sorted(processes.items())
-            ),
-            quorum_leader_epoch=quorum[0],
-            quorum_leader=quorum[1],
-            topics=merge_topics(views, first) if first else before.topics,
-            groups=tuple(self._group(name, told_groups) for name in groups),
-            last_response_at=now if first else before.last_response_at,
+        within: float,
+    ) -> _Answers:
+        running = [n for n, process in processes.items() if process.state == "up" and n in listening]
+        asked = self._requests(topics)
+        to_ask = {listening[n]["CLIENT"]: [*asked.values(), *ask_groups(groups)] for n in running}
+        controllers = {n: listening[n]["CONTROLLER"] for n in running if "CONTROLLER" in listening[n]}
+        responses = self._connections.ask(
+            to_ask | {address: [requests.quorum()] for address in controllers.values()}, within
+        )
+        of = {n: responses[listening[n]["CLIENT"]] for n in running if listening[n]["CLIENT"] in responses}
+        self._answered.update(dict.fromkeys(of, monotonic()))
+        self.silent = frozenset(
+            n for n in running if n not in of or controllers.get(n, listening[n]["CLIENT"]) not in responses
+        )
+        return _Answers(
+            at=clock.now(),
+            processes=processes,
+            listening=listening,
+            views={n: _view(dict(zip(asked, whole, strict=False))) for n, whole in of.items()},
+            quorum={
+                n: leader
+                for n, address in controllers.items()
+                if address in responses and (leader := requests.read_leader(responses[address][0]))
+            },
+            groups={n: whole[len(asked) :] for n, whole in of.items()},
         )
 
-    def _broker(self, now: float, process: Process, registered: bool, address: str) -> BrokerState:
+    def _requests(self, topics: Sequence[str] | None) -> dict[str, Request]:
+        """Return what every broker is asked about topics, by the name under which `_view` finds it."""
+        places = {name: ids for name, ids in self._known.items() if topics is None or name in topics}
+        asked = {"metadata": requests.metadata(topics)}
+        if topics is None or topics:
+            asked["partitions"] = requests.topic_partitions(topics)
+        if places:
+            latest, consumer = requests.LATEST, requests.CONSUMER
+            asked["ends"] = requests.offsets(places, latest, requests.OWN_COPY)
+            asked["high"] = requests.offsets(places, latest, consumer)
+            asked["stable"] = requests.offsets(places, latest, consumer, requests.READ_COMMITTED)
+            asked["start"] = requests.offsets(places, requests.EARLIEST, consumer)
+        return asked
+
+    def _state(
+        self,
+        answers: _Answers,
+        views: Mapping[int, View],
+        quorum: Mapping[int, tuple[int, int]],
+        groups: Sequence[str],
+    ) -> ClusterState:
+        epoch, quorum_leader = max(quorum.values(), default=(-1, None))
+        first = authoritative_view(views, quorum_leader)
+        registered = views[first].registered if first else {}
+        before = self._last or ClusterState(answers.at, ())
+        told_groups = read_groups(groups, answers.groups)
+        return ClusterState(
+            at=answers.at,
+            brokers=tuple(
+                self._broker(answers.at, process, registered, answers.listening.get(n, {}).get("CLIENT", ""))
+                for n, process in sorted(answers.processes.items())
+            ),
+            quorum_leader_epoch=epoch,
+            quorum_leader=quorum_leader,
+            topics=merge_topics(views, first) if first else before.topics,
+            groups=tuple(self._group(name, told_groups) for name in groups),
+            last_response_at=answers.at if first else before.last_response_at,
+        )
+
+    def _broker(
+        self, now: float, process: Process, registered: Mapping[int, str], listens_at: str
+    ) -> BrokerState:
         before = self._last.broker(process.id) if self._last else None
         heard = self._answered.get(process.id)
         silent = None if heard is None else monotonic() - heard
@@ -140,7 +180,9 @@ class Looker:
             state, since = "unknown", now - (silent or 0)
         if before and before.state == state:
             since = before.since
-        return BrokerState(process.id, state, since, registered, address, process.rss)
+        # Who is not registered advertises nothing now: it was where it was, or is where it listens.
+        address = registered.get(process.id) or (before.address if before else "") or listens_at
+        return BrokerState(process.id, state, since, process.id in registered, address, process.rss)
 
     def _group(self, name: str, told: Mapping[str, GroupState]) -> GroupState:
         known = next((g for g in (self._last.groups if self._last else ()) if g.name == name), None)
@@ -148,46 +190,29 @@ class Looker:
         return told.get(name, nobody)
 
 
-def views(
-    addresses: Mapping[int, str], topics: Sequence[str] | None, within: float
-) -> dict[int, MetadataState]:
-    """Return what the broker at each address says of the brokers and of these topics (all if None).
-
-    One that does not answer is asked again, for so many seconds, and then left out.
-    """
-    wire, found = Wire(), dict[int, MetadataState]()
-    question = [requests.metadata(topics)]
+def answering(addresses: Mapping[int, str]) -> set[int]:
+    """Return the brokers that answer at these addresses, within 0.3 s."""
+    connections = Connections()
     try:
-        for _ in poll(lambda: None, within):
-            silent = {address: n for n, address in addresses.items() if n not in found}
-            for address, [told] in wire.ask(dict.fromkeys(silent, question), ANSWER_SECONDS).items():
-                found[silent[address]] = _state(told)
-            if len(found) == len(addresses):
-                break
+        asked = {address: [requests.metadata([])] for address in addresses.values()}
+        responses = connections.ask(asked, ANSWER_SECONDS)
     finally:
-        wire.close()
-    return dict(sorted(found.items()))
+        connections.close()
+    return {n for n, address in addresses.items() if address in responses}
 
 
-def _state(told: Any) -> MetadataState:
-    return MetadataState(
-        brokers=tuple(
-            MetadataBroker(b.node_id, b.host, b.port) for b in sorted(told.brokers, key=lambda b: b.node_id)
-        ),
-        topics=tuple(
-            MetadataTopic(topic.name, tuple(_partition(topic.name, p) for p in _in_order(topic.partitions)))
-            for topic in sorted(told.topics, key=lambda topic: topic.name)
-            if topic.error_code == NO_ERROR
-        ),
+def _view(responses: Mapping[str, Any]) -> View:
+    elr = requests.read_elr(responses["partitions"]) if "partitions" in responses else {}
+    ends, high, stable, start = (
+        requests.read_offsets(responses[name]) if name in responses else {}
+        for name in ("ends", "high", "stable", "start")
     )
+    return read_view(responses["metadata"], elr, ends, high, stable, start)
 
 
-def _partition(topic: str, told: Any) -> MetadataPartition:
-    leader = None if told.leader_id < 0 else told.leader_id
-    return MetadataPartition(
-        topic, told.partition_index, leader, tuple(told.replica_nodes), tuple(sorted(told.isr_nodes))
-    )
-
-
-def _in_order(partitions: Sequence[Any]) -> list[Any]:
-    return sorted(partitions, key=lambda p: p.partition_index)
+def _partitions(views: Mapping[int, View]) -> dict[str, list[int]]:
+    found: dict[str, set[int]] = {}
+    for view in views.values():
+        for name, partitions in view.topics.items():
+            found.setdefault(name, set()).update(p.id for p in partitions)
+    return {name: sorted(ids) for name, ids in found.items()}

@@ -1,10 +1,6 @@
-"""What one look at the bench shows, as a plain value: pictures, events and recordings are made of it."""
+"""The state of the cluster as a plain value: pictures, checks, events and recordings are made of it."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from confluent_kafka.admin import AdminClient, PartitionMetadata
 
 
 @dataclass(frozen=True)
@@ -13,7 +9,8 @@ class BrokerState:
 
     `state` is 'up', 'paused', 'down', or 'unknown': its process is there (or cannot be seen) and it
     answers nobody. `since` (s since 1970) is when it was first seen so. `registered` says whether the
-    others count it as alive. `rss` is in bytes.
+    others count it as alive. `address` ("host:port") is the one that it advertises to clients. `rss` is in
+    bytes.
     """
 
     id: int
@@ -28,9 +25,10 @@ class BrokerState:
 class PartitionState:
     """One partition at one moment; offsets are None where nobody told them.
 
-    `high_watermark` is the offset before which consumers may read. `log_end_offsets` holds each broker's own
-    copy: (broker, the offset that its next record gets). `stale_leaders` are brokers that believe they lead
-    although a newer leader is known.
+    `high_watermark` is the offset before which consumers may read, and `last_stable_offset` the one before
+    which they may with read_committed. `log_end_offsets` holds each broker's own copy: (broker, the offset
+    that its next record gets). `stale_leaders` are brokers that believe they lead although a newer leader is
+    known. `elr` are the eligible leader replicas: not in sync, and safe to elect all the same.
     """
 
     topic: str
@@ -43,6 +41,8 @@ class PartitionState:
     high_watermark: int | None = None
     log_end_offsets: tuple[tuple[int, int], ...] = ()
     stale_leaders: tuple[int, ...] = ()
+    last_stable_offset: int | None = None
+    elr: tuple[int, ...] = ()
 
     @property
     def log_end_offset(self) -> int | None:
@@ -83,7 +83,7 @@ class GroupState:
 
 @dataclass(frozen=True)
 class ClusterState:
-    """Everything that one look showed. `at` is in s since 1970.
+    """The whole cluster at one moment. `at` is in s since 1970.
 
     `quorum_leader` is the active controller. `last_response_at` is when a broker last told of topics: if that
     is before `at`, nobody answered this time and topics are those of then.
@@ -97,12 +97,17 @@ class ClusterState:
     groups: tuple[GroupState, ...] = ()
     last_response_at: float | None = None
 
+    @property
+    def registered(self) -> frozenset[int]:
+        """The brokers that count as alive."""
+        return frozenset(broker.id for broker in self.brokers if broker.registered)
+
     def broker(self, number: int) -> BrokerState | None:
         """Return the broker of this number, or None."""
         return next((broker for broker in self.brokers if broker.id == number), None)
 
     def topic(self, name: str) -> TopicState | None:
-        """Return the topic of this name, or None if it was not seen."""
+        """Return the topic of this name, or None if nobody told of it."""
         return next((topic for topic in self.topics if topic.name == name), None)
 
 
@@ -119,81 +124,14 @@ class Action:
     more: str = ""
 
 
-def lag(sight: ClusterState, group: GroupState, topic: str, partition: int) -> int | None:
+def lag(state: ClusterState, group: GroupState, topic: str, partition: int) -> int | None:
     """Return how many offsets lie between what the group committed and what it may read.
 
     None if the group committed nothing there, or the partition's high watermark is not known.
     """
     committed = {(t, p): offset for t, p, offset in group.committed}.get((topic, partition))
-    found = sight.topic(topic)
+    found = state.topic(topic)
     readable = (
         next((p.high_watermark for p in found.partitions if p.id == partition), None) if found else None
     )
     return None if committed is None or readable is None else max(0, readable - committed)
-
-
-METADATA_SECONDS = 2.0
-
-
-@dataclass(frozen=True)
-class MetadataBroker:
-    """A broker that is registered and answers for itself."""
-
-    id: int
-    host: str
-    port: int
-
-
-@dataclass(frozen=True)
-class MetadataPartition:
-    """One partition: who leads it, where its copies are, which of them are in sync."""
-
-    topic: str
-    id: int
-    leader: int | None
-    replicas: tuple[int, ...]
-    isr: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class MetadataTopic:
-    """A topic and its partitions, in order."""
-
-    name: str
-    partitions: tuple[MetadataPartition, ...]
-
-
-@dataclass(frozen=True)
-class MetadataState:
-    """What one broker says about the whole cluster, at one moment."""
-
-    brokers: tuple[MetadataBroker, ...]
-    topics: tuple[MetadataTopic, ...]
-
-    def topic(self, name: str) -> MetadataTopic | None:
-        """Return the topic of this name, or None if there is none."""
-        return next((topic for topic in self.topics if topic.name == name), None)
-
-
-def read_state(admin: "AdminClient", topics: list[str] | None = None) -> MetadataState:
-    """Read the cluster's state from its metadata: of all topics, or of those named.
-
-    A topic that does not exist is left out. Raises KafkaException if no broker answers within 2 s.
-    """
-    told = admin.list_topics(timeout=METADATA_SECONDS)
-    names = sorted(told.topics) if topics is None else topics
-    return MetadataState(
-        brokers=tuple(MetadataBroker(b.id, str(b.host), b.port) for _, b in sorted(told.brokers.items())),
-        topics=tuple(
-            MetadataTopic(
-                name, tuple(_partition(name, p) for _, p in sorted(told.topics[name].partitions.items()))
-            )
-            for name in names
-            if name in told.topics and told.topics[name].error is None
-        ),
-    )
-
-
-def _partition(topic: str, told: "PartitionMetadata") -> MetadataPartition:
-    leader = None if told.leader < 0 else told.leader
-    return MetadataPartition(topic, told.id, leader, tuple(told.replicas), tuple(sorted(told.isrs)))

@@ -77,20 +77,20 @@ class Ledger:
 
     def _hidden(self, topic: str) -> dict[int, tuple[int, int]]:
         """Return the high watermark and log end of partitions where these differ, after a short wait."""
-        looker = self._cluster.looker()
+        poller = self._cluster.poller()
         try:
-            for behind in poll(lambda: _behind(looker.look([topic], [])), SETTLE_SECONDS):
+            for behind in poll(lambda: _behind(poller.poll([topic], [])), SETTLE_SECONDS):
                 if not behind:
                     break
             return behind
         finally:
-            looker.close()
+            poller.close()
 
 
-def _behind(sight: ClusterState) -> dict[int, tuple[int, int]]:
+def _behind(state: ClusterState) -> dict[int, tuple[int, int]]:
     return {
         partition.id: (partition.high_watermark, partition.log_end_offset)
-        for topic in sight.topics
+        for topic in state.topics
         for partition in topic.partitions
         if partition.high_watermark is not None
         and partition.log_end_offset is not None

@@ -41,9 +41,9 @@ def _short(ids: list[int]) -> str:
 Cell = dict[str, Any]
 
 
-def topic_frame(sight: ClusterState, name: str, opened: bool) -> dict[str, Any]:
+def topic_frame(state: ClusterState, name: str, opened: bool) -> dict[str, Any]:
     """Return one topic; one that is not there now keeps its place and says so."""
-    topic = sight.topic(name)
+    topic = state.topic(name)
     if topic is None:
         return {
             "name": name,
@@ -53,7 +53,7 @@ def topic_frame(sight: ClusterState, name: str, opened: bool) -> dict[str, Any]:
             "open": opened,
         }
     low, high = _scale(topic)
-    rows = [_row(sight, p, low, high) for p in topic.partitions] if opened else []
+    rows = [_row(state, p, low, high) for p in topic.partitions] if opened else []
     return {
         "name": name,
         "there": True,
@@ -78,11 +78,11 @@ def topic_summary(topic: TopicState) -> str:
     return f"{count}; all {'copies' if copies != '1' else 'single copies'} in sync"
 
 
-def _row(sight: ClusterState, p: PartitionState, low: int, high: int) -> dict[str, Any]:
-    brokers = [b.id for b in sight.brokers]
-    group = sight.groups[0] if sight.groups else None
+def _row(state: ClusterState, p: PartitionState, low: int, high: int) -> dict[str, Any]:
+    brokers = [b.id for b in state.brokers]
+    group = state.groups[0] if state.groups else None
     done = _committed(group, p) if group else None
-    late = lag(sight, group, p.topic, p.id) if group else None
+    late = lag(state, group, p.topic, p.id) if group else None
     marks = {
         "start": p.log_start_offset,
         "committed": done,
@@ -91,7 +91,7 @@ def _row(sight: ClusterState, p: PartitionState, low: int, high: int) -> dict[st
     }
     return {
         "id": p.id,
-        "copies": [copy_cell(sight, p, broker) for broker in brokers],
+        "copies": [copy_cell(state, p, broker) for broker in brokers],
         "isr": [len(p.isr), len(p.replicas)],
         "short": len(p.isr) < len(p.replicas),
         "marks": {name: _percent(at, low, high) for name, at in marks.items()},
@@ -102,10 +102,10 @@ def _row(sight: ClusterState, p: PartitionState, low: int, high: int) -> dict[st
     }
 
 
-def copy_cell(sight: ClusterState, p: PartitionState, number: int) -> Cell:
+def copy_cell(state: ClusterState, p: PartitionState, number: int) -> Cell:
     """Say what one broker is to one partition: a sign, a word, and the whole in a sentence."""
-    broker = sight.broker(number)
-    state = broker.state if broker else "down"
+    broker = state.broker(number)
+    health = broker.state if broker else "down"
     ends = dict(p.log_end_offsets)
     behind = max(0, p.log_end_offset - ends[number]) if p.log_end_offset is not None and number in ends else 0
     count = f"{behind:,}" if behind else ""
@@ -114,12 +114,12 @@ def copy_cell(sight: ClusterState, p: PartitionState, number: int) -> Cell:
         return _cell("none", "–", "", "has no copy")
     if number in p.stale_leaders:
         return _cell("claim", "⚑", "claims", "believes that it leads, but a newer leader was chosen")
-    if state != "up":
-        sign, word = {"down": ("✕", "gone"), "paused": ("❚❚", "paused")}.get(state, ("?", "silent"))
+    if health != "up":
+        sign, word = {"down": ("✕", "gone"), "paused": ("❚❚", "paused")}.get(health, ("?", "silent"))
         if p.leader == number:
-            return _cell("lost", sign, "leader", f"is {state}, and is still listed as the leader")
+            return _cell("lost", sign, "leader", f"is {health}, and is still listed as the leader")
         listed_too = ", and is still counted as in sync" if number in p.isr else ""
-        return _cell("gone", sign, word, f"is {state}{listed_too}")
+        return _cell("gone", sign, word, f"is {health}{listed_too}")
     if p.leader == number:
         return _cell("leader", "★", "leader", "leads")
     if number in p.isr:
@@ -174,31 +174,31 @@ STATES = {
 }
 
 
-def group_frame(sight: ClusterState, group: GroupState) -> dict[str, Any]:
+def group_frame(state: ClusterState, group: GroupState) -> dict[str, Any]:
     """Return one group: a line about it, and a row for each member."""
     names = member_names(group)
     return {
         "name": group.name,
-        "summary": group_summary(sight, group),
+        "summary": group_summary(state, group),
         "members": [
-            {"name": names[m.id], "share": share(m), "lag": _lag_text(member_lag(sight, group, m.partitions))}
+            {"name": names[m.id], "share": share(m), "lag": _lag_text(member_lag(state, group, m.partitions))}
             for m in sorted(group.members, key=lambda m: names[m.id])
         ],
     }
 
 
-def group_summary(sight: ClusterState, group: GroupState) -> str:
+def group_summary(state: ClusterState, group: GroupState) -> str:
     """Say in one line how a group is."""
-    state = STATES.get(group.state, group.state)
+    now = STATES.get(group.state, group.state)
     at = f"; broker {group.coordinator} coordinates it" if group.coordinator is not None else ""
     everything = [(topic, partition) for topic, partition, _ in group.committed]
-    late = member_lag(sight, group, everything)
-    return f"{state}{at}" + (f"; lag {late:,}" if late is not None else "")
+    late = member_lag(state, group, everything)
+    return f"{now}{at}" + (f"; lag {late:,}" if late is not None else "")
 
 
-def member_lag(sight: ClusterState, group: GroupState, places: list[Any] | tuple[Any, ...]) -> int | None:
+def member_lag(state: ClusterState, group: GroupState, places: list[Any] | tuple[Any, ...]) -> int | None:
     """Return the lag of these (topic, partition) pairs together; None if it is known of none."""
-    known = [late for place in places if (late := lag(sight, group, *place)) is not None]
+    known = [late for place in places if (late := lag(state, group, *place)) is not None]
     return sum(known) if known else None
 
 

@@ -76,14 +76,14 @@ BREAKING = ("stop", "kill", "pause", "cut", "stall")
 MENDING = ("start", "resume", "heal")
 
 
-def opening(sight: ClusterState) -> list[Event]:
+def opening(state: ClusterState) -> list[Event]:
     """Say how things are when the watching begins."""
-    up = [b.id for b in sight.brokers if b.state == "up"]
-    led = f"; broker {sight.quorum_leader} leads the quorum" if sight.quorum_leader else ""
-    others = [f"broker {b.id} is {b.state}" for b in sight.brokers if b.state != "up"]
+    up = [b.id for b in state.brokers if b.state == "up"]
+    led = f"; broker {state.quorum_leader} leads the quorum" if state.quorum_leader else ""
+    others = [f"broker {b.id} is {b.state}" for b in state.brokers if b.state != "up"]
     if not others:
-        return [Event(sight.at, f"all {len(up)} brokers are up{led}")]
-    return [Event(sight.at, f"{', '.join(others)}{led}", "bad"), *_quorum_lost(None, sight)]
+        return [Event(state.at, f"all {len(up)} brokers are up{led}")]
+    return [Event(state.at, f"{', '.join(others)}{led}", "bad"), *_quorum_lost(None, state)]
 
 
 def broker_news(before: ClusterState, after: ClusterState, actions: Sequence[Action]) -> Iterator[Event]:
@@ -120,13 +120,13 @@ def quorum_news(before: ClusterState, after: ClusterState, actions: Sequence[Act
         yield Event(after.at, "enough voters are up again for a quorum", "good")
 
 
-def quorum_left(sight: ClusterState) -> list[int] | None:
+def quorum_left(state: ClusterState) -> list[int] | None:
     """Return the brokers that are left if they are too few to elect anything; None if they are enough.
 
     One that only does not answer may be busy, so it counts.
     """
-    left = [b.id for b in sight.brokers if b.state not in ("down", "paused")]
-    return None if 2 * len(left) > len(sight.brokers) else left
+    left = [b.id for b in state.brokers if b.state not in ("down", "paused")]
+    return None if 2 * len(left) > len(state.brokers) else left
 
 
 def _quorum_lost(before: ClusterState | None, after: ClusterState) -> Iterator[Event]:
@@ -169,13 +169,13 @@ def _noticed(at: float, broker: BrokerState, actions: Sequence[Action]) -> Event
     return Event(at, f"the others no longer count broker {broker.id}{when}", "bad")
 
 
-def _all_answered(sight: ClusterState) -> bool:
-    """Tell whether a broker told of the cluster in this very look."""
-    return sight.last_response_at is not None and sight.last_response_at >= sight.at
+def _all_answered(state: ClusterState) -> bool:
+    """Tell whether a broker told of the cluster at this very moment."""
+    return state.last_response_at is not None and state.last_response_at >= state.at
 
 
-def _silence(sight: ClusterState) -> float:
-    return sight.at - sight.last_response_at if sight.last_response_at is not None else 0.0
+def _silence(state: ClusterState) -> float:
+    return state.at - state.last_response_at if state.last_response_at is not None else 0.0
 
 
 NO_COORDINATOR = "no coordinator"
@@ -351,9 +351,9 @@ def events(before: ClusterState | None, after: ClusterState, actions: Iterable[A
 
 
 def changes(before: ClusterState | None, after: ClusterState, actions: Sequence[Action] = ()) -> list[Event]:
-    """Return what changed between two looks, oldest first; the state as it is if there was no look before.
+    """Return what changed between two states, oldest first; all of the second if there was none before.
 
-    A change is dated with the look that showed it first, so it happened at that time or a little earlier.
+    A change is dated with the state that showed it first, so it happened at that time or a little earlier.
     """
     if before is None:
         return opening(after)

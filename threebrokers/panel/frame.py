@@ -1,4 +1,4 @@
-"""A look as the panel draws it: plain dicts, lists, texts and numbers. Pure."""
+"""A state as the panel draws it: plain dicts, lists, texts and numbers. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,11 +28,11 @@ OPEN_PARTITIONS = 40
 
 @dataclass(frozen=True)
 class Scene:
-    """What the panel knows besides a look.
+    """What the panel knows besides a state.
 
     `begun` is when the watching began. `topics` are names whose place is kept, seen or not. `opened`
     holds topics that a reader opened or closed. `costs` says what ending a broker would cost, `busy`
-    what is being done to it now. `missed` says why nothing could be seen at `now`: the look is older then.
+    what is being done to it now. `missed` says why nothing could be seen at `now`: the state is older then.
     """
 
     begun: float
@@ -47,23 +47,23 @@ class Scene:
     buttons: bool = True
 
 
-def frame(sight: ClusterState, scene: Scene) -> Frame:
-    """Return everything that is drawn of one look; it can be written as JSON."""
-    names = [*scene.topics, *(t.name for t in sight.topics if t.name not in scene.topics)]
-    partitions = [p for topic in sight.topics for p in topic.partitions]
+def frame(state: ClusterState, scene: Scene) -> Frame:
+    """Return everything that is drawn of one state; it can be written as JSON."""
+    names = [*scene.topics, *(t.name for t in state.topics if t.name not in scene.topics)]
+    partitions = [p for topic in state.topics for p in topic.partitions]
     few = len(partitions) <= OPEN_PARTITIONS
     return {
-        "time": f"{(scene.now or sight.at) - scene.begun:.1f} s",
-        "alarm": _blind(scene) or _alarm(sight),
-        "brokers": [_broker(sight, broker, scene) for broker in sight.brokers],
-        "topics": [topic_frame(sight, name, scene.opened.get(name, few)) for name in names],
-        "groups": [group_frame(sight, group) for group in sight.groups],
+        "time": f"{(scene.now or state.at) - scene.begun:.1f} s",
+        "alarm": _blind(scene) or _alarm(state),
+        "brokers": [_broker(state, broker, scene) for broker in state.brokers],
+        "topics": [topic_frame(state, name, scene.opened.get(name, few)) for name in names],
+        "groups": [group_frame(state, group) for group in state.groups],
         "events": [
             {"at": f"{max(0.0, e.at - scene.begun):.1f} s", "words": e.words, "kind": e.kind}
             for e in scene.events
         ],
         "buttons": scene.buttons,
-        "words": "\n".join(filter(None, [_blind(scene), words(sight)])),
+        "words": "\n".join(filter(None, [_blind(scene), words(state)])),
     }
 
 
@@ -72,20 +72,20 @@ def _blind(scene: Scene) -> str:
     return f"The brokers cannot be seen, this is how they were: {scene.missed}" if scene.missed else ""
 
 
-def _alarm(sight: ClusterState) -> str:
+def _alarm(state: ClusterState) -> str:
     """Say what makes the whole picture doubtful or the whole cluster unable; empty if nothing does."""
-    if sight.last_response_at is None:
+    if state.last_response_at is None:
         return "No broker has answered yet"
-    if sight.at - sight.last_response_at > 1:
-        silent = duration(sight.at - sight.last_response_at)
+    if state.at - state.last_response_at > 1:
+        silent = duration(state.at - state.last_response_at)
         return f"No broker has answered for {silent}: topics and groups are shown as they were then"
-    if quorum_left(sight) is not None:
+    if quorum_left(state) is not None:
         return "The quorum is lost: nothing can be elected until another broker returns"
     return ""
 
 
-def _broker(sight: ClusterState, broker: BrokerState, scene: Scene) -> Frame:
-    partitions = [p for topic in sight.topics for p in topic.partitions]
+def _broker(state: ClusterState, broker: BrokerState, scene: Scene) -> Frame:
+    partitions = [p for topic in state.topics for p in topic.partitions]
     leads = sum(p.leader == broker.id for p in partitions)
     live = broker.state in ("up", "unknown")
     return {
@@ -94,10 +94,10 @@ def _broker(sight: ClusterState, broker: BrokerState, scene: Scene) -> Frame:
         "sign": SIGNS.get(broker.state, "?"),
         "state_words": "unknown since" if broker.state == "unknown" else broker.state,
         "address": broker.address or "no address yet",
-        "note": _note(sight, broker, scene.actions),
+        "note": _note(state, broker, scene.actions),
         "leads": f"leads {leads} of {len(partitions)} partitions",
         "memory": f"{broker.rss / 1e6:.0f} MB" if broker.rss else "no process",
-        "quorum": broker.id == sight.quorum_leader,
+        "quorum": broker.id == state.quorum_leader,
         "cost": scene.costs.get(broker.id, "") if live else "",
         "busy": scene.busy.get(broker.id, ""),
         "can": sorted(BUTTONS.get(broker.state, set())),
@@ -108,23 +108,23 @@ def _hindered(action: Action) -> str:
     return f"{HINDERED[action.kind]} {action.more}".rstrip()
 
 
-def _note(sight: ClusterState, broker: BrokerState, actions: Sequence[Action]) -> str:
+def _note(state: ClusterState, broker: BrokerState, actions: Sequence[Action]) -> str:
     """Say what the state alone does not: since when, by whom, or that the others do not know it yet."""
     last = max((a for a in actions if a.broker == broker.id), key=lambda action: action.at, default=None)
-    passed = duration(sight.at - broker.since)
-    told = sight.last_response_at is not None and sight.last_response_at >= sight.at
+    passed = duration(state.at - broker.since)
+    told = state.last_response_at is not None and state.last_response_at >= state.at
     match broker.state:
         case "up":
             apart = ["the others do not count it"] if told and not broker.registered else []
             hindered = [_hindered(last)] if last and last.kind in HINDERED else []
             return "; ".join(hindered + apart)
         case "unknown" if last is not None and last.kind == "start":
-            return f"started by you {duration(sight.at - last.at)} ago, no answer yet"
+            return f"started by you {duration(state.at - last.at)} ago, no answer yet"
         case "unknown":
             return f"silent for {passed}"
-        case state:
-            mine = last is not None and last.kind in DONE and (state == "paused") == (last.kind == "pause")
-            by = f"{DONE[last.kind]} by you" if last and mine else "gone" if state == "down" else state
-            ago = duration(sight.at - last.at) if last and mine else passed
+        case word:
+            mine = last is not None and last.kind in DONE and (word == "paused") == (last.kind == "pause")
+            by = f"{DONE[last.kind]} by you" if last and mine else "gone" if word == "down" else word
+            ago = duration(state.at - last.at) if last and mine else passed
             missed = "; still counted by the others" if told and broker.registered else ""
             return f"{by} {ago} ago{missed}"

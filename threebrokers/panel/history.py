@@ -1,4 +1,4 @@
-"""What happened since the watching began: Sights and Acts go in as they come, events come out in order."""
+"""What happened since the watching began: states and actions go in as they come, events come out in order."""
 
 from bisect import insort
 from collections.abc import Iterable
@@ -12,12 +12,12 @@ MOST = 60
 
 
 class Story:
-    """The events since the first look. An action may be told late: it is put where its time belongs."""
+    """The events since the first state. An action may be told late: it is put where its time belongs."""
 
     def __init__(self) -> None:
         self.begun: float | None = None
         self.actions: list[Action] = []
-        self.sight: ClusterState | None = None
+        self.state: ClusterState | None = None
         self.seen_topics: list[str] = []
         self._events: list[Event] = []
 
@@ -26,14 +26,14 @@ class Story:
         """The latest events, oldest first, at most 60."""
         return self._events[-MOST:]
 
-    def see(self, sight: ClusterState) -> None:
-        """Take the next look."""
+    def see(self, state: ClusterState) -> None:
+        """Take the next state."""
         if self.begun is None:
-            self.begun = sight.at
-        sight = remembering(self.sight, sight)
-        self._add(changes(self.sight, sight, self.actions))
-        self.sight = sight
-        self.seen_topics += [t.name for t in sight.topics if t.name not in self.seen_topics]
+            self.begun = state.at
+        state = remembering(self.state, state)
+        self._add(changes(self.state, state, self.actions))
+        self.state = state
+        self.seen_topics += [t.name for t in state.topics if t.name not in self.seen_topics]
 
     def hear(self, action: Action) -> None:
         """Take something that was done to a broker."""
@@ -45,7 +45,7 @@ class Story:
         self._add([event])
 
     def tell_once(self, fault: str) -> None:
-        """Take a fault that may come with every look: it is told again when the line before has gone."""
+        """Take a fault that may come with every state: it is told again when the line before has gone."""
         if fault not in (event.words for event in self.events):
             self.tell(Event(clock.now(), fault, "fault"))
 
@@ -56,7 +56,7 @@ class Story:
 
 
 def remembering(before: ClusterState | None, after: ClusterState) -> ClusterState:
-    """Return a look with the quorum's leader of the one before, if nobody told of one this time.
+    """Return a state with the quorum's leader of the one before, if nobody told of one this time.
 
     A controller that missed one question still leads; if its process is not up, nobody is known to lead.
     """

@@ -1,4 +1,4 @@
-"""A live panel: an observer looks, a story remembers, and what is pressed is done in the background."""
+"""A live panel: a poller asks, a story remembers, and what is pressed is done in the background."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from threebrokers import clock
-from threebrokers.kafka.background import Observer, in_words
-from threebrokers.kafka.poller import Looker
+from threebrokers.kafka.background import BackgroundPoller, in_words
+from threebrokers.kafka.poller import ClusterPoller
 from threebrokers.kafka.state import Action, ClusterState
 from threebrokers.notebook import running_cell
 from threebrokers.panel.events import Event
@@ -29,9 +29,9 @@ GUARDED = ("stop", "kill", "pause")
 
 
 class Bench(Protocol):
-    """What a panel needs of a cluster: something to look with, and buttons that say what they cost."""
+    """What a panel needs of a cluster: a poller, and buttons that say what they cost."""
 
-    def looker(self) -> Looker: ...
+    def poller(self) -> ClusterPoller: ...
     def quorum_impact(self, broker: int) -> str: ...
     def on_action(self, hear: Callable[[Action], None]) -> Callable[[], None]: ...
     def start(self, broker: int) -> None: ...
@@ -53,23 +53,23 @@ class Live:
         self._costs: tuple[Any, dict[int, str]] = (None, {})
         self.panel = Panel(self._press, self._end)
         self.panel.observe(lambda change: self._draw(), "opened")
-        looker = bench.looker()
-        self._see(_first_look(looker, topics, groups))  # so that the panel shows something from the start
-        self._observer = Observer(
-            looker, lambda: topics, lambda: groups, every=EVERY_SECONDS, missed=self._miss
+        poller = bench.poller()
+        self._see(_first_state(poller, topics, groups))  # so that the panel shows something from the start
+        self._background = BackgroundPoller(
+            poller, lambda: topics, lambda: groups, every=EVERY_SECONDS, missed=self._miss
         )
-        self._observer.hear(self._see)
+        self._background.subscribe(self._see)
         self._unhear = bench.on_action(self._hear)
-        self._observer.start()
+        self._background.start()
 
-    def _see(self, sight: ClusterState) -> None:
+    def _see(self, state: ClusterState) -> None:
         if self._topics is None:
-            own = tuple(t for t in sight.topics if not t.name.startswith("__"))
-            sight = replace(sight, topics=own)
+            own = tuple(t for t in state.topics if not t.name.startswith("__"))
+            state = replace(state, topics=own)
         with self._drawing:
-            self._story.see(sight)
+            self._story.see(state)
             if self._missed:
-                self._story.tell(Event(sight.at, "the brokers are seen again", "good"))
+                self._story.tell(Event(state.at, "the brokers are seen again", "good"))
             self._missed = ""
             self._draw()
 
@@ -89,31 +89,31 @@ class Live:
     def _draw(self) -> None:
         """Draw what is known. A fault stands among the events: who did something must not get it."""
         with self._drawing:
-            sight = self._story.sight
-            if sight is None or self.panel.ended:
+            state = self._story.state
+            if state is None or self.panel.ended:
                 return
             try:
-                self._count_costs(sight)
-                self.panel.frame = self._frame(sight)
+                self._count_costs(state)
+                self.panel.frame = self._frame(state)
             except Exception as fault:
                 self._story.tell_once(f"the panel could not be drawn: {in_words(fault)}")
 
-    def _count_costs(self, sight: ClusterState) -> None:
-        states = [b.state for b in sight.brokers]
+    def _count_costs(self, state: ClusterState) -> None:
+        states = [b.state for b in state.brokers]
         if self._costs[0] == states:
             return
         try:
-            self._costs = (states, {b.id: self._bench.quorum_impact(b.id) for b in sight.brokers})
+            self._costs = (states, {b.id: self._bench.quorum_impact(b.id) for b in state.brokers})
         except Exception as fault:
             self._costs = (None, {})
             self._story.tell_once(f"what the buttons cost is not known: {in_words(fault)}")
 
-    def _frame(self, sight: ClusterState) -> Frame:
+    def _frame(self, state: ClusterState) -> Frame:
         story = self._story
         return frame(
-            sight,
+            state,
             Scene(
-                begun=story.begun or sight.at,
+                begun=story.begun or state.at,
                 events=story.events,
                 actions=story.actions,
                 topics=self._topics or story.seen_topics,
@@ -149,15 +149,15 @@ class Live:
 
     def _end(self) -> None:
         self._unhear()
-        self._observer.close()
+        self._background.close()
 
 
-def _first_look(looker: Looker, topics: Sequence[str] | None, groups: Sequence[str]) -> ClusterState:
-    """Look until every running broker has answered, at most 2 s: a busy machine may need a second try."""
-    for sight in poll(lambda: looker.look(topics, groups), FIRST_SECONDS):
-        if all(broker.state != "unknown" for broker in sight.brokers):
+def _first_state(poller: ClusterPoller, topics: Sequence[str] | None, groups: Sequence[str]) -> ClusterState:
+    """Poll until every running broker has answered, at most 2 s: a busy machine may need a second try."""
+    for state in poll(lambda: poller.poll(topics, groups), FIRST_SECONDS):
+        if all(broker.state != "unknown" for broker in state.brokers):
             break
-    return sight
+    return state
 
 
 class Panels:

@@ -10,66 +10,66 @@ from threebrokers.text import duration, listed
 TOLD_PARTITIONS = 40
 
 
-def words(sight: ClusterState) -> str:
-    """Return what a look shows, in lines of plain text."""
-    return "\n".join([*_cluster(sight), *_topics(sight), *_groups(sight)])
+def words(state: ClusterState) -> str:
+    """Return the state in lines of plain text."""
+    return "\n".join([*_cluster(state), *_topics(state), *_groups(state)])
 
 
-def _cluster(sight: ClusterState) -> Iterator[str]:
-    for broker in sight.brokers:
-        yield f"Broker {broker.id}: {_state(sight, broker)}."
-    leader = f"broker {sight.quorum_leader}" if sight.quorum_leader is not None else "nobody that answers"
+def _cluster(state: ClusterState) -> Iterator[str]:
+    for broker in state.brokers:
+        yield f"Broker {broker.id}: {_state(state, broker)}."
+    leader = f"broker {state.quorum_leader}" if state.quorum_leader is not None else "nobody that answers"
     yield f"The metadata quorum is led by {leader}."
-    if sight.last_response_at is None:
+    if state.last_response_at is None:
         yield "No broker has answered yet."
-    elif sight.at - sight.last_response_at > 1:
-        silence = duration(sight.at - sight.last_response_at)
+    elif state.at - state.last_response_at > 1:
+        silence = duration(state.at - state.last_response_at)
         yield f"No broker has answered for {silence}: the rest is from then."
 
 
-def _state(sight: ClusterState, broker: BrokerState) -> str:
-    since = duration(sight.at - broker.since)
+def _state(state: ClusterState, broker: BrokerState) -> str:
+    since = duration(state.at - broker.since)
     if broker.state != "up":
         return (
             f"unknown for {since}, it does not answer"
             if broker.state == "unknown"
             else f"{broker.state} for {since}"
         )
-    partitions = [p for topic in sight.topics for p in topic.partitions]
+    partitions = [p for topic in state.topics for p in topic.partitions]
     leads = f"leads {sum(p.leader == broker.id for p in partitions)} of {len(partitions)} partitions"
     return f"up at {broker.address or 'no address yet'}, {leads}"
 
 
-def _topics(sight: ClusterState) -> Iterator[str]:
-    whole = sum(len(topic.partitions) for topic in sight.topics) <= TOLD_PARTITIONS
-    for topic in sight.topics:
+def _topics(state: ClusterState) -> Iterator[str]:
+    whole = sum(len(topic.partitions) for topic in state.topics) <= TOLD_PARTITIONS
+    for topic in state.topics:
         yield f"Topic {topic.name}: {topic_summary(topic)}."
         if whole:
             yield from (
-                f"{topic.name}, partition {p.id}: {_partition(sight, topic, p)}." for p in topic.partitions
+                f"{topic.name}, partition {p.id}: {_partition(state, topic, p)}." for p in topic.partitions
             )
 
 
-def _partition(sight: ClusterState, topic: TopicState, p: PartitionState) -> str:
+def _partition(state: ClusterState, topic: TopicState, p: PartitionState) -> str:
     leader = f"broker {p.leader} leads" if p.leader is not None else "nobody leads"
     others = [
-        f"broker {number} {copy_cell(sight, p, number)['sentence']}"
+        f"broker {number} {copy_cell(state, p, number)['sentence']}"
         for number in sorted({*p.replicas, *p.stale_leaders})
-        if copy_cell(sight, p, number)["kind"] not in ("leader", "sync")
+        if copy_cell(state, p, number)["kind"] not in ("leader", "sync")
     ]
     facts = [leader, f"in sync: {listed(p.isr)}", *others]
     if p.high_watermark is not None:
         facts.append(f"readable up to offset {p.high_watermark:,}")
     if p.log_end_offset is not None and p.log_end_offset != p.high_watermark:
         facts.append(f"the log ends at {p.log_end_offset:,}")
-    for group in sight.groups:
-        if (late := lag(sight, group, topic.name, p.id)) is not None:
+    for group in state.groups:
+        if (late := lag(state, group, topic.name, p.id)) is not None:
             facts.append(f"{group.name} is {late:,} behind")
     return "; ".join(facts)
 
 
-def _groups(sight: ClusterState) -> Iterator[str]:
-    for group in sight.groups:
-        yield f"Group {group.name}: {group_summary(sight, group)}."
+def _groups(state: ClusterState) -> Iterator[str]:
+    for group in state.groups:
+        yield f"Group {group.name}: {group_summary(state, group)}."
         names = member_names(group)
         yield from (f"{group.name}, member {names[m.id]}: reads {share(m)}." for m in group.members)

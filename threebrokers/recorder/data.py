@@ -1,4 +1,4 @@
-"""What a recording holds: sights, actions, marks, when clients sent and got records, and what it missed."""
+"""What a recording holds: states, actions, marks, when clients sent and got records, and what it missed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -77,7 +77,7 @@ class RecordingData:
 
     began: float
     ended: float
-    sights: tuple[ClusterState, ...] = ()
+    states: tuple[ClusterState, ...] = ()
     actions: tuple[Action, ...] = ()
     marks: tuple[Mark, ...] = ()
     flows: tuple[Flow, ...] = ()

@@ -1,4 +1,4 @@
-"""One sight as rows of plain values by name, so that two sights can be compared row by row."""
+"""One state as rows of plain values by name, so that two states can be compared row by row."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,8 +20,8 @@ from threebrokers.recorder.gaps import Gap
 Rows = Mapping[str, Any]
 
 
-def rows(sight: ClusterState, began: float) -> dict[str, Any]:
-    """Return the sight as rows; its own time is not in them, other times are in ms since `began`.
+def rows(state: ClusterState, began: float) -> dict[str, Any]:
+    """Return the state as rows; its own time is not in them, other times are in ms since `began`.
 
     Offsets move all the time and leaders seldom, so they stand in rows of their own. What a group
     committed must be in order of topics.
@@ -30,22 +30,24 @@ def rows(sight: ClusterState, began: float) -> dict[str, Any]:
     def ms(at: float) -> int:
         return round((at - began) * 1000)
 
-    told: dict[str, Any] = {"quorum": [sight.quorum_leader, sight.quorum_leader_epoch]}
-    told["names"] = [[t.name for t in sight.topics], [g.name for g in sight.groups]]
-    if sight.last_response_at != sight.at:
-        told["heard"] = ["never" if sight.last_response_at is None else ms(sight.last_response_at)]
-    for b in sight.brokers:
+    told: dict[str, Any] = {"quorum": [state.quorum_leader, state.quorum_leader_epoch]}
+    told["names"] = [[t.name for t in state.topics], [g.name for g in state.groups]]
+    if state.last_response_at != state.at:
+        told["heard"] = ["never" if state.last_response_at is None else ms(state.last_response_at)]
+    for b in state.brokers:
         told[f"broker {b.id}"] = [b.state, ms(b.since), b.registered, b.address, b.rss]
-    for topic in sight.topics:
+    for topic in state.topics:
         for p in topic.partitions:
-            held = [p.leader, p.leader_epoch, list(p.replicas), list(p.isr), list(p.stale_leaders)]
+            brokers = (p.replicas, p.isr, p.stale_leaders, p.elr)
+            held = [p.leader, p.leader_epoch, *map(list, brokers)]
             told[f"topic {topic.name}/{p.id}"] = held
             told[f"at {topic.name}/{p.id}"] = [
                 p.log_start_offset,
                 p.high_watermark,
+                p.last_stable_offset,
                 *(n for end in p.log_end_offsets for n in end),
             ]
-    for g in sight.groups:
+    for g in state.groups:
         members = [[m.id, m.client, [list(place) for place in m.partitions]] for m in g.members]
         told[f"group {g.name}"] = [g.state, g.coordinator, members]
         offsets: dict[str, list[int]] = {}
@@ -61,8 +63,8 @@ def changes(before: Rows, now: Rows) -> dict[str, Any]:
     return gone | {name: row for name, row in now.items() if before.get(name) != row}
 
 
-def sight_of(told: Rows, at: float, began: float) -> ClusterState:
-    """Return the sight at time `at` (s) that these rows tell. Raises KeyError or TypeError."""
+def state_of(told: Rows, at: float, began: float) -> ClusterState:
+    """Return the state at time `at` (s) that these rows tell. Raises KeyError or TypeError."""
 
     def moment(ms: int) -> float:
         return round(began + ms / 1000, 3)
@@ -100,8 +102,8 @@ def sight_of(told: Rows, at: float, began: float) -> ClusterState:
 
 
 def _partition(topic: str, number: int, held: Any, offsets: Any) -> PartitionState:
-    leader, epoch, replicas, isr, claims = held
-    start, readable, *ends = offsets
+    leader, epoch, replicas, isr, claims, elr = held
+    start, readable, stable, *ends = offsets
     return PartitionState(
         topic,
         number,
@@ -113,6 +115,8 @@ def _partition(topic: str, number: int, held: Any, offsets: Any) -> PartitionSta
         readable,
         tuple(zip(ends[::2], ends[1::2], strict=True)),
         tuple(claims),
+        stable,
+        tuple(elr),
     )
 
 
@@ -134,18 +138,18 @@ def _group(name: str, row: Any, committed: Any) -> GroupState:
 MEGABYTE = 10**6
 
 
-def thin(sight: ClusterState, before: ClusterState | None) -> ClusterState:
-    """Return the sight with times in whole ms, memory in whole MB, and the equal parts of the one before."""
+def thin(state: ClusterState, before: ClusterState | None) -> ClusterState:
+    """Return the state with times in whole ms, memory in whole MB, and the equal parts of the one before."""
     topics = {topic.name: topic for topic in before.topics} if before else {}
-    groups = tuple(replace(group, committed=tuple(sorted(group.committed))) for group in sight.groups)
+    groups = tuple(replace(group, committed=tuple(sorted(group.committed))) for group in state.groups)
     return replace(
-        sight,
-        at=round(sight.at, 3),
-        last_response_at=None if sight.last_response_at is None else round(sight.last_response_at, 3),
+        state,
+        at=round(state.at, 3),
+        last_response_at=None if state.last_response_at is None else round(state.last_response_at, 3),
         brokers=tuple(
-            replace(b, since=round(b.since, 3), rss=b.rss // MEGABYTE * MEGABYTE) for b in sight.brokers
+            replace(b, since=round(b.since, 3), rss=b.rss // MEGABYTE * MEGABYTE) for b in state.brokers
         ),
-        topics=tuple(_kept(topic, topics.get(topic.name)) for topic in sight.topics),
+        topics=tuple(_kept(topic, topics.get(topic.name)) for topic in state.topics),
         groups=before.groups if before and before.groups == groups else groups,
     )
 
@@ -162,7 +166,7 @@ ABOUT = {
     "times": "whole ms since `began`, which is in s since 1970",
     "seen": "what was told by brokers, clients and the learner",
     "concluded": "what follows from it; computed again when the recording is loaded",
-    "sights": "[ms since the sight before, {what changed: its new value, null if it went away}]",
+    "states": "[ms since the state before, {what changed: its new value, null if it went away}]",
     "missed": "[ms, ms, words]: from when to when nobody looked at the brokers, and why",
     "flows": "[client, kind, topic, partition, bursts]; for each burst: ms since the one before, ms, records",
 }
@@ -174,15 +178,15 @@ def dumps(recording: RecordingData, concluded: Sequence[Gap]) -> str:
     def ms(at: float) -> int:
         return round((at - recording.began) * 1000)
 
-    sights: list[Any] = []
+    states: list[Any] = []
     before: dict[str, Any] = {}
     at = 0
-    for sight in recording.sights:
-        now = rows(sight, recording.began)
-        sights.append([ms(sight.at) - at, changes(before, now)])
-        before, at = now, ms(sight.at)
+    for state in recording.states:
+        now = rows(state, recording.began)
+        states.append([ms(state.at) - at, changes(before, now)])
+        before, at = now, ms(state.at)
     seen = {
-        "sights": sights,
+        "states": states,
         "actions": [[ms(action.at), action.kind, action.broker, action.more] for action in recording.actions],
         "marks": [[ms(mark.at), mark.words] for mark in recording.marks],
         "missed": [[ms(missed.start), ms(missed.end), missed.words] for missed in recording.missed],
@@ -209,15 +213,15 @@ def loads(text: str) -> RecordingData:
         return round(float(began) + ms / 1000, 3)
 
     known: dict[str, Any] = {}
-    sights, at = [], 0
-    for since, changed in seen["sights"]:
+    states, at = [], 0
+    for since, changed in seen["states"]:
         known = {name: row for name, row in {**known, **changed}.items() if row is not None}
         at += since
-        sights.append(sight_of(known, moment(at), began))
+        states.append(state_of(known, moment(at), began))
     return RecordingData(
         began=began,
         ended=moment(whole["ended"]),
-        sights=tuple(sights),
+        states=tuple(states),
         actions=tuple(Action(moment(ms), *rest) for ms, *rest in seen["actions"]),
         marks=tuple(Mark(moment(ms), words) for ms, words in seen["marks"]),
         flows=tuple(Flow(c, k, t, p, _read_bursts(bursts, began)) for c, k, t, p, bursts in seen["flows"]),

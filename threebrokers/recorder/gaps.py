@@ -107,11 +107,11 @@ GONE = ("down", "paused")
 
 
 def leaderless(recording: RecordingData) -> list[Gap]:
-    """Return when nobody led the quorum or a partition, as far as the sights show, in order of time."""
+    """Return when nobody led the quorum or a partition, as far as the states show, in order of time."""
     places = {
-        (p.topic, p.id) for sight in recording.sights for topic in sight.topics for p in topic.partitions
+        (p.topic, p.id) for state in recording.states for topic in state.topics for p in topic.partitions
     }
-    spans = _spans(recording, lambda sight: serving(sight, sight.quorum_leader) is None)
+    spans = _spans(recording, lambda state: serving(state, state.quorum_leader) is None)
     found = [Gap("quorum", start, seconds, over=over) for start, seconds, over in spans]
     for topic, number in sorted(places):
         spans = _spans(recording, partial(nobody_leads, topic=topic, partition=number))
@@ -119,29 +119,29 @@ def leaderless(recording: RecordingData) -> list[Gap]:
     return sorted((with_action(recording, gap) for gap in found), key=lambda gap: gap.start)
 
 
-def serving(sight: ClusterState, leader: int | None) -> int | None:
+def serving(state: ClusterState, leader: int | None) -> int | None:
     """Return the leader that the metadata names, or None if its process is down or paused."""
-    broker = sight.broker(leader) if leader is not None else None
+    broker = state.broker(leader) if leader is not None else None
     return None if broker is not None and broker.state in GONE else leader
 
 
-def nobody_leads(sight: ClusterState, topic: str, partition: int) -> bool:
+def nobody_leads(state: ClusterState, topic: str, partition: int) -> bool:
     """Tell whether this partition is there and has no leader that can serve."""
-    found = sight.topic(topic)
+    found = state.topic(topic)
     told = next((p for p in found.partitions if p.id == partition), None) if found else None
-    return told is not None and serving(sight, told.leader) is None
+    return told is not None and serving(state, told.leader) is None
 
 
 def _spans(
     recording: RecordingData, true: Callable[[ClusterState], bool]
 ) -> Iterator[tuple[float, float, bool]]:
-    """Yield (start, seconds, over) of each time during which this was true in every sight."""
+    """Yield (start, seconds, over) of each time during which this was true in every state."""
     start: float | None = None
-    for sight in recording.sights:
-        if true(sight):
-            start = sight.at if start is None else start
+    for state in recording.states:
+        if true(state):
+            start = state.at if start is None else start
         elif start is not None:
-            yield start, round(sight.at - start, 3), True
+            yield start, round(state.at - start, 3), True
             start = None
     if start is not None:
         yield start, round(recording.ended - start, 3), False

@@ -44,23 +44,23 @@ class Lane:
 
 
 def runs(recording: RecordingData, look: Callable[[ClusterState], V]) -> list[tuple[float, float, V]]:
-    """Return (start, end, value) of each time during which `look(sight)` stayed the same."""
+    """Return (start, end, value) of each time during which `look(state)` stayed the same."""
     found: list[tuple[float, float, V]] = []
-    for sight in recording.sights:
-        value = look(sight)
+    for state in recording.states:
+        value = look(state)
         if not found:
             found.append((recording.began, recording.ended, value))
         elif found[-1][2] != value:
             start, _, before = found[-1]
-            found[-1] = (start, sight.at, before)
-            found.append((sight.at, recording.ended, value))
+            found[-1] = (start, state.at, before)
+            found.append((state.at, recording.ended, value))
     return found
 
 
 def lane(
     name: str, recording: RecordingData, look: Callable[[ClusterState], V], draw: Callable[[V], Drawn]
 ) -> Lane:
-    """Return a lane of what was seen: `draw(look(sight))` returns its words and its look."""
+    """Return a lane of what was seen: `draw(look(state))` returns its words and its look."""
     spans = (Span(start, end, *draw(value)) for start, end, value in runs(recording, look))
     return Lane(name, begun(spans))
 
@@ -101,10 +101,10 @@ Leader = tuple[int | None, bool, tuple[int, ...]]
 
 def broker_lanes(recording: RecordingData) -> Iterable[Lane]:
     """Yield a lane for the state of each broker."""
-    for number in sorted({broker.id for sight in recording.sights for broker in sight.brokers}):
+    for number in sorted({broker.id for state in recording.states for broker in state.brokers}):
 
-        def state(sight: ClusterState, number: int = number) -> tuple[str, bool]:
-            found = sight.broker(number)
+        def told(state: ClusterState, number: int = number) -> tuple[str, bool]:
+            found = state.broker(number)
             return (found.state, found.state == "up" and found.registered) if found else ("unknown", False)
 
         def draw(value: tuple[str, bool], number: int = number) -> Drawn:
@@ -113,17 +113,17 @@ def broker_lanes(recording: RecordingData) -> Iterable[Lane]:
             words, look = STATES.get(value[0], ((value[0],), "unknown"))
             return words, look or f"broker {number}"
 
-        yield lane(f"broker {number}", recording, state, draw)
+        yield lane(f"broker {number}", recording, told, draw)
 
 
 def quorum_lane(recording: RecordingData) -> Lane:
     """Return the lane of the quorum's leader: the active controller."""
-    return _led("quorum led by", recording, lambda sight: _leader(sight, sight.quorum_leader, ()))
+    return _led("quorum led by", recording, lambda state: _leader(state, state.quorum_leader, ()))
 
 
 def topic_lanes(recording: RecordingData) -> Iterable[Lane]:
     """Yield, for each topic, who led its partitions and how many copies were in sync."""
-    places = sorted({(p.topic, p.id) for s in recording.sights for t in s.topics for p in t.partitions})
+    places = sorted({(p.topic, p.id) for s in recording.states for t in s.topics for p in t.partitions})
     for topic in sorted({topic for topic, _ in places}):
         several = len({topic for topic, _ in places}) > 1
         if len(places) <= FEW_PARTITIONS:
@@ -142,13 +142,13 @@ def topic_lanes(recording: RecordingData) -> Iterable[Lane]:
         )
 
 
-def _leader(sight: ClusterState, told: int | None, claims: tuple[int, ...]) -> Leader:
-    return told, serving(sight, told) is not None, claims
+def _leader(state: ClusterState, told: int | None, claims: tuple[int, ...]) -> Leader:
+    return told, serving(state, told) is not None, claims
 
 
-def _partition_leader(sight: ClusterState, topic: str, number: int) -> Leader | None:
-    found = next((p for p in _partitions(sight, topic) if p.id == number), None)
-    return _leader(sight, found.leader, found.stale_leaders) if found else None
+def _partition_leader(state: ClusterState, topic: str, number: int) -> Leader | None:
+    found = next((p for p in _partitions(state, topic) if p.id == number), None)
+    return _leader(state, found.leader, found.stale_leaders) if found else None
 
 
 def _led(name: str, recording: RecordingData, look: Callable[[ClusterState], Leader | None]) -> Lane:
@@ -170,8 +170,8 @@ def _led_span(start: float, end: float, value: Leader | None) -> Span:
 
 
 def _shared(name: str, recording: RecordingData, topic: str) -> Lane:
-    def shares(sight: ClusterState) -> tuple[tuple[int | None, int], ...]:
-        led = Counter(serving(sight, p.leader) for p in _partitions(sight, topic))
+    def shares(state: ClusterState) -> tuple[tuple[int | None, int], ...]:
+        led = Counter(serving(state, p.leader) for p in _partitions(state, topic))
         return tuple(sorted(led.items(), key=lambda share: (share[0] is None, share[0])))
 
     spans = []
@@ -182,9 +182,9 @@ def _shared(name: str, recording: RecordingData, topic: str) -> Lane:
     return Lane(name, begun(spans))
 
 
-def _copies(sight: ClusterState, topic: str) -> tuple[int, int, int, int]:
+def _copies(state: ClusterState, topic: str) -> tuple[int, int, int, int]:
     """Return the fewest copies in sync, the replicas, the partitions that miss a copy, all partitions."""
-    partitions = _partitions(sight, topic)
+    partitions = _partitions(state, topic)
     fewest = min((len(p.isr) for p in partitions), default=0)
     replicas = max((len(p.replicas) for p in partitions), default=0)
     return fewest, replicas, sum(len(p.isr) < len(p.replicas) for p in partitions), len(partitions)
@@ -201,9 +201,9 @@ def _draw_copies(value: tuple[int, int, int, int]) -> Drawn:
     return (f"{few} copies{where}", f"{few} copies", few, f"{fewest}"), "less"
 
 
-def _partitions(sight: ClusterState, topic: str) -> tuple[PartitionState, ...]:
-    # Topics of an earlier look are not what was seen in this one.
-    found = sight.topic(topic) if sight.last_response_at in (None, sight.at) else None
+def _partitions(state: ClusterState, topic: str) -> tuple[PartitionState, ...]:
+    # Topics of an earlier state are not what was seen in this one.
+    found = state.topic(topic) if state.last_response_at in (None, state.at) else None
     return found.partitions if found else ()
 
 
@@ -213,9 +213,9 @@ FEW_MEMBERS = 6
 
 def group_lanes(recording: RecordingData) -> Iterable[Lane]:
     """Yield, for each group that had members, its state and what each member was assigned."""
-    for name in sorted({g.name for sight in recording.sights for g in sight.groups if g.members}):
+    for name in sorted({g.name for state in recording.states for g in state.groups if g.members}):
         yield lane(f"group {name}", recording, partial(_group, name=name), _draw_group)
-        ids = dict.fromkeys(m.id for sight in recording.sights for m in _group(sight, name).members)
+        ids = dict.fromkeys(m.id for state in recording.states for m in _group(state, name).members)
         for number, member in enumerate(ids if len(ids) <= FEW_MEMBERS else (), 1):
             look = partial(_assigned, name=name, member=member)
             yield lane(f"its member {number} reads", recording, look, _draw_member)
@@ -241,10 +241,10 @@ def _draw_member(value: tuple[tuple[str, int], ...] | None) -> Drawn:
     return (f"partition {', '.join(parts)}", ", ".join(parts)), "good"
 
 
-def _assigned(sight: ClusterState, name: str, member: str) -> tuple[tuple[str, int], ...] | None:
-    return next((tuple(sorted(m.partitions)) for m in _group(sight, name).members if m.id == member), None)
+def _assigned(state: ClusterState, name: str, member: str) -> tuple[tuple[str, int], ...] | None:
+    return next((tuple(sorted(m.partitions)) for m in _group(state, name).members if m.id == member), None)
 
 
-def _group(sight: ClusterState, name: str) -> GroupState:
-    found = next((group for group in sight.groups if group.name == name), None)
+def _group(state: ClusterState, name: str) -> GroupState:
+    found = next((group for group in state.groups if group.name == name), None)
     return replace(found, committed=()) if found else GroupState(name, "", None)

@@ -12,7 +12,7 @@ from confluent_kafka import Message
 from threebrokers import clock
 from threebrokers.cluster import Cluster
 from threebrokers.errors import LabError
-from threebrokers.kafka.background import Observer
+from threebrokers.kafka.background import BackgroundPoller
 from threebrokers.kafka.clients import Clients, LabConsumer, LabProducer
 from threebrokers.kafka.state import Action, ClusterState
 from threebrokers.recorder.counters import Notes
@@ -29,7 +29,7 @@ FIRST_LOOK_SECONDS = 3.0
 class Recorder(Recording):
     """A recording that is made from the beginning of its `with` block to the end, and can be asked meanwhile.
 
-    It looks at the brokers ten times a second, hears what is done to them through the lab's cluster, and
+    It asks the brokers ten times a second, hears what is done to them through the lab's cluster, and
     notes what the lab's clients in this program do. Without names: the topics that these clients use, and
     the groups of its consumers.
     """
@@ -39,7 +39,7 @@ class Recorder(Recording):
     ) -> None:
         self._cluster, self._clients, self._topics, self._groups = cluster, clients, topics, groups
         self._notes, self._names, self._ends = Notes(), Counter[str](), ExitStack()
-        self._sights, self._actions, self._marks = list[ClusterState](), list[Action](), list[Mark]()
+        self._states, self._actions, self._marks = list[ClusterState](), list[Action](), list[Mark]()
         self._missed = list[Missed]()
         self._began: float | None = None
         self._whole: RecordingData | None = None
@@ -52,7 +52,7 @@ class Recorder(Recording):
         return self._whole or RecordingData(
             began=self._began,
             ended=round(clock.now(), 3),
-            sights=tuple(self._sights),
+            states=tuple(self._states),
             actions=tuple(sorted(self._actions, key=lambda action: action.at)),
             marks=tuple(self._marks),
             flows=self._notes.flows(),
@@ -71,18 +71,18 @@ class Recorder(Recording):
         if self._began is not None:
             raise LabError("This recording has begun before: make a new one with `lab.record()`.")
         self._began = round(clock.now(), 3)
-        observer = Observer(
-            self._cluster.looker(), self._watched, self._members, every=EVERY_SECONDS, missed=self._miss
+        background = BackgroundPoller(
+            self._cluster.poller(), self._watched, self._members, every=EVERY_SECONDS, missed=self._miss
         )
-        observer.hear(self._look)
+        background.subscribe(self._look)
         with ExitStack() as ends:  # Ctrl-C while it waits ends all that has begun
             ends.callback(self._keep)
             ends.callback(self._clients.listen(self._listen))
             ends.callback(self._cluster.on_action(self._action))
-            ends.callback(observer.close)
-            observer.start()
+            ends.callback(background.close)
+            background.start()
             # What is done first in the block must find the recording running.
-            quiet_wait(lambda: self._sights, FIRST_LOOK_SECONDS)
+            quiet_wait(lambda: self._states, FIRST_LOOK_SECONDS)
             self._ends = ends.pop_all()
         return self
 
@@ -90,7 +90,7 @@ class Recorder(Recording):
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._ends.close()
-        if kind is None and self._missed and not self._sights:
+        if kind is None and self._missed and not self._states:
             raise LabError(f"The recording has not seen the brokers: {self._missed[0].words}")
 
     def _keep(self) -> None:
@@ -103,11 +103,11 @@ class Recorder(Recording):
         named = [client.config.get("group.id") for client in self._clients.made(LabConsumer)]
         return self._groups or sorted({str(name) for name in named if name})
 
-    def _look(self, sight: ClusterState) -> None:
-        self._sights.append(thin(sight, self._sights[-1] if self._sights else None))
+    def _look(self, state: ClusterState) -> None:
+        self._states.append(thin(state, self._states[-1] if self._states else None))
 
     def _miss(self, words: str) -> None:
-        now, since = round(clock.now(), 3), self._sights[-1].at if self._sights else self._began or 0.0
+        now, since = round(clock.now(), 3), self._states[-1].at if self._states else self._began or 0.0
         if self._missed and self._missed[-1].start == since:
             self._missed[-1] = replace(self._missed[-1], end=now)
         else:

@@ -19,7 +19,7 @@ LONG_SECONDS = 0.5
 
 
 class Recording:
-    """One recording. Its sights, actions, marks and flows were seen; its gaps are concluded from them."""
+    """One recording. Its states, actions, marks and flows were seen; its gaps are concluded from them."""
 
     def __init__(self, data: RecordingData) -> None:
         self._data = data
@@ -35,9 +35,9 @@ class Recording:
         return self.data.actions
 
     @property
-    def sights(self) -> tuple[ClusterState, ...]:
-        """What every look showed, oldest first."""
-        return self.data.sights
+    def states(self) -> tuple[ClusterState, ...]:
+        """The states of the cluster, oldest first."""
+        return self.data.states
 
     @property
     def flows(self) -> tuple[Flow, ...]:
@@ -100,7 +100,7 @@ class Recording:
         """Play the recording again in the live panel; it needs no brokers."""
         from threebrokers.panel.replay import replay  # widgets only where one is shown
 
-        return replay(self.sights, self.actions)
+        return replay(self.states, self.actions)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the recording to a file of JSON and return its path. Raises LabError."""
@@ -132,7 +132,7 @@ class Recording:
         blind = sum(missed.end - missed.start for missed in data.missed)
         records = sum(flow.records for flow in data.flows)
         return (
-            f"Recorder of {data.ended - data.began:.1f} s: {len(data.sights)} looks, "
+            f"Recorder of {data.ended - data.began:.1f} s: {len(data.states)} states, "
             f"{len(data.actions)} actions, {records} records seen by clients"
             + (f"; brokers not seen for {blind:.1f} s" if blind else "")
         )

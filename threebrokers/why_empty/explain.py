@@ -44,10 +44,10 @@ def explain(
     if not isinstance(topic, str):
         raise LabError(f"A topic is told by its name, not by {topic!r}: for example 'orders'.")
     name = group if isinstance(group, str) else str(group.config.get("group.id", ""))
-    looker = cluster.looker()
+    poller = cluster.poller()
 
     def look() -> Facts:
-        return gathered(looker.look(None, [name]), name, topic, group)
+        return gathered(poller.poll(None, [name]), name, topic, group)
 
     try:
         for facts in poll(look, settle):
@@ -59,26 +59,26 @@ def explain(
             told = reasons.first(reasons.AT_ONCE, facts)
         if told:
             return told
-        facts = _tried(cluster, _watched(_with_stable(cluster, facts), look, watch))
+        facts = _tried(cluster, _watched(facts, look, watch))
         return reasons.first(reasons.AFTER_WATCHING, facts) or Answer(*reasons_topic.unknown(facts), facts)
     finally:
-        looker.close()
+        poller.close()
 
 
-def gathered(sight: ClusterState, name: str, topic: str, asked: str | LabConsumer) -> Facts:
-    """Return what one look at the bench, and the consumer, tell."""
-    told = next((g for g in sight.groups if g.name == name), GroupState(name, "", None))
+def gathered(state: ClusterState, name: str, topic: str, asked: str | LabConsumer) -> Facts:
+    """Return what the state of the cluster, and the consumer, tell."""
+    told = next((g for g in state.groups if g.name == name), GroupState(name, "", None))
     client, positions = (None, {}) if isinstance(asked, str) else probe.ask(asked, topic)
     committed = {p: offset for t, p, offset in told.committed if t == topic}
     holders = {p: member.id for member in told.members for t, p in member.partitions if t == topic}
-    found, index = sight.topic(topic), sight.topic(OFFSETS)
+    found, index = state.topic(topic), state.topic(OFFSETS)
     return Facts(
         topic,
         told,
-        heard=sight.last_response_at is not None,
+        heard=state.last_response_at is not None,
         exists=found is not None,
-        names=tuple(t.name for t in sight.topics),
-        brokers=sight.brokers,
+        names=tuple(t.name for t in state.topics),
+        brokers=state.brokers,
         places=tuple(
             Place(
                 id=p.id,
@@ -87,6 +87,7 @@ def gathered(sight: ClusterState, name: str, topic: str, asked: str | LabConsume
                 start=p.log_start_offset,
                 end=p.log_end_offset,
                 readable=p.high_watermark,
+                stable=p.last_stable_offset,
                 committed=committed.get(p.id),
                 position=positions.get(p.id),
                 holder=holders.get(p.id, ""),
@@ -103,13 +104,6 @@ def _settled(facts: Facts) -> bool:
         return True
     known = all(p.start is not None for p in facts.places)
     return facts.heard and known and not facts.lost_coordinator and not facts.rebalancing
-
-
-def _with_stable(cluster: Cluster, facts: Facts) -> Facts:
-    """Add where open transactions begin."""
-    led = [p.id for p in facts.places if p.start is not None]
-    told = probe.stable(cluster.admin(), facts.topic, led) if led else {}
-    return replace(facts, places=tuple(replace(p, stable=told.get(p.id)) for p in facts.places))
 
 
 def _watched(facts: Facts, look: Look, seconds: float) -> Facts:

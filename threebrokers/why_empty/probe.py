@@ -1,10 +1,10 @@
-"""Asking the consumer itself, and the brokers for what a look at the bench does not tell."""
+"""Asking the consumer itself, and the brokers for what the state of the cluster does not tell."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from confluent_kafka import Consumer, IsolationLevel, KafkaError, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec
+from confluent_kafka import Consumer, KafkaError, TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from threebrokers.kafka.clients import LabConsumer
 from threebrokers.kafka.log_reader import SILENCE
@@ -38,24 +38,6 @@ def ask(consumer: LabConsumer, topic: str) -> tuple[Client, dict[int, int]]:
         poll_limit=config.get("max.poll.interval.ms", "300000"),
     )
     return client, {place.partition: place.offset for place in told if place.offset >= 0}
-
-
-def stable(admin: AdminClient, topic: str, partitions: Iterable[int]) -> dict[int, int]:
-    """Return for each partition where its first open transaction begins, or else its high watermark."""
-    last = OffsetSpec.latest()  # type: ignore[no-untyped-call]
-    wanted = {TopicPartition(topic, number): last for number in partitions}
-    if not wanted:
-        return {}
-    calls = admin.list_offsets(
-        wanted, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=CALL_SECONDS
-    )
-    found = {}
-    for place, call in calls.items():
-        try:
-            found[place.partition] = call.result().offset
-        except KafkaException:  # its leader has gone meanwhile
-            continue
-    return found
 
 
 def groups(admin: AdminClient) -> tuple[str, ...]:

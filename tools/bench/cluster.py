@@ -8,7 +8,7 @@ from pathlib import Path
 from confluent_kafka import ElectionType
 
 from threebrokers.cluster import Cluster, topics
-from threebrokers.kafka.state import MetadataPartition
+from threebrokers.kafka.state import PartitionState
 from threebrokers.waiting import wait_until
 
 WITHIN = 60.0
@@ -86,7 +86,7 @@ def _quorum_leader(cluster: Cluster) -> int:
 
 
 def _until(
-    cluster: Cluster, topic: str, brokers: list[int], what: str, so: Callable[[MetadataPartition], bool]
+    cluster: Cluster, topic: str, brokers: list[int], what: str, so: Callable[[PartitionState], bool]
 ) -> None:
     def everywhere() -> bool:
         views = cluster.views([topic])

@@ -47,7 +47,7 @@ def cut(cluster: Cluster) -> tuple[float, float]:
 
 
 def _partition(cluster: Cluster) -> PartitionState:
-    found = cluster.sight([TOPIC]).topic(TOPIC)
+    found = cluster.state([TOPIC]).topic(TOPIC)
     assert found is not None
     return found.partitions[0]
 

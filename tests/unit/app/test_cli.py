@@ -26,7 +26,7 @@ from threebrokers.errors import LabError
 from threebrokers.kafka.state import BrokerState, ClusterState, PartitionState, TopicState
 
 PARTITIONS = tuple(PartitionState("orders", n, 1 if n < 2 else None, 3, (1, 2), (1,)) for n in range(3))
-SIGHT = ClusterState(
+STATE = ClusterState(
     at=100.0,
     brokers=(
         BrokerState(1, "up", 90.0, True, "127.0.0.1:11092", 201_000_000),
@@ -54,8 +54,8 @@ class FakeCluster:
             3: BrokerProcess(3, "down"),
         }
 
-    def sight(self) -> ClusterState:
-        return SIGHT
+    def state(self) -> ClusterState:
+        return STATE
 
     def up(self, say: Any) -> list[int]:
         return []
@@ -154,14 +154,14 @@ def test_status_is_a_row_for_each_broker() -> None:
 
 def test_status_names_the_leader_of_the_quorum(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "The quorum is led by broker 1." in run("status").output
-    monkeypatch.setattr(FakeCluster, "sight", lambda self: replace(SIGHT, quorum_leader=None))
+    monkeypatch.setattr(FakeCluster, "state", lambda self: replace(STATE, quorum_leader=None))
     assert "The quorum is led by nobody now." in run("status").output
 
 
 def test_status_does_not_guess_when_no_broker_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    silent = replace(SIGHT.brokers[0], state="unknown", registered=False)
-    brokers = (silent, *SIGHT.brokers[1:])
-    monkeypatch.setattr(FakeCluster, "sight", lambda self: ClusterState(100.0, brokers))
+    silent = replace(STATE.brokers[0], state="unknown", registered=False)
+    brokers = (silent, *STATE.brokers[1:])
+    monkeypatch.setattr(FakeCluster, "state", lambda self: ClusterState(100.0, brokers))
     said = run("status").output
     assert "? unknown" in said
     assert "not known: no broker answers" in said

@@ -4,13 +4,13 @@ import pytest
 from confluent_kafka import KafkaError
 
 from threebrokers.checks import lab03
-from threebrokers.kafka.state import MetadataPartition, MetadataTopic
+from threebrokers.kafka.state import PartitionState, TopicState
 from threebrokers.lab.exercise import NotYet
-from threebrokers.lab.scenarios import spread
+from threebrokers.lab.scenarios import is_balanced
 
 
-def partition(topic: str, number: int, leader: int | None, replicas: str, isr: str) -> MetadataPartition:
-    return MetadataPartition(topic, number, leader, tuple(map(int, replicas)), tuple(map(int, isr)))
+def partition(topic: str, number: int, leader: int | None, replicas: str, isr: str) -> PartitionState:
+    return PartitionState(topic, number, leader, 0, tuple(map(int, replicas)), tuple(map(int, isr)))
 
 
 # Broker 2 is away: one copy, two copies (both must be in sync), three copies (two must be).
@@ -88,7 +88,7 @@ def test_the_two_ends_are_told_apart():
 def test_spread_is_about_the_first_replicas_only():
     order = ["123", "231", "312"]
     even = [partition("work", n, 1, order[n % 3], "123") for n in range(13)]
-    assert spread(MetadataTopic("work", tuple(even)))
-    assert not spread(MetadataTopic("work", tuple(even[:12])))
+    assert is_balanced(TopicState("work", tuple(even)))
+    assert not is_balanced(TopicState("work", tuple(even[:12])))
     by_hand = [partition("work", n, 1, "123", "123") for n in range(13)]
-    assert not spread(MetadataTopic("work", tuple(by_hand)))
+    assert not is_balanced(TopicState("work", tuple(by_hand)))

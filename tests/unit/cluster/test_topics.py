@@ -45,8 +45,8 @@ class Brokers:
     def views(self, names: list[str]) -> dict[int, Any]:
         self.asked_about += names
         self.still_counted = max(0, self.still_counted - 1)
-        counted = [SimpleNamespace(id=n) for n in (1, *(self.dead if self.still_counted else ()))]
-        return {1: SimpleNamespace(topic=lambda name: None, brokers=counted)}
+        counted = {1, *(self.dead if self.still_counted else ())}
+        return {1: SimpleNamespace(topic=lambda name: None, registered=counted)}
 
 
 def delete(brokers: Brokers, *names: str) -> None:

@@ -10,15 +10,15 @@ import pytest
 from threebrokers.diagrams.picture import Picture
 from threebrokers.diagrams.topics import log_picture, message_path, topic_picture
 from threebrokers.kafka.log_reader import Record
-from threebrokers.kafka.state import MetadataPartition, MetadataTopic
+from threebrokers.kafka.state import PartitionState, TopicState
 
 SVG = "{http://www.w3.org/2000/svg}"
-TOPIC = MetadataTopic(
+TOPIC = TopicState(
     "helloworld",
     (
-        MetadataPartition("helloworld", 0, 2, (2, 3, 1), (1, 2, 3)),
-        MetadataPartition("helloworld", 1, 3, (3, 1, 2), (1, 3)),
-        MetadataPartition("helloworld", 2, None, (1,), ()),
+        PartitionState("helloworld", 0, 2, 0, (2, 3, 1), (1, 2, 3)),
+        PartitionState("helloworld", 1, 3, 0, (3, 1, 2), (1, 3)),
+        PartitionState("helloworld", 2, None, 0, (1,), ()),
     ),
 )
 
@@ -52,14 +52,14 @@ def test_a_topic_is_drawn_as_partitions_by_brokers() -> None:
 
 
 def test_a_copy_that_is_behind_has_another_border_too() -> None:
-    in_sync = MetadataTopic("one", TOPIC.partitions[:1])
-    behind = MetadataTopic("one", TOPIC.partitions[1:2])
+    in_sync = TopicState("one", TOPIC.partitions[:1])
+    behind = TopicState("one", TOPIC.partitions[1:2])
     assert "stroke-dasharray" not in topic_picture(in_sync).svg()
     assert "stroke-dasharray" in topic_picture(behind).svg()
 
 
 def test_a_broker_without_a_copy_is_still_a_column() -> None:
-    one = MetadataTopic("solo", (MetadataPartition("solo", 0, 5, (5,), (5,)),))
+    one = TopicState("solo", (PartitionState("solo", 0, 5, 0, (5,), (5,)),))
     assert drawn(topic_picture(one))[:4] == ["broker 1", "broker 2", "broker 3", "broker 5"]
 
 

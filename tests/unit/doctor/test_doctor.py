@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests import sights
+from tests import states
 from threebrokers.cluster import engine, jars, links, log_dirs, sessions
 from threebrokers.cluster.engine import Engine
 from threebrokers.cluster.link_faults import Fault
@@ -22,7 +22,7 @@ from threebrokers.cluster.process import MARK, BrokerProcess, Identity, identify
 from threebrokers.cluster.state_file import Bench, save
 from threebrokers.doctor import Finding, addresses, brokers, checks, groups, machine, processes, run, state
 from threebrokers.doctor.processes import RunningBench
-from threebrokers.kafka.state import ClusterState, MetadataBroker
+from threebrokers.kafka.state import BrokerState, ClusterState
 from threebrokers.waiting import quiet_wait
 
 GONE = 2**22 + 1  # more than any process id of Linux
@@ -187,31 +187,31 @@ class TestLinks:
         assert "heal()" in found.cure
 
 
+def advertising(number: int, address: str) -> BrokerState:
+    return states.broker(number, address=address)
+
+
 class TestAddresses:
     def test_all_agree(self) -> None:
-        brokers = (MetadataBroker(1, "127.0.0.1", 11092), MetadataBroker(2, "127.0.0.1", 12092))
+        brokers = (advertising(1, "127.0.0.1:11092"), advertising(2, "127.0.0.1:12092"))
         listening = {1: "127.0.0.1:11092", 2: "127.0.0.1:12092"}
-        assert addresses.compare_addresses(brokers, listening, lambda host, port: True).ok
+        assert addresses.compare_addresses(brokers, listening, lambda address: True).ok
 
     def test_a_broker_sends_clients_to_another_address(self) -> None:
-        brokers = (MetadataBroker(1, "127.0.0.1", 11092), MetadataBroker(2, "kafka", 9092))
+        brokers = (advertising(1, "127.0.0.1:11092"), advertising(2, "kafka:9092"))
         listening = {1: "127.0.0.1:11092", 2: "127.0.0.1:12092"}
-        found = trouble(addresses.compare_addresses(brokers, listening, lambda host, port: True))
+        found = trouble(addresses.compare_addresses(brokers, listening, lambda address: True))
         assert "broker 2 advertises kafka:9092 and listens at 127.0.0.1:12092" in found
         assert "the setting is advertised.listeners" in found
         assert "KAFKA_ADVERTISED_LISTENERS" in found
 
     def test_nobody_answers_at_the_advertised_address(self) -> None:
-        brokers = (MetadataBroker(1, "127.0.0.1", 11092),)
-        found = trouble(
-            addresses.compare_addresses(brokers, {1: "127.0.0.1:11092"}, lambda host, port: False)
-        )
+        brokers = (advertising(1, "127.0.0.1:11092"),)
+        found = trouble(addresses.compare_addresses(brokers, {1: "127.0.0.1:11092"}, lambda address: False))
         assert "where nobody answers" in found
 
     def test_a_paused_broker_is_not_asked(self) -> None:
-        assert addresses.compare_addresses(
-            (MetadataBroker(3, "elsewhere", 1),), {}, lambda host, port: False
-        ).ok
+        assert addresses.compare_addresses((advertising(3, "elsewhere:1"),), {}, lambda address: False).ok
 
 
 class TestForgotten:
@@ -313,67 +313,65 @@ class TestData:
 
 class TestBrokers:
     def test_all_is_well(self) -> None:
-        healthy = sights.sight()
+        healthy = states.state()
         for look in (brokers.look_at_registration, brokers.look_at_leaders, brokers.look_at_internal_topics):
             assert look(healthy).ok
 
     def test_one_runs_and_is_not_registered(self) -> None:
-        stray = sights.broker(3, registered=False)
-        sight = sights.sight(brokers=(sights.broker(1), sights.broker(2), stray))
-        assert "broker 3 runs and is not registered" in trouble(brokers.look_at_registration(sight))
-        assert not brokers.settled(sight)
+        stray = states.broker(3, registered=False)
+        seen = states.state(brokers=(states.broker(1), states.broker(2), stray))
+        assert "broker 3 runs and is not registered" in trouble(brokers.look_at_registration(seen))
+        assert not brokers.settled(seen)
 
     def test_one_runs_and_answers_nobody(self) -> None:
-        sight = sights.sight(brokers=(sights.broker(1), sights.broker(2), sights.broker(3, "unknown")))
-        assert "broker 3 runs and answers nobody" in trouble(brokers.look_at_registration(sight))
+        seen = states.state(brokers=(states.broker(1), states.broker(2), states.broker(3, "unknown")))
+        assert "broker 3 runs and answers nobody" in trouble(brokers.look_at_registration(seen))
 
     def test_a_paused_one_is_mentioned(self) -> None:
-        sight = sights.sight(brokers=(sights.broker(1), sights.broker(2), sights.broker(3, "paused")))
-        found = brokers.look_at_registration(sight)
+        seen = states.state(brokers=(states.broker(1), states.broker(2), states.broker(3, "paused")))
+        found = brokers.look_at_registration(seen)
         assert found.ok
         assert "broker 3 is paused" in found.what
         assert found.cure
 
     def test_nobody_leads_a_partition(self) -> None:
-        lost = sights.topic(sights.partition(0, None, isr=(2,), replicas=(2,)), name="single")
-        found = trouble(brokers.look_at_leaders(sights.sight(down=(2,), topics=(lost,))))
+        lost = states.topic(states.partition(0, None, isr=(2,), replicas=(2,)), name="single")
+        found = trouble(brokers.look_at_leaders(states.state(down=(2,), topics=(lost,))))
         assert "nobody leads single-0 (copies on broker 2)" in found
         assert "start broker 2" in found
 
     def test_an_internal_topic_with_one_copy(self) -> None:
-        poor = sights.topic(sights.partition(0, 1, isr=(1,), replicas=(1,)), name="__consumer_offsets")
-        found = trouble(brokers.look_at_internal_topics(sights.sight(topics=(poor,))))
+        poor = states.topic(states.partition(0, 1, isr=(1,), replicas=(1,)), name="__consumer_offsets")
+        found = trouble(brokers.look_at_internal_topics(states.state(topics=(poor,))))
         assert "__consumer_offsets has 1 of 3 copies" in found
         assert "offsets.topic.replication.factor=3" in found
 
 
 class TestGroups:
-    def sight(self, read: int, *names: str, state: str = "Stable") -> ClusterState:
-        members = (sights.member("a", 0, 1, client=names[0]), sights.member("b", client=names[-1]))
-        return sights.sight(groups=(sights.group(*members, state=state, read=read),))
+    def seen(self, read: int, *names: str, state: str = "Stable") -> ClusterState:
+        members = (states.member("a", 0, 1, client=names[0]), states.member("b", client=names[-1]))
+        return states.state(groups=(states.group(*members, state=state, read=read),))
 
     def test_one_that_is_stuck(self) -> None:
-        found = trouble(
-            groups.look_at_rebalances(lambda: self.sight(0, "x", state="PreparingRebalance"), 0.1)
-        )
+        found = trouble(groups.look_at_rebalances(lambda: self.seen(0, "x", state="PreparingRebalance"), 0.1))
         assert "'alerts' (PreparingRebalance, 2 members)" in found
-        assert groups.look_at_rebalances(lambda: self.sight(0, "x"), 5).ok
+        assert groups.look_at_rebalances(lambda: self.seen(0, "x"), 5).ok
 
     def test_one_that_settles_is_no_trouble(self) -> None:
-        states = iter(["PreparingRebalance", "Stable"])
-        assert groups.look_at_rebalances(lambda: self.sight(0, "x", state=next(states)), 5).ok
+        words = iter(["PreparingRebalance", "Stable"])
+        assert groups.look_at_rebalances(lambda: self.seen(0, "x", state=next(words)), 5).ok
 
     def test_a_member_that_reads_nothing_beside_one_of_its_name(self) -> None:
-        found = trouble(groups.look_for_forgotten_members(lambda: self.sight(250, "rdkafka"), 0.1))
+        found = trouble(groups.look_for_forgotten_members(lambda: self.seen(250, "rdkafka"), 0.1))
         assert "2 members, several called 'rdkafka', and a reads nothing of failsafe-0" in found
         assert "ran twice" in found
 
     def test_a_member_that_reads_is_no_trouble(self) -> None:
         reads = iter(range(250, 400))
         look = groups.look_for_forgotten_members
-        assert look(lambda: self.sight(next(reads), "rdkafka"), 0.2).ok
-        assert look(lambda: self.sight(250, "one", "two"), 0.1).ok
-        assert look(lambda: self.sight(10_000, "rdkafka"), 5).ok
+        assert look(lambda: self.seen(next(reads), "rdkafka"), 0.2).ok
+        assert look(lambda: self.seen(250, "one", "two"), 0.1).ok
+        assert look(lambda: self.seen(10_000, "rdkafka"), 5).ok
 
     def test_a_client_in_a_frozen_process(self) -> None:
         with socket.socket() as broker:

@@ -1,23 +1,24 @@
-"""Watching: how views become one sight, and how silent brokers are dealt with, without brokers."""
+"""Polling: how views become one state, and how silent brokers are dealt with, without brokers."""
 
 import itertools
 import socket
 import struct
 import threading
 import time
-from types import SimpleNamespace
+from types import SimpleNamespace as Told
 
 import pytest
 
 from threebrokers import clock
+from threebrokers.cluster import Cluster
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.errors import LabError
 from threebrokers.kafka import groups, requests
-from threebrokers.kafka.background import Observer
-from threebrokers.kafka.connection import Wire
-from threebrokers.kafka.merge import View, chief, merge_topics
-from threebrokers.kafka.poller import Looker
-from threebrokers.kafka.state import PartitionState
+from threebrokers.kafka.background import BackgroundPoller
+from threebrokers.kafka.connection import Connections
+from threebrokers.kafka.merge import View, authoritative_view, merge_topics, read_view
+from threebrokers.kafka.poller import ClusterPoller
+from threebrokers.kafka.state import PartitionState, TopicState
 
 
 def partition(leader, epoch, isr=(1, 2, 3)):
@@ -27,67 +28,89 @@ def partition(leader, epoch, isr=(1, 2, 3)):
 def view(leader, epoch, *, registered=(1, 2, 3), end=None, readable=None, isr=(1, 2, 3)):
     place = ("orders", 0)
     return View(
-        registered=frozenset(registered),
+        registered={n: f"127.0.0.1:{n}" for n in registered},
         topics={"orders": (partition(leader, epoch, isr),)},
-        ends={place: end} if end is not None else {},
-        readable={place: readable} if readable is not None else {},
-        start={place: 0} if readable is not None else {},
+        log_end_offsets={place: end} if end is not None else {},
+        high_watermarks={place: readable} if readable is not None else {},
+        last_stable_offsets={place: readable - 1} if readable is not None else {},
+        log_start_offsets={place: 0} if readable is not None else {},
+    )
+
+
+def test_a_view_is_a_plain_sorted_value_without_topics_that_there_are_not():
+    led = Told(partition_index=0, leader_id=2, leader_epoch=4, replica_nodes=[2, 3, 1], isr_nodes=[3, 2])
+    orphan = Told(partition_index=1, leader_id=-1, leader_epoch=5, replica_nodes=[1], isr_nodes=[])
+    metadata = Told(
+        brokers=[Told(node_id=3, host="h", port=30), Told(node_id=1, host="h", port=10)],
+        topics=[Told(name="b", error_code=0, partitions=[orphan, led]), Told(name="zz", error_code=3)],
+    )
+    seen = read_view(metadata, {("b", 1): (1,)}, {("b", 0): 9}, {}, {}, {})
+    assert seen.registered == {1: "h:10", 3: "h:30"}
+    assert merge_topics({2: seen}, 2) == (
+        TopicState(
+            "b",
+            (
+                PartitionState("b", 0, 2, 4, (2, 3, 1), (2, 3), log_end_offsets=((2, 9),)),
+                PartitionState("b", 1, None, 5, (1,), (), elr=(1,)),
+            ),
+        ),
     )
 
 
 def test_all_agree():
     views = {1: view(1, 4, end=9, readable=7), 2: view(1, 4, end=7), 3: view(1, 4, end=8)}
-    [topic] = merge_topics(views, chief(views, 2))
+    [topic] = merge_topics(views, authoritative_view(views, 2))
     [seen] = topic.partitions
     assert (
         seen.leader,
         seen.leader_epoch,
         seen.log_start_offset,
+        seen.last_stable_offset,
         seen.high_watermark,
         seen.log_end_offset,
-    ) == (1, 4, 0, 7, 9)
+    ) == (1, 4, 0, 6, 7, 9)
     assert seen.log_end_offsets == ((1, 9), (2, 7), (3, 8))
     assert seen.stale_leaders == ()
 
 
 def test_a_leader_that_was_cut_off_still_claims_to_lead():
     views = {1: view(1, 4, end=9, readable=9), 2: view(2, 5, end=7, readable=7), 3: view(2, 5, end=7)}
-    [seen] = merge_topics(views, chief(views, None))[0].partitions
+    [seen] = merge_topics(views, authoritative_view(views, None))[0].partitions
     assert (seen.leader, seen.stale_leaders, seen.high_watermark) == (2, (1,), 7)
 
 
 def test_the_controllers_view_wins_among_equal_epochs():
     views = {1: view(1, 4), 2: view(1, 4, isr=(1, 2)), 3: view(1, 4)}
-    assert chief(views, 2) == 2
+    assert authoritative_view(views, 2) == 2
     assert merge_topics(views, 2)[0].partitions[0].isr == (1, 2)
 
 
 def test_the_view_with_most_elections_wins_without_a_controller():
-    assert chief({1: view(1, 4), 2: view(2, 5), 3: view(1, 4)}, None) == 2
-    assert chief({}, None) is None
+    assert authoritative_view({1: view(1, 4), 2: view(2, 5), 3: view(1, 4)}, None) == 2
+    assert authoritative_view({}, None) is None
 
 
 def test_only_the_coordinator_tells_of_a_group():
-    not_here = SimpleNamespace(group_id="g", error_code=16)
-    here = SimpleNamespace(group_id="g", error_code=0, group_state="Stable", members=[])
-    offsets = SimpleNamespace(
+    not_here = Told(group_id="g", error_code=16)
+    here = Told(group_id="g", error_code=0, group_state="Stable", members=[])
+    offsets = Told(
         error_code=0,
         topics=[
-            SimpleNamespace(
+            Told(
                 name="orders",
                 partitions=[
-                    SimpleNamespace(partition_index=1, committed_offset=5, error_code=0),
-                    SimpleNamespace(partition_index=0, committed_offset=-1, error_code=0),
+                    Told(partition_index=1, committed_offset=5, error_code=0),
+                    Told(partition_index=0, committed_offset=-1, error_code=0),
                 ],
             )
         ],
     )
 
     def told(classic, new, offsets):
-        other = SimpleNamespace(group_id="other", error_code=16)
+        other = Told(group_id="other", error_code=16)
         # Brokers do not answer in the order of the question.
-        ordered = [SimpleNamespace(groups=[other, classic]), SimpleNamespace(groups=[new, other])]
-        return [*ordered, offsets, SimpleNamespace(error_code=16, topics=[])]
+        ordered = [Told(groups=[other, classic]), Told(groups=[new, other])]
+        return [*ordered, offsets, Told(error_code=16, topics=[])]
 
     names = ["g", "other"]
     group = groups.read(names, {1: told(not_here, not_here, not_here), 2: told(here, not_here, offsets)})["g"]
@@ -145,74 +168,97 @@ def talker():
 
 
 def test_one_that_answers_is_heard_beside_one_that_is_silent_and_one_that_is_gone(talker, silent, closed):
-    wire = Wire()
+    connections = Connections()
     begun = time.monotonic()
-    answers = wire.ask({a: [requests.quorum()] for a in (silent, talker, closed)}, 0.3)
+    answers = connections.ask({a: [requests.quorum()] for a in (silent, talker, closed)}, 0.3)
     assert time.monotonic() - begun < 0.6
     assert list(answers) == [talker]
-    assert requests.told_leader(answers[talker][0]) == (7, 2)
+    assert requests.read_leader(answers[talker][0]) == (7, 2)
     begun = time.monotonic()
-    assert list(wire.ask({a: [requests.quorum()] for a in (silent, talker)}, 0.3)) == [talker]
+    assert list(connections.ask({a: [requests.quorum()] for a in (silent, talker)}, 0.3)) == [talker]
     assert time.monotonic() - begun < 0.2  # the silent one is left alone for a while
-    wire.close()
+    connections.close()
 
 
 def test_several_questions_are_answered_in_order(talker):
-    wire = Wire()
-    answers = wire.ask({talker: [requests.quorum()] * 3}, 2)
-    assert [requests.told_leader(answer) for answer in answers[talker]] == [(7, 2)] * 3
-    wire.close()
+    connections = Connections()
+    answers = connections.ask({talker: [requests.quorum()] * 3}, 2)
+    assert [requests.read_leader(answer) for answer in answers[talker]] == [(7, 2)] * 3
+    connections.close()
 
 
 def test_with_no_broker_the_last_known_topics_stay_and_their_age_is_told():
     state = {"now": "up"}
-    looker = Looker(
+    poller = ClusterPoller(
         lambda: {n: BrokerProcess(n, state["now"]) for n in (1, 2, 3)},
         lambda: {},
     )
-    sight = looker.look(["orders"])
-    assert [b.state for b in sight.brokers] == ["unknown"] * 3  # a process, and no answer ever
-    assert (sight.topics, sight.last_response_at, sight.quorum_leader) == ((), None, None)
+    unheard = poller.poll(["orders"])
+    assert [b.state for b in unheard.brokers] == ["unknown"] * 3  # a process, and no answer ever
+    assert (unheard.topics, unheard.last_response_at, unheard.quorum_leader) == ((), None, None)
     state["now"] = "down"
-    gone = looker.look(["orders"])
+    gone = poller.poll(["orders"])
     assert [b.state for b in gone.brokers] == ["down"] * 3
-    assert looker.look(["orders"]).brokers[0].since == gone.brokers[0].since
-    looker.close()
+    assert poller.poll(["orders"]).brokers[0].since == gone.brokers[0].since
+    poller.close()
 
 
 def test_a_running_broker_that_does_not_answer_is_named():
     nowhere = {n: {"CLIENT": "127.0.0.1:1", "CONTROLLER": "127.0.0.1:1"} for n in (1, 2, 3)}
     states = {1: "up", 2: "down", 3: "paused"}
-    looker = Looker(lambda: {n: BrokerProcess(n, state) for n, state in states.items()}, lambda: nowhere)
-    looker.look([])
-    assert looker.silent == {1}
+    poller = ClusterPoller(
+        lambda: {n: BrokerProcess(n, state) for n, state in states.items()}, lambda: nowhere
+    )
+    poller.poll([])
+    assert poller.silent == {1}
     states[1] = "down"
-    looker.look([])
-    assert not looker.silent
-    looker.close()
+    poller.poll([])
+    assert not poller.silent
+    poller.close()
 
 
-def test_an_observer_tells_every_sight_until_it_is_closed():
-    looker = Looker(lambda: {1: BrokerProcess(1, "down")}, lambda: {})
+def test_brokers_that_take_connections_and_never_answer_hold_up_nobody_for_long(
+    silent, tmp_path, monkeypatch
+):
+    cluster = Cluster(tmp_path)
+    monkeypatch.setattr(cluster._engine, "processes", lambda: {n: BrokerProcess(n, "up") for n in (1, 2, 3)})
+    monkeypatch.setattr(cluster._engine, "listening", lambda: {n: {"CLIENT": silent} for n in (1, 2, 3)})
+    for ask, nothing in ((cluster.views, {}), (lambda: cluster.state().topics, ())):
+        begun = time.monotonic()
+        assert ask() == nothing
+        assert time.monotonic() - begun < 3  # 2 s and 1.5 s, on a machine that has nothing else to do
+    assert [broker.state for broker in cluster.state().brokers] == ["unknown"] * 3
+
+
+def test_a_connection_that_its_broker_has_closed_is_made_anew(talker):
+    connections = Connections()
+    assert connections.ask({talker: [requests.quorum()]}, 2).keys() == {talker}
+    connections._sockets[talker].shutdown(socket.SHUT_RDWR)
+    assert connections.ask({talker: [requests.quorum()]}, 2).keys() == {talker}
+    connections.close()
+
+
+def test_a_background_poller_tells_every_state_until_it_is_closed():
+    poller = ClusterPoller(lambda: {1: BrokerProcess(1, "down")}, lambda: {})
     heard, twice = [], threading.Event()
 
-    def hear(sight):
-        heard.append(sight)
+    def hear(state):
+        heard.append(state)
         if len(heard) == 2:
             twice.set()
 
-    observer = Observer(looker, lambda: None, every=0.01, missed=pytest.fail)
-    observer.hear(hear)
-    observer.start()
+    background = BackgroundPoller(poller, lambda: None, every=0.01, missed=pytest.fail)
+    background.subscribe(hear)
+    background.start()
     assert twice.wait(5)
-    observer.close()
+    background.close()
     count = len(heard)
-    assert observer.latest is heard[-1]
+    assert background.latest is heard[-1]
     assert not twice.wait(0) or len(heard) == count
     assert heard[0].at < heard[1].at
 
 
-def test_a_look_or_a_hearer_that_fails_is_told_and_the_next_look_comes():
+def test_a_poll_or_a_subscriber_that_fails_is_told_and_the_next_poll_comes():
     states = iter([LabError("Docker does not answer."), OSError("gone"), {1: BrokerProcess(1, "down")}])
     missed, seen = [], threading.Event()
 
@@ -222,41 +268,43 @@ def test_a_look_or_a_hearer_that_fails_is_told_and_the_next_look_comes():
             raise state
         return state
 
-    def hear(sight):
+    def hear(state):
         if len(missed) == 2:
             raise KeyError("hearer")
         seen.set()
 
-    observer = Observer(Looker(processes, lambda: {}), lambda: None, every=0.01, missed=missed.append)
-    observer.hear(hear)
-    observer.start()
+    background = BackgroundPoller(
+        ClusterPoller(processes, lambda: {}), lambda: None, every=0.01, missed=missed.append
+    )
+    background.subscribe(hear)
+    background.start()
     assert seen.wait(5)
-    observer.close()
+    background.close()
     assert missed == ["Docker does not answer.", "OSError: gone", "KeyError: 'hearer'"]
 
 
-def test_the_pace_of_looks_does_not_depend_on_the_systems_time(monkeypatch):
+def test_the_pace_of_polls_does_not_depend_on_the_systems_time(monkeypatch):
     heard, often = [], threading.Event()
 
-    def hear(sight):
-        heard.append(sight.at)
+    def hear(state):
+        heard.append(state.at)
         if len(heard) == 5:
             often.set()
 
     times = itertools.count(2e9, -3600)  # it is set back again and again
     monkeypatch.setattr(clock, "now", lambda: next(times))
-    looker = Looker(lambda: {1: BrokerProcess(1, "down")}, lambda: {})
-    observer = Observer(looker, lambda: None, every=0.01, missed=pytest.fail)
-    observer.hear(hear)
-    observer.start()
+    poller = ClusterPoller(lambda: {1: BrokerProcess(1, "down")}, lambda: {})
+    background = BackgroundPoller(poller, lambda: None, every=0.01, missed=pytest.fail)
+    background.subscribe(hear)
+    background.start()
     assert often.wait(5)
-    observer.close()
+    background.close()
     assert heard[:3] == [2e9, 2e9 - 3600, 2e9 - 7200]
 
 
 def test_a_step_of_the_systems_time_makes_no_broker_silent(monkeypatch, talker):
-    looker = Looker(lambda: {1: BrokerProcess(1, "up")}, lambda: {1: {"CLIENT": talker}})
-    looker._answered[1] = time.monotonic()
+    poller = ClusterPoller(lambda: {1: BrokerProcess(1, "up")}, lambda: {1: {"CLIENT": talker}})
+    poller._answered[1] = time.monotonic()
     monkeypatch.setattr(clock, "now", lambda: time.time() + 3600)
-    assert looker._broker(clock.now(), BrokerProcess(1, "up"), True, "").state == "up"
-    looker.close()
+    assert poller._broker(clock.now(), BrokerProcess(1, "up"), {1: ""}, "").state == "up"
+    poller.close()

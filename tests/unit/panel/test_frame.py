@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.sights import after_a_kill, broker, failsafe, group, member, partition, sight, topic
+from tests.states import after_a_kill, broker, failsafe, group, member, partition, state, topic
 from threebrokers.kafka.state import Action
 from threebrokers.panel.events import Event
 from threebrokers.panel.frame import Scene, frame
@@ -24,7 +24,7 @@ def copies(look, row=0):
 
 
 def test_all_is_well():
-    made = drawn(sight(12.4), events=[Event(3.0, "something")])
+    made = drawn(state(12.4), events=[Event(3.0, "something")])
     assert made["time"] == "12.4 s"
     assert made["alarm"] == ""
     assert made["events"] == [{"at": "3.0 s", "words": "something", "kind": "note"}]
@@ -34,11 +34,11 @@ def test_all_is_well():
     assert one["can"] == ["kill", "pause", "stop"]
     [failsafe] = made["topics"]
     assert failsafe["summary"] == "13 partitions; all copies in sync"
-    assert copies(sight()) == [("leader", "★", "leader"), ("sync", "✓", "in sync"), ("sync", "✓", "in sync")]
+    assert copies(state()) == [("leader", "★", "leader"), ("sync", "✓", "in sync"), ("sync", "✓", "in sync")]
 
 
 def test_a_dead_broker_keeps_its_places():
-    before, after = drawn(sight(0)), drawn(after_a_kill(4.1), actions=[Action(0.0, "kill", 2)])
+    before, after = drawn(state(0)), drawn(after_a_kill(4.1), actions=[Action(0.0, "kill", 2)])
     two = after["brokers"][1]
     assert (two["sign"], two["state"], two["can"]) == ("✕", "down", ["start"])
     assert two["note"] == "killed by you 4.1 s ago"
@@ -50,7 +50,7 @@ def test_a_dead_broker_keeps_its_places():
 
 
 def test_a_dead_broker_that_nobody_has_noticed_yet():
-    look = sight(1, brokers=(broker(1), broker(2, "down", registered=True, since=0.5), broker(3)))
+    look = state(1, brokers=(broker(1), broker(2, "down", registered=True, since=0.5), broker(3)))
     assert drawn(look)["brokers"][1]["note"] == "gone 0.5 s ago; still counted by the others"
     assert copies(look, 2)[1] == ("lost", "✕", "leader")
     assert drawn(look)["topics"][0]["rows"][2]["copies"][1]["sentence"] == (
@@ -59,7 +59,7 @@ def test_a_dead_broker_that_nobody_has_noticed_yet():
 
 
 @pytest.mark.parametrize(
-    ("state", "actions", "note"),
+    ("word", "actions", "note"),
     [
         ("paused", [], "paused 3.0 s ago"),
         ("paused", [Action(1.5, "pause", 2)], "paused by you 2.5 s ago"),
@@ -75,13 +75,13 @@ def test_a_dead_broker_that_nobody_has_noticed_yet():
         ("down", [Action(1, "pause", 2)], "gone 3.0 s ago"),
     ],
 )
-def test_what_a_card_notes(state, actions, note):
-    brokers = (broker(1), broker(2, state, since=1.0, registered=False), broker(3))
-    assert drawn(sight(4.0, brokers=brokers), actions=actions)["brokers"][1]["note"] == note
+def test_what_a_card_notes(word, actions, note):
+    brokers = (broker(1), broker(2, word, since=1.0, registered=False), broker(3))
+    assert drawn(state(4.0, brokers=brokers), actions=actions)["brokers"][1]["note"] == note
 
 
 def test_buttons_fit_the_state_and_say_what_they_cost():
-    look = sight(1, brokers=(broker(1), broker(2, "paused"), broker(3, "unknown")))
+    look = state(1, brokers=(broker(1), broker(2, "paused"), broker(3, "unknown")))
     made = drawn(look, costs={1: "the quorum", 2: "nothing can be taken from it"}, busy={3: "killing …"})
     assert [b["can"] for b in made["brokers"]] == [
         ["kill", "pause", "stop"],
@@ -94,7 +94,7 @@ def test_buttons_fit_the_state_and_say_what_they_cost():
 
 def test_a_follower_that_is_behind_says_by_how_many_records():
     p = partition(0, 1, (1, 2), log_end_offsets=((1, 340), (2, 338), (3, 300)), high_watermark=338)
-    row = drawn(sight(topics=(topic(p),)))["topics"][0]["rows"][0]
+    row = drawn(state(topics=(topic(p),)))["topics"][0]["rows"][0]
     assert [(c["kind"], c["behind"]) for c in row["copies"]] == [
         ("leader", ""),
         ("sync", "2"),
@@ -106,20 +106,20 @@ def test_a_follower_that_is_behind_says_by_how_many_records():
 
 
 def test_split_brain_and_a_partition_without_a_leader():
-    look = sight(topics=(topic(partition(0, 3, (2, 3), stale_leaders=(1,)), partition(1, None)),))
+    look = state(topics=(topic(partition(0, 3, (2, 3), stale_leaders=(1,)), partition(1, None)),))
     assert copies(look)[0] == ("claim", "⚑", "claims")
     assert drawn(look)["topics"][0]["rows"][1]["leaderless"]
     assert drawn(look)["topics"][0]["summary"] == "2 partitions; 1 without a leader"
 
 
 def test_a_copy_that_there_is_not():
-    assert copies(sight(topics=(topic(partition(0, 1, (1, 2), replicas=(1, 2))),)))[2] == ("none", "–", "")
+    assert copies(state(topics=(topic(partition(0, 1, (1, 2), replicas=(1, 2))),)))[2] == ("none", "–", "")
 
 
 def test_bars_keep_their_scale_while_records_come():
     def scale(end):
         row = partition(0, 1, high_watermark=end, log_end_offsets=((1, end),))
-        return drawn(sight(topics=(topic(row),)))["topics"][0]["scale"]
+        return drawn(state(topics=(topic(row),)))["topics"][0]["scale"]
 
     assert [scale(end) for end in (0, 9, 11, 99, 120, 480, 501)] == [
         ["0", "10"],
@@ -132,13 +132,13 @@ def test_bars_keep_their_scale_while_records_come():
     ]
     offsets = {"log_start_offset": 1_000_200, "high_watermark": 1_000_300}
     late = partition(0, 1, log_end_offsets=((1, 1_000_300),), **offsets)
-    made = drawn(sight(topics=(topic(late),)))["topics"][0]
+    made = drawn(state(topics=(topic(late),)))["topics"][0]
     assert made["scale"] == ["1,000,200", "1,000,300"]
     assert made["rows"][0]["marks"] == {"start": 0.0, "committed": None, "readable": 100.0, "end": 100.0}
 
 
 def test_a_deleted_topic_keeps_its_place_and_says_so():
-    made = drawn(sight(topics=()), topics=["failsafe", "orders"])
+    made = drawn(state(topics=()), topics=["failsafe", "orders"])
     assert [(t["name"], t["there"], t["rows"]) for t in made["topics"]] == [
         ("failsafe", False, []),
         ("orders", False, []),
@@ -146,17 +146,17 @@ def test_a_deleted_topic_keeps_its_place_and_says_so():
 
 
 def test_fifty_topics_are_folded_until_one_is_opened():
-    look = sight(topics=tuple(topic(*failsafe().partitions, name=f"topic-{n}") for n in range(50)))
+    look = state(topics=tuple(topic(*failsafe().partitions, name=f"topic-{n}") for n in range(50)))
     assert not any(t["open"] or t["rows"] for t in drawn(look)["topics"])
     opened = drawn(look, opened={"topic-7": True})["topics"]
     assert [t["name"] for t in opened if t["rows"]] == ["topic-7"]
     assert len(json.dumps(drawn(look))) < 20_000
     assert len(words(look).splitlines()) == 3 + 1 + 50
-    assert drawn(sight(), opened={"failsafe": False})["topics"][0]["rows"] == []
+    assert drawn(state(), opened={"failsafe": False})["topics"][0]["rows"] == []
 
 
 def test_no_broker_answers():
-    silent = sight(
+    silent = state(
         20.0, brokers=tuple(broker(n, "unknown", since=11.0) for n in (1, 2, 3)), last_response_at=11.0
     )
     assert drawn(silent)["alarm"] == (
@@ -164,12 +164,12 @@ def test_no_broker_answers():
     )
     assert len(drawn(silent)["topics"][0]["rows"]) == 13
     assert drawn(replace(silent, last_response_at=None, topics=()))["alarm"] == "No broker has answered yet"
-    assert drawn(sight(down=(2, 3)))["alarm"].startswith("The quorum is lost")
+    assert drawn(state(down=(2, 3)))["alarm"].startswith("The quorum is lost")
 
 
 def test_a_group_and_who_reads_what():
     readers = group(member("a", *range(7)), member("b", *range(7, 13)), member("idle"))
-    made = drawn(sight(groups=(readers,)))
+    made = drawn(state(groups=(readers,)))
     [told] = made["groups"]
     assert told["summary"] == "stable; broker 1 coordinates it; lag 1,376"
     assert [(m["name"], m["share"], m["lag"]) for m in told["members"]] == [
@@ -180,12 +180,12 @@ def test_a_group_and_who_reads_what():
     row = made["topics"][0]["rows"][8]
     assert (row["reader"], row["lag"], row["numbers"]["committed"]) == ("b", "106", "250")
     unknown = replace(readers, name="none", state="Dead", members=(), committed=(), coordinator=None)
-    assert drawn(sight(groups=(unknown,)))["groups"][0]["summary"] == "there is no such group yet"
+    assert drawn(state(groups=(unknown,)))["groups"][0]["summary"] == "there is no such group yet"
 
 
 def test_the_same_in_words():
     p = partition(0, 3, (3,), stale_leaders=(1,), high_watermark=290, log_end_offsets=((3, 300), (1, 310)))
-    look = sight(
+    look = state(
         9.0,
         brokers=(broker(1), broker(2, "down", since=1.0), broker(3)),
         topics=(topic(p),),

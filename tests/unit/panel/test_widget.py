@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from tests.sights import after_a_kill, sight
+from tests.states import after_a_kill, state
 from threebrokers.errors import LabError
 from threebrokers.kafka.state import Action
 from threebrokers.panel import Panels, live
@@ -17,15 +17,15 @@ class Bench:
     """Stands in for a cluster: it shows one look after the other, and notes what is done to it."""
 
     def __init__(self):
-        self.done, self.hearers, self.closed, self.looks = [], [], 0, [sight(0.0)]
+        self.done, self.hearers, self.closed, self.looks = [], [], 0, [state(0.0)]
         self.go_on = threading.Event()
         self.go_on.set()
         self.blind, self.price = None, None
 
-    def looker(self):
+    def poller(self):
         return self
 
-    def look(self, topics, groups=()):
+    def poll(self, topics, groups=()):
         if self.blind:
             raise self.blind
         return self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
@@ -156,7 +156,7 @@ def test_what_an_act_breaks_in_the_panel_does_not_reach_who_acted(bench, shown):
 
 def test_a_picture_that_cannot_be_drawn_is_told_with_the_next_one(bench, shown, monkeypatch):
     with monkeypatch.context() as broken:
-        broken.setattr(live, "frame", lambda sight, scene: dict[str, str]()["nothing"])
+        broken.setattr(live, "frame", lambda state, scene: dict[str, str]()["nothing"])
         bench.kill(2)
         bench.looks.append(after_a_kill(3.0))
         assert quiet_wait(lambda: len(bench.looks) == 1, 5)
@@ -170,8 +170,8 @@ def test_only_buttons_that_there_are_are_obeyed(bench, shown):
 
 
 def test_kafkas_own_topics_are_shown_only_when_they_are_named(bench):
-    own = sight(0.0).topics[0]
-    bench.looks = [sight(0.0, topics=(own, type(own)("__consumer_offsets", own.partitions)))]
+    own = state(0.0).topics[0]
+    bench.looks = [state(0.0, topics=(own, type(own)("__consumer_offsets", own.partitions)))]
     made = Panels()
     every, named = made.watch(bench), made.watch(bench, ["__consumer_offsets"])
     made.end()
@@ -203,7 +203,7 @@ def test_a_cell_that_runs_again_closes_its_panel_and_no_other(bench, monkeypatch
 
 def test_a_recording_is_played_without_a_cluster():
     actions = [Action(10.4, "kill", 2)]
-    panel = replay([after_a_kill(12.4), sight(10.0), sight(10.5)], actions)
+    panel = replay([after_a_kill(12.4), state(10.0), state(10.5)], actions)
     assert panel.times == [0.0, 0.5, 2.4]
     assert panel.marks == [[0.4, "you killed broker 2"]]
     assert not panel.frame["buttons"]

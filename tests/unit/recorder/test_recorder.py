@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from tests.sights import sight
+from tests.states import state
 from threebrokers.errors import LabError
 from threebrokers.kafka.clients import Clients
 from threebrokers.recorder import Recorder, recorder
@@ -19,14 +19,14 @@ class Bench:
     def __init__(self):
         self.hearers, self.fault, self.looks = [], None, 0
 
-    def looker(self):
+    def poller(self):
         return self
 
-    def look(self, topics, groups):
+    def poll(self, topics, groups):
         if self.fault:
             raise self.fault
         self.looks += 1
-        return sight(float(self.looks))
+        return state(float(self.looks))
 
     def close(self):
         return None
@@ -52,7 +52,7 @@ def recording(bench, clients):
 
 
 def watchers():
-    return [thread for thread in threading.enumerate() if thread.name == "threebrokers-observer"]
+    return [thread for thread in threading.enumerate() if thread.name == "threebrokers-poller"]
 
 
 def test_ctrl_c_while_it_waits_for_its_first_look_leaves_nothing(bench, clients, recording, monkeypatch):
@@ -75,17 +75,17 @@ def test_an_end_that_fails_hinders_no_other(bench, clients, recording):
 
 def test_looks_that_fail_are_on_the_tape_and_it_goes_on(bench, recording):
     with recording:
-        seen = len(recording.sights)
+        seen = len(recording.states)
         bench.fault = LabError(SILENCE)
         assert quiet_wait(lambda: recording.data.missed, 5)
         first = recording.data.missed[0].end
         assert quiet_wait(lambda: recording.data.missed[0].end > first, 5)
         bench.fault = None
-        seen = len(recording.sights)
-        assert quiet_wait(lambda: len(recording.sights) > seen, 5)
+        seen = len(recording.states)
+        assert quiet_wait(lambda: len(recording.states) > seen, 5)
     [missed] = recording.data.missed
     assert missed.words == SILENCE
-    assert missed.start == recording.sights[seen - 1].at
+    assert missed.start == recording.states[seen - 1].at
     assert f"s the brokers were not seen: {SILENCE}" in recording.show().words
     assert "brokers not seen for" in repr(recording)
 
@@ -95,7 +95,7 @@ def test_a_recording_that_saw_no_broker_says_why_at_its_end(bench, recording, mo
     bench.fault = LabError(SILENCE)
     with pytest.raises(LabError, match="has not seen the brokers: Docker does not answer"), recording:
         assert quiet_wait(lambda: recording.data.missed, 5)
-    assert recording.data.sights == ()
+    assert recording.data.states == ()
 
 
 def test_what_the_block_raises_is_not_hidden_by_that(bench, recording, monkeypatch):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.recordings import KILL, PAUSE, START, a_kill_and_a_pause, at, beats, every, sight
+from tests.recordings import KILL, PAUSE, START, a_kill_and_a_pause, at, beats, every, state
 from threebrokers.errors import LabError
 from threebrokers.kafka.state import (
     Action,
@@ -93,13 +93,13 @@ def test_nobody_leads_while_the_leader_that_is_told_is_down(recording):
 
 
 def test_nothing_follows_from_a_leader_that_only_does_not_answer():
-    quiet = replace(sight(1), brokers=(BrokerState(2, "unknown", at(0)),))
-    assert Recording(RecordingData(at(0), at(2), sights=(sight(0), quiet, sight(2)))).gaps(0) == []
+    quiet = replace(state(1), brokers=(BrokerState(2, "unknown", at(0)),))
+    assert Recording(RecordingData(at(0), at(2), states=(state(0), quiet, state(2)))).gaps(0) == []
 
 
 def test_the_quorum_has_no_leader_while_that_one_is_paused(recording):
-    sights = tuple(sight(n / 10, quorum=2, paused=[2] if 10 <= n < 18 else ()) for n in range(30))
-    found = Recording(replace(recording.data, sights=sights)).longest_gap("quorum")
+    states = tuple(state(n / 10, quorum=2, paused=[2] if 10 <= n < 18 else ()) for n in range(30))
+    found = Recording(replace(recording.data, states=states)).longest_gap("quorum")
     assert (found.start, found.seconds) == (at(1.0), pytest.approx(0.8))
 
 
@@ -110,9 +110,9 @@ def test_gaps_are_what_stands_out(recording):
 
 def test_a_slow_rhythm_is_no_gap(recording):
     slow = beats("sent", *every(1.0, 0, 13))
-    assert Recording(replace(recording.data, sights=(), flows=(slow,))).gaps() == []
+    assert Recording(replace(recording.data, states=(), flows=(slow,))).gaps() == []
     late = beats("sent", 0, 0.1, 0.2, 0.3, 0.4, 1.6, 1.7)
-    assert [gap.seconds for gap in Recording(replace(recording.data, sights=(), flows=(late,))).gaps()] == [
+    assert [gap.seconds for gap in Recording(replace(recording.data, states=(), flows=(late,))).gaps()] == [
         1.2
     ]
 
@@ -145,7 +145,7 @@ def test_a_saved_recording_is_the_same_again(recording, tmp_path):
 
 def test_what_was_concluded_stands_apart_from_what_was_seen(recording, tmp_path):
     whole = json.loads(recording.save(tmp_path / "recording.json").read_text())
-    assert set(whole["seen"]) == {"sights", "actions", "marks", "missed", "flows"}
+    assert set(whole["seen"]) == {"states", "actions", "marks", "missed", "flows"}
     gaps = whole["concluded"]["gaps"]
     assert [(gap["kind"], gap["after"]) for gap in gaps][:3] == [
         ("acknowledged", 3000),
@@ -157,7 +157,7 @@ def test_what_was_concluded_stands_apart_from_what_was_seen(recording, tmp_path)
 
 def test_only_changes_are_kept(recording, tmp_path):
     whole = json.loads(recording.save(tmp_path / "recording.json").read_text())
-    changed = [rows for _, rows in whole["seen"]["sights"] if rows]
+    changed = [rows for _, rows in whole["seen"]["states"] if rows]
     assert [sorted(rows) for rows in changed[1:]] == [
         ["broker 2"],
         ["topic beat/0"],
@@ -203,7 +203,7 @@ NUMBERS = st.lists(st.integers(1, 3), max_size=3, unique=True).map(tuple)
 
 
 @st.composite
-def any_sight(draw, moment):
+def any_state(draw, moment):
     topics = draw(st.lists(st.sampled_from(["a", "b", "with-dash.and_dot"]), max_size=2, unique=True))
     return ClusterState(
         at=moment,
@@ -230,6 +230,8 @@ def any_sight(draw, moment):
                         draw(OFFSETS),
                         tuple((n, draw(st.integers(0, 99))) for n in draw(NUMBERS)),
                         draw(NUMBERS),
+                        draw(OFFSETS),
+                        draw(NUMBERS),
                     )
                     for number in range(draw(st.integers(0, 2)))
                 ),
@@ -254,7 +256,7 @@ def test_any_recording_is_the_same_after_json(data):
     recording = RecordingData(
         began=at(0),
         ended=at(10),
-        sights=tuple(data.draw(any_sight(moment)) for moment in moments),
+        states=tuple(data.draw(any_state(moment)) for moment in moments),
         actions=(Action(at(1.234), "cut", 2, "from clients"),),
         marks=(Mark(at(2), 'a "mark" → é'),),
         flows=(Flow("p", "sent", "a", None, bursts),),
@@ -266,15 +268,17 @@ def test_any_recording_is_the_same_after_json(data):
 def test_five_minutes_stay_below_five_megabytes(tmp_path):
     """Ten looks a second at 13 partitions that all move and are committed, and 50 records a second."""
     name, count = "a-topic-with-a-name-of-forty-characters-x", 13
-    first = sight(0).topics[0].partitions[0]
+    first, read = state(0).topics[0].partitions[0], ("high_watermark", "last_stable_offset")
 
     def look(n):
         ends = ((1, 9_000_000 + 7 * n), (2, 9_000_000 + 7 * n), (3, 9_000_000 + 7 * n - 1))
         partitions = (
-            replace(first, topic=name, id=number, high_watermark=9_000_000 + 7 * n, log_end_offsets=ends)
+            replace(
+                first, topic=name, id=number, log_end_offsets=ends, **dict.fromkeys(read, 9_000_000 + 7 * n)
+            )
             for number in range(count)
         )
-        told = sight(n / 10)
+        told = state(n / 10)
         moved = tuple((name, number, 9_000_000 + 5 * n) for number in range(count))
         groups = (replace(told.groups[0], committed=moved),)
         brokers = tuple(replace(b, rss=200_000_000 + n // 50 * 1_000_000) for b in told.brokers)
@@ -286,14 +290,14 @@ def test_five_minutes_stay_below_five_megabytes(tmp_path):
     for kind in ("acknowledged", "delivered", "processed"):
         flows += [beats(kind, *beat[number::count], partition=number) for number in range(count)]
     recording = Recording(
-        RecordingData(at(0), at(300), sights=tuple(map(look, range(3000))), flows=tuple(flows))
+        RecordingData(at(0), at(300), states=tuple(map(look, range(3000))), flows=tuple(flows))
     )
     assert recording.save(tmp_path / "recording.json").stat().st_size < 5_000_000
 
 
 def test_a_recording_plays_again_without_a_cluster(recording, tmp_path):
     panel = Recording.load(recording.save(tmp_path / "recording.json")).replay()
-    assert len(panel.times) == len(recording.sights)
+    assert len(panel.times) == len(recording.states)
     assert "broker 2" in str(panel.marks[0][1])
     with pytest.raises(LabError, match="nothing to play"):
         Recording(RecordingData(at(0), at(1))).replay()

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.recordings import KILL, a_kill_and_a_pause, at, beats, every, sight
+from tests.recordings import KILL, a_kill_and_a_pause, at, beats, every, state
 from threebrokers.kafka.state import Action, GroupState, MemberState
 from threebrokers.recorder import Recording, svg
 from threebrokers.recorder.data import Burst, Flow, Mark, Missed, RecordingData
@@ -43,8 +43,8 @@ def test_each_broker_has_its_states(recording):
 
 
 def test_a_broker_that_is_up_and_not_counted_is_shown_so():
-    cut = replace(sight(1), brokers=tuple(replace(b, registered=b.id != 2) for b in sight(1).brokers))
-    recording = RecordingData(at(0), at(3), sights=(sight(0), cut, sight(2)))
+    cut = replace(state(1), brokers=tuple(replace(b, registered=b.id != 2) for b in state(1).brokers))
+    recording = RecordingData(at(0), at(3), states=(state(0), cut, state(2)))
     assert [words for _, _, words, _ in spans([*broker_lanes(recording)][1])] == [
         "● up",
         "● up, not registered",
@@ -62,12 +62,12 @@ def test_no_leader_is_a_conclusion_and_a_new_one_is_seen(recording):
 
 
 def test_a_partition_without_a_leader_was_seen_so():
-    led, _ = topic_lanes(RecordingData(at(0), at(2), sights=(sight(0, leader=None),)))
+    led, _ = topic_lanes(RecordingData(at(0), at(2), states=(state(0, leader=None),)))
     assert spans(led) == [(0, 2, "nobody", True)]
 
 
 def test_two_that_believe_they_lead_are_both_shown():
-    led, _ = topic_lanes(RecordingData(at(0), at(2), sights=(sight(0, leader=3, stale=(2,)),)))
+    led, _ = topic_lanes(RecordingData(at(0), at(2), states=(state(0, leader=3, stale=(2,)),)))
     assert spans(led) == [(0, 2, "3 · 2 believes that it leads too", True)]
 
 
@@ -78,12 +78,12 @@ def test_copies_that_are_missing_are_counted(recording):
 
 def test_leaders_of_many_partitions_are_counted():
     def thirteen(seconds, down=()):
-        told = sight(seconds, down=down)
+        told = state(seconds, down=down)
         one = told.topics[0].partitions[0]
         many = tuple(replace(one, id=n, leader=n % 3 + 1) for n in range(13))
         return replace(told, topics=(replace(told.topics[0], partitions=many),))
 
-    led, copies = topic_lanes(RecordingData(at(0), at(2), sights=(thirteen(0), thirteen(1, down=[2]))))
+    led, copies = topic_lanes(RecordingData(at(0), at(2), states=(thirteen(0), thirteen(1, down=[2]))))
     assert led.name == "partitions led by"
     assert [span.shares for span in led.spans] == [((1, 5), (2, 4), (3, 4)), ((1, 5), (3, 4), (None, 4))]
     assert led.spans[1].words[0] == "1 leads 5 · 3 leads 4 · 4 without a leader"
@@ -91,20 +91,20 @@ def test_leaders_of_many_partitions_are_counted():
 
 
 def test_old_news_is_not_drawn_as_seen():
-    old = replace(sight(1), last_response_at=at(0))
-    led, copies = topic_lanes(RecordingData(at(0), at(3), sights=(sight(0), old, sight(2))))
+    old = replace(state(1), last_response_at=at(0))
+    led, copies = topic_lanes(RecordingData(at(0), at(3), states=(state(0), old, state(2))))
     assert [words for _, _, words, _ in spans(led)] == ["2", "nothing told", "2"]
     assert [words for _, _, words, _ in spans(copies)] == ["all 3 copies", "nothing told", "all 3 copies"]
 
 
 def test_a_topic_that_comes_later_is_blank_before():
-    recording = RecordingData(at(0), at(3), sights=(sight(0, topics=()), sight(1), sight(2)))
+    recording = RecordingData(at(0), at(3), states=(state(0, topics=()), state(1), state(2)))
     led, _ = topic_lanes(recording)
     assert spans(led) == [(1, 3, "2", True)]
 
 
 def test_the_quorum_of_a_paused_leader_has_none():
-    recording = RecordingData(at(0), at(3), sights=(sight(0), sight(1, paused=[1]), sight(2, quorum=3)))
+    recording = RecordingData(at(0), at(3), states=(state(0), state(1, paused=[1]), state(2, quorum=3)))
     assert [(words, seen) for _, _, words, seen in spans(quorum_lane(recording))] == [
         ("1", True),
         ("no leader: 1 cannot serve", False),
@@ -113,16 +113,16 @@ def test_the_quorum_of_a_paused_leader_has_none():
 
 
 def test_groups_say_who_reads_what():
-    def group(seconds, *members, state="Stable", coordinator=1):
+    def group(seconds, *members, word="Stable", coordinator=1):
         made = tuple(MemberState(name, "c", tuple(("beat", n) for n in parts)) for name, parts in members)
-        return replace(sight(seconds), groups=(GroupState("ear", state, coordinator, made),))
+        return replace(state(seconds), groups=(GroupState("ear", word, coordinator, made),))
 
     recording = RecordingData(
         at(0),
         at(4),
-        sights=(
+        states=(
             group(0, ("a", range(8))),
-            group(1, ("a", (0, 1)), ("b", ()), state="PreparingRebalance"),
+            group(1, ("a", (0, 1)), ("b", ()), word="PreparingRebalance"),
             group(2, ("b", (0, 1))),
             group(3, coordinator=None),
         ),
@@ -177,14 +177,14 @@ def test_a_short_gap_has_its_length_beside_it_only_where_there_is_room():
 
 def test_topics_beside_each_other_have_names_that_fit():
     def tape_of(*names):
-        one = sight(0)
+        one = state(0)
         topics = tuple(
             replace(
                 one.topics[0], name=n, partitions=tuple(replace(p, topic=n) for p in one.topics[0].partitions)
             )
             for n in names
         )
-        return RecordingData(at(0), at(1), sights=(replace(one, topics=topics),))
+        return RecordingData(at(0), at(1), states=(replace(one, topics=topics),))
 
     assert [lane.name for lane in topic_lanes(tape_of("paid"))] == ["partition 0 led by", "in sync"]
     two = ["failed-0 led by", "failed in sync", "paid-0 led by", "paid in sync"]
@@ -247,7 +247,7 @@ def test_the_picture_is_an_image_with_its_words_below(recording):
 def test_any_number_of_topics_is_drawn(count):
     names = [f"topic-{n:02}" for n in range(count)]
     recording = Recording(
-        RecordingData(at(0), at(1), sights=(sight(0, topics=names), sight(0.5, topics=names, down=[2])))
+        RecordingData(at(0), at(1), states=(state(0, topics=names), state(0.5, topics=names, down=[2])))
     )
     assert len(recording.show().words.splitlines()) >= 4 + 2 * count
     assert drawn(recording)

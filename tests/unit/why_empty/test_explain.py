@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests import sights
+from tests import states
 from threebrokers.kafka.state import GroupState
 from threebrokers.why_empty import Answer, explain, reasons
 from threebrokers.why_empty.explain import gathered
@@ -15,7 +15,7 @@ from threebrokers.why_empty.facts import Client, Facts, Place
 ALL = (*reasons.AT_ONCE, *reasons.AFTER_WATCHING)
 PLACE = Place(0, 1, (1, 2, 3), start=0, end=9, readable=9, stable=9, committed=9, holder="me")
 MINE = Client(member="me", assigned=frozenset({0}), subscribed=("orders",), reset="earliest")
-GROUP = GroupState("alerts", "Stable", 1, (sights.member("me", 0),), ())
+GROUP = GroupState("alerts", "Stable", 1, (states.member("me", 0),), ())
 FACTS = Facts("orders", GROUP, names=("orders", "__consumer_offsets"), places=(PLACE,), client=MINE)
 
 
@@ -78,7 +78,7 @@ def test_the_reason(facts: Facts, cause: str, words: str) -> None:
 
 def test_a_broker_that_is_down_is_named_with_its_start() -> None:
     facts = replace(
-        with_place(leader=None, start=None, replicas=(2,)), brokers=sights.sight(down=(2,)).brokers
+        with_place(leader=None, start=None, replicas=(2,)), brokers=states.state(down=(2,)).brokers
     )
     assert "Broker 2 is down: start it with `lab.cluster.start(2)`" in answered(facts).text
 
@@ -100,7 +100,7 @@ def test_partitions_given_by_hand_need_no_group() -> None:
 
 
 def test_a_forgotten_member_among_several() -> None:
-    other = sights.member("other", 1)
+    other = states.member("other", 1)
     places = PLACE, replace(PLACE, id=1, committed=4, holder="other")
     group = replace(GROUP, members=(*GROUP.members, other))
     facts = replace(FACTS, group=group, places=places, moved=frozenset())
@@ -122,16 +122,16 @@ def test_the_table_says_who_holds_what() -> None:
 
 
 def test_the_coordinator_is_who_leads_the_groups_partition() -> None:
-    offsets = sights.topic(*(sights.partition(n, n + 1) for n in range(3)), name="__consumer_offsets")
+    offsets = states.topic(*(states.partition(n, n + 1) for n in range(3)), name="__consumer_offsets")
     # As Kafka 4.3.1's own coordinators: measured with three brokers.
     for name, partition in (("gw", 0), ("nogroup", 2)):
-        facts = gathered(sights.sight(topics=(offsets,)), name, "orders", name)
+        facts = gathered(states.state(topics=(offsets,)), name, "orders", name)
         assert facts.index is not None
         assert facts.index.id == partition
 
 
 def test_nobody_answers() -> None:
     silent = SimpleNamespace(
-        looker=lambda: SimpleNamespace(look=lambda *_: sights.sight(last_response_at=None), close=int)
+        poller=lambda: SimpleNamespace(poll=lambda *_: states.state(last_response_at=None), close=int)
     )
     assert explain(silent, "alerts", "orders", settle=0).cause == "no broker"  # type: ignore[arg-type]

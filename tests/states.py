@@ -1,4 +1,4 @@
-"""Sights written by hand: three brokers, one topic of 13 partitions, a group."""
+"""States written by hand: three brokers, one topic of 13 partitions, a group."""
 
 from dataclasses import replace
 from typing import Any
@@ -51,7 +51,7 @@ def group(
     return GroupState("alerts", state, coordinator, members, committed)
 
 
-def sight(at: float = 0.0, down: Any = (), **more: Any) -> ClusterState:
+def state(at: float = 0.0, down: Any = (), **more: Any) -> ClusterState:
     """All is well, but for the brokers that are down (which the others know)."""
     facts: dict[str, Any] = {
         "brokers": tuple(broker(n, "down" if n in down else "up") for n in (1, 2, 3)),
@@ -66,4 +66,4 @@ def sight(at: float = 0.0, down: Any = (), **more: Any) -> ClusterState:
 def after_a_kill(at: float, leaders: Any = None) -> ClusterState:
     """Broker 2 is down, the others have taken over."""
     taken = leaders or tuple(1 + 2 * (n % 2) if leader == 2 else leader for n, leader in enumerate(LEADERS))
-    return sight(at, down=(2,), topics=(failsafe(taken, isr=(1, 3), leader_epoch=1),))
+    return state(at, down=(2,), topics=(failsafe(taken, isr=(1, 3), leader_epoch=1),))
