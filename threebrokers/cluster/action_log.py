@@ -6,8 +6,8 @@ from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
+from threebrokers.cluster.actions import Action
 from threebrokers.files import set_aside
-from threebrokers.kafka.state import Action
 
 MOST_BYTES = 1_000_000  # some 12,000 actions
 

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from threebrokers import paths as places
 from threebrokers.cluster import action_log, engine, link_faults, programs, tools
+from threebrokers.cluster.actions import Action
 from threebrokers.cluster.link_faults import Fault, Peer
 from threebrokers.cluster.process import BrokerProcess, Usage
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import LabError
 from threebrokers.kafka import admin
-from threebrokers.kafka.state import Action, ClusterState, MetadataState, read_state
+from threebrokers.kafka.state import ClusterState, MetadataState, read_state
 from threebrokers.waiting import poll, wait_until
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from threebrokers.kafka.state import Action, BrokerState, ClusterState
+from threebrokers.cluster.actions import ACTION_KINDS, Action, action_kind
+from threebrokers.kafka.state import BrokerState, ClusterState
 from threebrokers.panel.cells import group_frame, topic_frame
 from threebrokers.panel.events import Event, quorum_left
 from threebrokers.panel.text import words
@@ -13,15 +14,6 @@ from threebrokers.text import duration
 Frame = dict[str, Any]
 
 SIGNS = {"up": "●", "down": "✕", "paused": "❚❚", "unknown": "?"}
-# Which buttons do something in which state; their places never change.
-BUTTONS = {
-    "up": {"stop", "kill", "pause"},
-    "unknown": {"stop", "kill", "pause"},
-    "paused": {"kill", "resume"},
-    "down": {"start"},
-}
-HINDERED = {"cut": "cut off", "stall": "links stalled", "slow": "links slowed"}
-DONE = {"stop": "stopped", "kill": "killed", "pause": "paused"}
 # So many partitions are drawn at once; with more, a topic shows them when it is opened.
 OPEN_PARTITIONS = 40
 
@@ -100,31 +92,34 @@ def _broker(sight: ClusterState, broker: BrokerState, scene: Scene) -> Frame:
         "quorum": broker.id == sight.quorum_leader,
         "cost": scene.costs.get(broker.id, "") if live else "",
         "busy": scene.busy.get(broker.id, ""),
-        "can": sorted(BUTTONS.get(broker.state, set())),
+        # Which buttons do something, and which of them cost what; their places never change.
+        "can": sorted(kind.name for kind in ACTION_KINDS.values() if broker.state in kind.button_in),
+        "costly": sorted(kind.name for kind in ACTION_KINDS.values() if kind.takes_away),
     }
 
 
-def _hindered(action: Action) -> str:
-    return f"{HINDERED[action.kind]} {action.more}".rstrip()
+def _hindered(last: Action | None) -> list[str]:
+    kind = action_kind(last.kind) if last else None
+    return [f"{kind.past} {last.more}".rstrip()] if last and kind and kind.on_links and kind.harm else []
 
 
 def _note(sight: ClusterState, broker: BrokerState, actions: Sequence[Action]) -> str:
     """Say what the state alone does not: since when, by whom, or that the others do not know it yet."""
     last = max((a for a in actions if a.broker == broker.id), key=lambda action: action.at, default=None)
+    kind = action_kind(last.kind) if last else None
     passed = duration(sight.at - broker.since)
     told = sight.last_response_at is not None and sight.last_response_at >= sight.at
     match broker.state:
         case "up":
             apart = ["the others do not count it"] if told and not broker.registered else []
-            hindered = [_hindered(last)] if last and last.kind in HINDERED else []
-            return "; ".join(hindered + apart)
+            return "; ".join(_hindered(last) + apart)
         case "unknown" if last is not None and last.kind == "start":
             return f"started by you {duration(sight.at - last.at)} ago, no answer yet"
         case "unknown":
             return f"silent for {passed}"
         case state:
-            mine = last is not None and last.kind in DONE and (state == "paused") == (last.kind == "pause")
-            by = f"{DONE[last.kind]} by you" if last and mine else "gone" if state == "down" else state
+            mine = kind is not None and kind.leaves == state
+            by = f"{kind.past} by you" if kind and mine else "gone" if state == "down" else state
             ago = duration(sight.at - last.at) if last and mine else passed
             missed = "; still counted by the others" if told and broker.registered else ""
             return f"{by} {ago} ago{missed}"

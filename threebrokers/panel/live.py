@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from threebrokers import clock
+from threebrokers.cluster.actions import Action, action_kind
 from threebrokers.kafka.background import Observer, in_words
 from threebrokers.kafka.poller import Looker
-from threebrokers.kafka.state import Action, ClusterState
+from threebrokers.kafka.state import ClusterState
 from threebrokers.notebook import running_cell
 from threebrokers.panel.events import Event
 from threebrokers.panel.frame import Frame, Scene, frame
@@ -18,14 +19,6 @@ from threebrokers.waiting import poll
 
 EVERY_SECONDS = 0.5
 FIRST_SECONDS = 2.0
-DOING = {
-    "stop": "stopping …",
-    "kill": "killing …",
-    "pause": "pausing …",
-    "resume": "waking …",
-    "start": "starting …",
-}
-GUARDED = ("stop", "kill", "pause")
 
 
 class Bench(Protocol):
@@ -129,13 +122,13 @@ class Live:
         with self._drawing:
             if broker in self._busy:
                 return
-            self._busy[broker] = DOING[kind]
+            self._busy[broker] = action_kind(kind).doing
             self._draw()
         # In a thread of its own: stopping takes seconds, and the panel goes on meanwhile.
         threading.Thread(target=self._do, args=(kind, broker, force), daemon=True).start()
 
     def _do(self, kind: str, broker: int, force: bool) -> None:
-        more = {"force": force} if kind in GUARDED else {}
+        more = {"force": force} if action_kind(kind).takes_away else {}
         try:
             getattr(self._bench, kind)(broker, **more)
         except Exception as fault:  # nobody stands above a pressed button to show it

@@ -54,7 +54,7 @@ function brokerCard(broker, view) {
     view.frame.buttons && h("div", { class: "tb-buttons", role: "group", "aria-label": `Broker ${broker.id}` },
       ["stop", "kill", broker.can.includes("resume") ? "resume" : "pause", "start"].map((kind) => {
         const can = broker.can.includes(kind) && !broker.busy && !view.ended;
-        const costs = can && broker.cost && kind !== "resume" && kind !== "start";
+        const costs = can && broker.cost && broker.costly.includes(kind);
         return h("button", {
           type: "button", "aria-disabled": can ? "false" : "true", title: costs ? broker.cost : false,
           "aria-label": `${kind} broker ${broker.id}`, "data-press": `${kind} ${broker.id}`,

@@ -11,10 +11,11 @@ from confluent_kafka import Message
 
 from threebrokers import clock
 from threebrokers.cluster import Cluster
+from threebrokers.cluster.actions import Action
 from threebrokers.errors import LabError
 from threebrokers.kafka.background import Observer
 from threebrokers.kafka.clients import Clients, LabConsumer, LabProducer
-from threebrokers.kafka.state import Action, ClusterState
+from threebrokers.kafka.state import ClusterState
 from threebrokers.recorder.counters import Notes
 from threebrokers.recorder.data import Mark, Missed, RecordingData
 from threebrokers.recorder.file import thin

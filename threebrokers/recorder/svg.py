@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from threebrokers.cluster.actions import action_kind
 from threebrokers.recorder.data import Burst, RecordingData
 from threebrokers.recorder.lanes import Lane, Span
 
@@ -87,7 +88,6 @@ def box(
 
 
 ROWS, ROW_PX, LONGEST = 4, 16, 40
-HARM = ("stop", "kill", "pause", "cut", "stall", "slow")
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Note:
 
 def placed(recording: RecordingData, place: Callable[[float], float], width: float) -> tuple[list[Note], int]:
     """Return the notes from left to right, and how many rows they need."""
-    actions = [(a.at, f"{a.kind}({a.broker})", a.kind in HARM, False) for a in recording.actions]
+    actions = [(a.at, f"{a.kind}({a.broker})", action_kind(a.kind).harm, False) for a in recording.actions]
     own = [(m.at, f"✎ {m.words}"[:LONGEST], False, True) for m in recording.marks]
     ends, notes = [0.0] * ROWS, list[Note]()
     for at, words, harm, mine in sorted(actions + own):

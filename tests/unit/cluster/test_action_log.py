@@ -3,7 +3,7 @@
 import pytest
 
 from threebrokers.cluster import action_log
-from threebrokers.kafka.state import Action
+from threebrokers.cluster.actions import Action
 
 KILL, START = Action(10.5, "kill", 2), Action(12.5, "start", 2, "again")
 

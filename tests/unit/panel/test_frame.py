@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.sights import after_a_kill, broker, failsafe, group, member, partition, sight, topic
-from threebrokers.kafka.state import Action
+from threebrokers.cluster.actions import Action
 from threebrokers.panel.events import Event
 from threebrokers.panel.frame import Scene, frame
 from threebrokers.panel.text import words

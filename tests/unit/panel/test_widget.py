@@ -5,8 +5,8 @@ import threading
 import pytest
 
 from tests.sights import after_a_kill, sight
+from threebrokers.cluster.actions import Action
 from threebrokers.errors import LabError
-from threebrokers.kafka.state import Action
 from threebrokers.panel import Panels, live
 from threebrokers.panel.replay import replay
 from threebrokers.panel.static import still
