@@ -1,12 +1,13 @@
 """A live panel: an observer looks, a story remembers, and what is pressed is done in the background."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
 from threebrokers import clock
-from threebrokers.cluster.actions import Action, action_kind
+from threebrokers.cluster.action_log import ActionReader
+from threebrokers.cluster.actions import action_kind
 from threebrokers.kafka.background import Observer, in_words
 from threebrokers.kafka.poller import Looker
 from threebrokers.kafka.state import ClusterState
@@ -26,7 +27,7 @@ class Bench(Protocol):
 
     def looker(self) -> Looker: ...
     def quorum_impact(self, broker: int) -> str: ...
-    def on_action(self, hear: Callable[[Action], None]) -> Callable[[], None]: ...
+    def action_reader(self) -> ActionReader: ...
     def start(self, broker: int) -> None: ...
     def resume(self, broker: int) -> None: ...
     def stop(self, broker: int, *, force: bool = False) -> None: ...
@@ -46,13 +47,13 @@ class Live:
         self._costs: tuple[Any, dict[int, str]] = (None, {})
         self.panel = Panel(self._press, self._end)
         self.panel.observe(lambda change: self._draw(), "opened")
+        self._actions = bench.action_reader()
         looker = bench.looker()
         self._see(_first_look(looker, topics, groups))  # so that the panel shows something from the start
         self._observer = Observer(
             looker, lambda: topics, lambda: groups, every=EVERY_SECONDS, missed=self._miss
         )
         self._observer.hear(self._see)
-        self._unhear = bench.on_action(self._hear)
         self._observer.start()
 
     def _see(self, sight: ClusterState) -> None:
@@ -60,20 +61,22 @@ class Live:
             own = tuple(t for t in sight.topics if not t.name.startswith("__"))
             sight = replace(sight, topics=own)
         with self._drawing:
+            self._read_actions()
             self._story.see(sight)
             if self._missed:
                 self._story.tell(Event(sight.at, "the brokers are seen again", "good"))
             self._missed = ""
             self._draw()
 
-    def _hear(self, action: Action) -> None:
-        with self._drawing:
+    def _read_actions(self) -> None:
+        """Take what was done to the brokers since the last time, by this panel or by any other program."""
+        for action in self._actions.read():
             self._story.hear(action)
             self._costs = (None, {})
-            self._draw()
 
     def _miss(self, words: str) -> None:
         with self._drawing:
+            self._read_actions()
             if not self._missed:
                 self._story.tell(Event(clock.now(), f"the brokers cannot be seen: {words}", "fault"))
             self._missed = words
@@ -138,11 +141,12 @@ class Live:
         finally:
             with self._drawing:
                 self._busy.pop(broker, None)
+                self._read_actions()
                 self._draw()
 
     def _end(self) -> None:
-        self._unhear()
         self._observer.close()
+        self._actions.close()
 
 
 def _first_look(looker: Looker, topics: Sequence[str] | None, groups: Sequence[str]) -> ClusterState:
