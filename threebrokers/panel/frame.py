@@ -10,10 +10,10 @@ from threebrokers.panel.cells import group_frame, topic_frame
 from threebrokers.panel.events import Event, quorum_left
 from threebrokers.panel.text import words
 from threebrokers.text import duration
+from threebrokers.theme import state_look
 
 Frame = dict[str, Any]
 
-SIGNS = {"up": "●", "down": "✕", "paused": "❚❚", "unknown": "?"}
 # So many partitions are drawn at once; with more, a topic shows them when it is opened.
 OPEN_PARTITIONS = 40
 
@@ -83,8 +83,8 @@ def _broker(sight: ClusterState, broker: BrokerState, scene: Scene) -> Frame:
     return {
         "id": broker.id,
         "state": broker.state,
-        "sign": SIGNS.get(broker.state, "?"),
-        "state_words": "unknown since" if broker.state == "unknown" else broker.state,
+        "sign": state_look(broker.state).sign,
+        "word": state_look(broker.state).word,
         "address": broker.address or "no address yet",
         "note": _note(sight, broker, scene.actions),
         "leads": f"leads {leads} of {len(partitions)} partitions",
