@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from threebrokers.cluster.actions import Action
 from threebrokers.kafka.state import (
-    Action,
     BrokerState,
     ClusterState,
     GroupState,

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.states import after_a_kill, broker, group, member, partition, state, topic
-from threebrokers.kafka.state import Action
+from threebrokers.cluster.actions import Action
 from threebrokers.panel.events import events
 from threebrokers.panel.frame import Scene, frame
 from threebrokers.panel.widget import HERE

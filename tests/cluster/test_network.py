@@ -146,8 +146,7 @@ def test_a_delay_can_be_measured_and_goes(healthy, topic):
 
 
 def test_every_act_is_reported_and_what_is_broken_is_told(healthy):
-    actions = []
-    end = healthy.on_action(actions.append)
+    reader = healthy.action_reader()
     healthy.slow(2, ms=5, from_="clients")
     healthy.cut(2)
     assert [fault.effect for fault in healthy.faults()] == ["slow", "cut"]
@@ -159,7 +158,8 @@ def test_every_act_is_reported_and_what_is_broken_is_told(healthy):
     healthy.heal(2)
     assert [fault.broker for fault in healthy.faults()] == [3]
     healthy.heal()
-    end()
+    actions = reader.read()
+    reader.close()
     assert [(a.kind, a.broker) for a in actions] == [
         ("slow", 2), ("cut", 2), ("stall", 3), ("heal", 2), ("heal", 3),
     ]  # fmt: skip

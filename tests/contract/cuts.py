@@ -48,8 +48,7 @@ class Cuts(Basis):
         place, others = led_by(state, old), tuple(n for n in BROKERS if n != old)
         assert send(producer(linked.bootstrap), "before", partition=place) == ["ok"]
         careless, careful = pinned(linked, old, "1"), pinned(linked, old, "all")
-        actions = []
-        end = linked.on_action(actions.append)
+        reader = linked.action_reader()
         begun = time.monotonic()
         linked.cut(old)
         assert Cluster().faults() == [Fault("cut", old)], "another notebook sees it too"
@@ -76,7 +75,8 @@ class Cuts(Basis):
         assert send(pinned(linked, new, "all"), "after", partition=place) == ["ok"]
         begun = time.monotonic()
         linked.heal(old)
-        end()
+        actions = reader.read()
+        reader.close()
         assert [(action.kind, action.broker) for action in actions] == [("cut", old), ("heal", old)]
         assert linked.faults() == []
         soon(linked, whole)

@@ -10,6 +10,7 @@ from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 
+from threebrokers import theme
 from threebrokers.paths import home
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from threebrokers.kafka.state import ClusterState
     from threebrokers.progress import Guess
 
-SIGNS = {"up": "●", "paused": "‖", "down": "○", "unknown": "?"}
 MEGA = 1_000_000
 
 
@@ -34,7 +34,7 @@ def status(cluster: "Cluster") -> RenderableType:
     table = _table("broker", "state", "runs as", "address", "memory", "leads")
     processes = cluster.processes()
     for broker in state.brokers:
-        row = str(broker.id), f"{SIGNS[broker.state]} {broker.state}"
+        row = str(broker.id), str(theme.state_look(broker.state))
         if broker.state == "down":
             table.add_row(*row, *["–"] * 4)
         else:
@@ -79,11 +79,11 @@ def progress(
         for number, title in of_lab.items():
             when = solved.get(number)
             told = (
-                f"✓ solved {when.astimezone():%d %b %Y}"
+                f"{theme.GOOD} {when.astimezone():%d %b %Y}"
                 if when
-                else "✗ not yet"
+                else str(theme.BAD)
                 if number in tried
-                else "○ open"
+                else str(theme.OPEN)
             )
             table.add_row(lab, number, title, told)
     right = sum(guess.right for guess in guesses.values())
@@ -96,7 +96,7 @@ def findings(found: Iterable["Finding"]) -> str:
     """Return what the doctor found, a line each; a trouble is followed by its cure."""
     lines = []
     for finding in found:
-        lines.append(f"{'✓' if finding.ok else '✗'} {finding.about}: {finding.what}")
+        lines.append(f"{(theme.GOOD if finding.ok else theme.BAD).sign} {finding.about}: {finding.what}")
         if finding.cure:
             lines.append(f"    → {finding.cure}")
     return "\n".join(lines)

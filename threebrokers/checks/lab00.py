@@ -1,7 +1,6 @@
 """Checks of lab 00: what is on this bench?"""
 
-from threebrokers import paths
-from threebrokers.cluster import action_log
+from threebrokers.cluster.actions import action_kind
 from threebrokers.lab.exercise import NotAttempted, NotYet, eventually, exercise
 from threebrokers.lab.lab import Lab
 from threebrokers.panel import Panel
@@ -17,10 +16,10 @@ PANEL = "the buttons in the panel above; run the exercise's cell again to begin 
 @exercise("0.1", "Kill broker 2")
 def broker_killed(lab: Lab, panel: Panel) -> str:
     """Broker 2 was killed since the panel was made, and all three are there again."""
-    actions = [action for action in action_log.read(paths.home()) if action.at >= panel.since]
+    actions = lab.cluster.actions(panel.since)
     done = {action.kind for action in actions if action.broker == BROKER}
     killed = [action.broker for action in actions if action.kind == "kill"]
-    if not any(action.kind in ("kill", "stop", "pause") for action in actions):
+    if not any(action_kind(action.kind).takes_away for action in actions):
         raise NotAttempted("Exercise 0.1 is not attempted yet: press *kill* on broker 2 in the panel above.")
     if "kill" not in done and killed:
         raise NotYet(f"you killed broker {killed[0]} and not broker 2", "broker 2 is the one to kill", PANEL)

@@ -5,15 +5,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from threebrokers.checks.expect import committed
+from threebrokers.cluster.actions import Action, action_kind
 from threebrokers.kafka.log_reader import read_log
-from threebrokers.kafka.state import Action, ClusterState, GroupState
+from threebrokers.kafka.state import ClusterState, GroupState
 from threebrokers.lab.exercise import NotYet, exercise
 from threebrokers.lab.lab import Lab
 from threebrokers.ledger import Ledger
 from threebrokers.ledger.clients import LedgerProducer
 from threebrokers.recorder import Recording
 
-FAULTS = {"stop": "start", "kill": "start", "pause": "resume", "cut": "heal"}
+FAULTS = ("stop", "kill", "pause", "cut")
 NUMBERS = 150
 CLOSE_SECONDS = 0.05
 RECORDING_CELL = "recording.longest_gap(…): which kind, and after which action?"
@@ -130,7 +131,7 @@ def judge_coordinator(lab: Lab, recording: Recording, after: int) -> None:
             "it should see it all the time",
             "lab.record(readings, groups=[group])",
         )
-    killed = next((action for action in recording.actions if action.kind in ("kill", "stop")), None)
+    killed = next((action for action in recording.actions if action_kind(action.kind).leaves == "down"), None)
     if killed is None:
         raise NotYet(
             "nobody was killed while the recording ran",

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from threebrokers import paths as places
 from threebrokers.cluster import action_log, engine, link_faults, programs, recovery, tools
+from threebrokers.cluster.action_log import ActionReader
+from threebrokers.cluster.actions import Action
 from threebrokers.cluster.link_faults import Fault, Peer
 from threebrokers.cluster.process import BrokerProcess, Usage
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import LabError
 from threebrokers.kafka import admin
-from threebrokers.kafka.state import Action, ClusterState
+from threebrokers.kafka.state import ClusterState
 from threebrokers.waiting import poll, wait_until
 
 if TYPE_CHECKING:
@@ -37,7 +39,6 @@ class Cluster:
 
     def __init__(self, home: Path | None = None, engine_name: str = "") -> None:
         self._engine = engine.chosen(home or places.home(), engine_name)
-        self._hearers: list[Callable[[Action], None]] = []
 
     @property
     def engine(self) -> str:
@@ -176,10 +177,13 @@ class Cluster:
             "so nothing can be elected until one returns"
         )
 
-    def on_action(self, hear: Callable[[Action], None]) -> Callable[[], None]:
-        """Call `hear` for everything that is done to a broker through this object; return how to end that."""
-        self._hearers.append(hear)
-        return lambda: self._hearers.remove(hear) if hear in self._hearers else None
+    def actions(self, since: float = 0.0) -> list[Action]:
+        """Return what was done to the brokers since then (s since 1970), by any program; oldest first."""
+        return [action for action in action_log.read(self._engine.home) if action.at >= since]
+
+    def action_reader(self) -> ActionReader:
+        """Return what tells, each time it is asked, what has been done to the brokers meanwhile."""
+        return ActionReader(self._engine.home)
 
     def processes(self) -> dict[int, BrokerProcess]:
         """Return how each broker's process is now: its state, process id and memory (bytes)."""
@@ -286,8 +290,6 @@ class Cluster:
     def _report(self, *actions: Action) -> None:
         for action in actions:
             action_log.write(self._engine.home, action)
-            for hear in list(self._hearers):
-                hear(action)
 
     def _hinder(self, fault: Fault, force: bool) -> None:
         self._known(fault.broker)

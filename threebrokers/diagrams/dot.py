@@ -1,4 +1,4 @@
-"""What pictures are made of: Graphviz tables, graphs, and colours that never stand alone."""
+"""What pictures are made of: Graphviz tables, and graphs."""
 
 from collections.abc import Sequence
 from html import escape
@@ -6,16 +6,9 @@ from typing import Any
 
 import graphviz
 
-INK, PAPER, QUIET = "#1f2430", "#ffffff", "#5c6370"
+from threebrokers.theme import INK, PAPER, SOFT
+
 FONT = "DejaVu Sans,Verdana,Arial,sans-serif"
-# Okabe and Ito's colours, told apart by every kind of colour vision; each with a light tint of itself.
-BROKERS = {1: ("#0072b2", "#d9ebf5"), 2: ("#d55e00", "#fbe7d9"), 3: ("#009e73", "#d9f2eb")}
-OTHER = ("#cc79a7", "#f7e9f1")
-
-
-def colours(broker: int) -> tuple[str, str]:
-    """Return a broker's colour and its tint."""
-    return BROKERS.get(broker, OTHER)
 
 
 def cell(
@@ -51,7 +44,7 @@ def graph(**attributes: str) -> graphviz.Digraph:
     return graphviz.Digraph(
         graph_attr={"bgcolor": PAPER, "pad": "0.15", "fontname": FONT, "fontsize": "10"} | attributes,
         node_attr={"fontname": FONT, "fontsize": "10", "fontcolor": INK, "color": INK, "shape": "plain"},
-        edge_attr={"color": QUIET, "penwidth": "1.4", "arrowsize": "0.8"},
+        edge_attr={"color": SOFT, "penwidth": "1.4", "arrowsize": "0.8"},
     )
 
 

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from threebrokers.diagrams.dot import PAPER, QUIET, cell, colours, graph, lone_table, table
+from threebrokers.diagrams.dot import cell, graph, lone_table, table
 from threebrokers.diagrams.picture import Picture
 from threebrokers.kafka.log_reader import Record
 from threebrokers.kafka.state import PartitionState, TopicState
+from threebrokers.theme import NO_LEADER, PAPER, REPLICAS, SKY_TINT, SOFT, broker_colour
 
 EXAMPLE = TopicState(
     "orders", tuple(PartitionState("orders", p, p + 1, 0, (1, 2, 3), (1, 2, 3)) for p in range(3))
@@ -18,7 +19,7 @@ def topic_picture(topic: TopicState, brokers: Sequence[int] = (1, 2, 3)) -> Pict
     columns = sorted({*brokers, *(b for p in topic.partitions for b in p.replicas)})
     rows = [[cell(""), *(cell(f"broker {b}", bold=True) for b in columns)]]
     for p in topic.partitions:
-        name = f"partition {p.id}" if p.leader else f"partition {p.id}: ✗ no leader"
+        name = f"partition {p.id}" if p.leader else f"partition {p.id}: {NO_LEADER}"
         rows.append([cell(name, align="left"), *(_copy(p, b) for b in columns)])
     words = "\n".join(_words(p) for p in topic.partitions)
     return Picture(f"Where the copies of '{topic.name}' are", words, lone_table(rows))
@@ -37,7 +38,7 @@ def message_path(
         whole.node(_id(name), name, shape="box", style="rounded,filled", fillcolor=PAPER, margin="0.25,0.15")
     for b in sorted({b for p in topic.partitions for b in p.replicas}):
         copies = [[_copy(p, b, f"partition {p.id}")] for p in topic.partitions if b in p.replicas]
-        label = table([[cell(f"broker {b}", bold=True)], *copies], frame=colours(b)[0])
+        label = table([[cell(f"broker {b}", bold=True)], *copies], frame=broker_colour(b).strong)
         whole.node(f"broker {b}", label=label)
     for p in topic.partitions:
         if p.leader:
@@ -83,15 +84,17 @@ def log_picture(
 
 
 def _copy(p: PartitionState, broker: int, name: str = "") -> str:
-    strong, light = colours(broker)
+    strong, light, _ = broker_colour(broker)
     before = f"{name}: " if name else ""
     if broker not in p.replicas:
-        return cell("–", text=QUIET)
+        return cell(REPLICAS["none"].sign, text=SOFT)
     if broker == p.leader:
-        return cell(f"{before}★ leader", bold=True, border=3, color=strong, fill=light, port=f"p{p.id}")
+        words = f"{before}{REPLICAS['leader']}"
+        return cell(words, bold=True, border=3, color=strong, fill=light, port=f"p{p.id}")
     if broker in p.isr:
         return cell(f"{before}copy, in sync", border=1, color=strong, port=f"p{p.id}")
-    return cell(f"{before}✗ copy, not in sync", border=1, color=strong, style="dashed", port=f"p{p.id}")
+    words = f"{before}{REPLICAS['late'].sign} copy, not in sync"
+    return cell(words, border=1, color=strong, style="dashed", port=f"p{p.id}")
 
 
 def _words(p: PartitionState) -> str:
@@ -144,11 +147,11 @@ def _shortened(parts: list[int | str], at: int | None, most: int) -> list[int | 
 
 def _box(part: int | str, boxes: Mapping[int, str], at: int | None) -> str:
     if isinstance(part, str):
-        return cell(part, text=QUIET, border=int(not part.startswith("…")), color=QUIET, style="dashed")
+        return cell(part, text=SOFT, border=int(not part.startswith("…")), color=SOFT, style="dashed")
     lines = [str(part), *filter(None, [boxes.get(part)])]
     if part == at:
-        return cell("▶ next", *lines, bold=True, border=3, color=colours(2)[0], fill=colours(2)[1], width=44)
-    return cell(*lines, border=1, color=colours(1)[0], width=44)
+        return cell("▶ next", *lines, bold=True, border=3, fill=SKY_TINT, width=44)
+    return cell(*lines, border=1, color=SOFT, width=44)
 
 
 def _id(name: str) -> str:

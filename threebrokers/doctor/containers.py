@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from threebrokers.cluster import action_log, docker
+from threebrokers.cluster.actions import action_kind
 from threebrokers.cluster.containers import PROJECT, Containers
 from threebrokers.doctor.finding import Finding, told
 from threebrokers.errors import LabError
@@ -47,7 +48,7 @@ def look_at_ends(containers: Containers, asked: Mapping[int, str]) -> Finding:
             f"broker {', '.join(map(str, starved))} was killed for its memory was used up (OOMKilled)",
             "give Docker more memory, or raise mem_limit in docker-compose.yml; then `threebrokers up`",
         )
-    gone = [(n, one) for n, one in down if asked.get(n) not in ("stop", "kill")]
+    gone = [(n, one) for n, one in down if action_kind(asked.get(n, "")).leaves != "down"]
     if gone:
         names = shortened([f"broker {n} ({one.name})" for n, one in gone])
         read = f"docker logs {gone[0][1].name}"

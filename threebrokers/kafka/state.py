@@ -111,19 +111,6 @@ class ClusterState:
         return next((topic for topic in self.topics if topic.name == name), None)
 
 
-@dataclass(frozen=True)
-class Action:
-    """What somebody did to a broker on purpose: 'stop', 'kill', 'pause', 'resume', 'start', 'cut', …
-
-    `at` (s since 1970) is just before it was done; `more` is for people, for example "from clients".
-    """
-
-    at: float
-    kind: str
-    broker: int
-    more: str = ""
-
-
 def lag(state: ClusterState, group: GroupState, topic: str, partition: int) -> int | None:
     """Return how many offsets lie between what the group committed and what it may read.
 

@@ -13,7 +13,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from confluent_kafka import KafkaException
 
-from threebrokers import progress
+from threebrokers import progress, theme
 from threebrokers.errors import LabError
 from threebrokers.paths import home
 from threebrokers.waiting import poll, shown
@@ -27,7 +27,7 @@ LOG, LOG_BYTES = "checks.log", 1_000_000
 class Outcome(Exception):  # noqa: N818 - not an error
     """What a check says when an exercise is not solved."""
 
-    sign = "✗"
+    sign = theme.BAD.sign
     label = ""
 
     def _render_traceback_(self) -> list[str]:
@@ -40,7 +40,7 @@ class Outcome(Exception):  # noqa: N818 - not an error
 class NotAttempted(Outcome):
     """The exercise still has its blanks."""
 
-    sign = "○"
+    sign = theme.OPEN.sign
 
 
 class NotYet(Outcome):
@@ -60,12 +60,12 @@ class Solved:
     reason: str
 
     def __repr__(self) -> str:
-        return f"✓ {self.number}  {self.title}: {self.reason}"
+        return f"{theme.GOOD.sign} {self.number}  {self.title}: {self.reason}"
 
     def _repr_html_(self) -> str:
         return (
-            '<div style="border-left:4px solid #009e73;padding:.4em .8em">'
-            f"✓ {html.escape(self.number)}&ensp;<b>{html.escape(self.title)}</b>: "
+            f'<div style="border-left:4px solid {theme.GOOD.colour};padding:.4em .8em">'
+            f"{theme.GOOD.sign} {html.escape(self.number)}&ensp;<b>{html.escape(self.title)}</b>: "
             f"{html.escape(self.reason)}</div>"
         )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from confluent_kafka.admin import AdminClient
 
-from threebrokers import paths, waiting
+from threebrokers import paths, theme, waiting
 from threebrokers.cluster import Cluster, topics
 from threebrokers.errors import LabError
 from threebrokers.kafka.clients import Clients, LabConsumer, LabProducer
@@ -195,7 +195,7 @@ class Lab:
         sentence = what.strip().rstrip(".")
         if not truth:
             raise LabError(f"This time it did not happen: {sentence}; run the cell again.")
-        print(f"✓ {sentence}.")
+        print(f"{theme.GOOD.sign} {sentence}.")
 
     def program(self, name: str, *, restart: bool = False) -> Program:
         """Return the program that a cell `%%program name` has started; `restart` starts it again first.

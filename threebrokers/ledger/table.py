@@ -4,6 +4,7 @@ import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from threebrokers import theme
 from threebrokers.ledger.balance import Balance
 from threebrokers.ledger.entries import Entry, Failure
 from threebrokers.ledger.journal import Number
@@ -52,7 +53,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         def row(cells: Iterable[str], tag: str) -> str:
-            styled = ((c, f"text-align:left{BAD if c.startswith('✗') else ''}") for c in cells)
+            styled = ((c, f"text-align:left{BAD if c.startswith(theme.BAD.sign) else ''}") for c in cells)
             shown = (f'<{tag} style="{style}">{html.escape(c)}</{tag}>' for c, style in styled)
             return f"<tr>{''.join(shown)}</tr>"
 
@@ -79,7 +80,7 @@ class Comparison:
 
     def _faults(self) -> list[str]:
         return [
-            f"✗ {name + ': ' if name else ''}{len(found)} {word}: {where(found)}"
+            f"{theme.BAD.sign} {name + ': ' if name else ''}{len(found)} {word}: {where(found)}"
             for name, balance in self.balances.items()
             for column, word in FAULTS.items()
             if (found := _entries(COLUMNS[column](balance)))
@@ -143,4 +144,4 @@ def _entries(found: Iterable[object]) -> list[Entry]:
 
 
 def _count(column: str, count: int) -> str:
-    return f"✗ {count:,}" if column in FAULTS and count else f"{count:,}"
+    return f"{theme.BAD.sign} {count:,}" if column in FAULTS and count else f"{count:,}"

@@ -6,6 +6,7 @@ from typing import Any
 
 from threebrokers.kafka.state import ClusterState, GroupState, MemberState, PartitionState, TopicState, lag
 from threebrokers.text import listed
+from threebrokers.theme import REPLICAS, Look, state_look
 
 MOST = 6
 
@@ -111,23 +112,25 @@ def copy_cell(state: ClusterState, p: PartitionState, number: int) -> Cell:
     count = f"{behind:,}" if behind else ""
     late = f", {behind:,} records behind the leader" if behind else ""
     if number not in p.replicas:
-        return _cell("none", "–", "", "has no copy")
+        return _cell("none", "has no copy")
     if number in p.stale_leaders:
-        return _cell("claim", "⚑", "claims", "believes that it leads, but a newer leader was chosen")
+        return _cell("claim", "believes that it leads, but a newer leader was chosen")
     if health != "up":
-        sign, word = {"down": ("✕", "gone"), "paused": ("❚❚", "paused")}.get(health, ("?", "silent"))
+        look = state_look(health)
         if p.leader == number:
-            return _cell("lost", sign, "leader", f"is {health}, and is still listed as the leader")
+            word = REPLICAS["leader"].word
+            return _cell("lost", f"is {health}, and is still listed as the leader", look._replace(word=word))
         listed_too = ", and is still counted as in sync" if number in p.isr else ""
-        return _cell("gone", sign, word, f"is {health}{listed_too}")
+        return _cell("gone", f"is {health}{listed_too}", look)
     if p.leader == number:
-        return _cell("leader", "★", "leader", "leads")
+        return _cell("leader", "leads")
     if number in p.isr:
-        return _cell("sync", "✓", "in sync", f"is in sync{late}", count)
-    return _cell("late", "…", "behind", f"is not in sync{late}", count)
+        return _cell("sync", f"is in sync{late}", behind=count)
+    return _cell("late", f"is not in sync{late}", behind=count)
 
 
-def _cell(kind: str, sign: str, word: str, sentence: str, behind: str = "") -> Cell:
+def _cell(kind: str, sentence: str, look: Look | None = None, behind: str = "") -> Cell:
+    sign, word, _ = look or REPLICAS[kind]
     return {"kind": kind, "sign": sign, "word": word, "sentence": sentence, "behind": behind}
 
 

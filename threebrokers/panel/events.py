@@ -4,25 +4,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from threebrokers.kafka.state import Action, BrokerState, ClusterState, GroupState, PartitionState, TopicState
+from threebrokers.cluster.actions import ACTION_KINDS, Action, action_kind
+from threebrokers.kafka.state import BrokerState, ClusterState, GroupState, PartitionState, TopicState
 from threebrokers.panel.cells import member_names, share
 from threebrokers.text import have, listed
 
 # Later than this a change is hardly the action's doing.
 CAUSE_SECONDS = 30.0
 NAMED_PARTITIONS = 6
-
-DONE = {
-    "stop": "you stopped broker {}",
-    "kill": "you killed broker {}",
-    "pause": "you paused broker {}",
-    "resume": "you let broker {} go on",
-    "start": "you started broker {}",
-    "cut": "you cut broker {} off",
-    "stall": "you stalled the links of broker {}",
-    "slow": "you slowed the links of broker {} down",
-    "heal": "you mended the links of broker {}",
-}
 
 
 class Event(NamedTuple):
@@ -38,7 +27,7 @@ class Event(NamedTuple):
 
 def action_event(action: Action) -> Event:
     """Say what was done."""
-    words = DONE.get(action.kind, f"you did '{action.kind}' to broker {{}}").format(action.broker)
+    words = action_kind(action.kind).sentence.format(action.broker)
     return Event(action.at, f"{words} {action.more}".rstrip(), "action")
 
 
@@ -72,8 +61,8 @@ def named(partitions: Sequence[PartitionState], totals: Mapping[str, int]) -> st
 
 # Shorter than this nobody's silence is worth a line: a busy machine is silent for a moment too.
 SILENT_SECONDS = 1.0
-BREAKING = ("stop", "kill", "pause", "cut", "stall")
-MENDING = ("start", "resume", "heal")
+BREAKING = tuple(kind.name for kind in ACTION_KINDS.values() if kind.takes_away)
+MENDING = tuple({kind.undo for kind in ACTION_KINDS.values() if kind.harm})
 
 
 def opening(state: ClusterState) -> list[Event]:

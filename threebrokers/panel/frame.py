@@ -4,24 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from threebrokers.kafka.state import Action, BrokerState, ClusterState
+from threebrokers.cluster.actions import ACTION_KINDS, Action, action_kind
+from threebrokers.kafka.state import BrokerState, ClusterState
 from threebrokers.panel.cells import group_frame, topic_frame
 from threebrokers.panel.events import Event, quorum_left
 from threebrokers.panel.text import words
 from threebrokers.text import duration
+from threebrokers.theme import state_look
 
 Frame = dict[str, Any]
 
-SIGNS = {"up": "●", "down": "✕", "paused": "❚❚", "unknown": "?"}
-# Which buttons do something in which state; their places never change.
-BUTTONS = {
-    "up": {"stop", "kill", "pause"},
-    "unknown": {"stop", "kill", "pause"},
-    "paused": {"kill", "resume"},
-    "down": {"start"},
-}
-HINDERED = {"cut": "cut off", "stall": "links stalled", "slow": "links slowed"}
-DONE = {"stop": "stopped", "kill": "killed", "pause": "paused"}
 # So many partitions are drawn at once; with more, a topic shows them when it is opened.
 OPEN_PARTITIONS = 40
 
@@ -91,8 +83,8 @@ def _broker(state: ClusterState, broker: BrokerState, scene: Scene) -> Frame:
     return {
         "id": broker.id,
         "state": broker.state,
-        "sign": SIGNS.get(broker.state, "?"),
-        "state_words": "unknown since" if broker.state == "unknown" else broker.state,
+        "sign": state_look(broker.state).sign,
+        "word": state_look(broker.state).word,
         "address": broker.address or "no address yet",
         "note": _note(state, broker, scene.actions),
         "leads": f"leads {leads} of {len(partitions)} partitions",
@@ -100,31 +92,34 @@ def _broker(state: ClusterState, broker: BrokerState, scene: Scene) -> Frame:
         "quorum": broker.id == state.quorum_leader,
         "cost": scene.costs.get(broker.id, "") if live else "",
         "busy": scene.busy.get(broker.id, ""),
-        "can": sorted(BUTTONS.get(broker.state, set())),
+        # Which buttons do something, and which of them cost what; their places never change.
+        "can": sorted(kind.name for kind in ACTION_KINDS.values() if broker.state in kind.button_in),
+        "costly": sorted(kind.name for kind in ACTION_KINDS.values() if kind.takes_away),
     }
 
 
-def _hindered(action: Action) -> str:
-    return f"{HINDERED[action.kind]} {action.more}".rstrip()
+def _hindered(last: Action | None) -> list[str]:
+    kind = action_kind(last.kind) if last else None
+    return [f"{kind.past} {last.more}".rstrip()] if last and kind and kind.on_links and kind.harm else []
 
 
 def _note(state: ClusterState, broker: BrokerState, actions: Sequence[Action]) -> str:
     """Say what the state alone does not: since when, by whom, or that the others do not know it yet."""
     last = max((a for a in actions if a.broker == broker.id), key=lambda action: action.at, default=None)
+    kind = action_kind(last.kind) if last else None
     passed = duration(state.at - broker.since)
     told = state.last_response_at is not None and state.last_response_at >= state.at
     match broker.state:
         case "up":
             apart = ["the others do not count it"] if told and not broker.registered else []
-            hindered = [_hindered(last)] if last and last.kind in HINDERED else []
-            return "; ".join(hindered + apart)
+            return "; ".join(_hindered(last) + apart)
         case "unknown" if last is not None and last.kind == "start":
             return f"started by you {duration(state.at - last.at)} ago, no answer yet"
         case "unknown":
             return f"silent for {passed}"
         case word:
-            mine = last is not None and last.kind in DONE and (word == "paused") == (last.kind == "pause")
-            by = f"{DONE[last.kind]} by you" if last and mine else "gone" if word == "down" else word
+            mine = kind is not None and kind.leaves == word
+            by = f"{kind.past} by you" if kind and mine else "gone" if word == "down" else word
             ago = duration(state.at - last.at) if last and mine else passed
             missed = "; still counted by the others" if told and broker.registered else ""
             return f"{by} {ago} ago{missed}"

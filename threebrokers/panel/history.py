@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from threebrokers import clock
-from threebrokers.kafka.state import Action, ClusterState
+from threebrokers.cluster.actions import Action
+from threebrokers.kafka.state import ClusterState
 from threebrokers.panel.events import Event, action_event, changes
 
 MOST = 60

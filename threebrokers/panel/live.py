@@ -1,14 +1,16 @@
 """A live panel: a poller asks, a story remembers, and what is pressed is done in the background."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
 from threebrokers import clock
+from threebrokers.cluster.action_log import ActionReader
+from threebrokers.cluster.actions import action_kind
 from threebrokers.kafka.background import BackgroundPoller, in_words
 from threebrokers.kafka.poller import ClusterPoller
-from threebrokers.kafka.state import Action, ClusterState
+from threebrokers.kafka.state import ClusterState
 from threebrokers.notebook import running_cell
 from threebrokers.panel.events import Event
 from threebrokers.panel.frame import Frame, Scene, frame
@@ -18,14 +20,6 @@ from threebrokers.waiting import poll
 
 EVERY_SECONDS = 0.5
 FIRST_SECONDS = 2.0
-DOING = {
-    "stop": "stopping …",
-    "kill": "killing …",
-    "pause": "pausing …",
-    "resume": "waking …",
-    "start": "starting …",
-}
-GUARDED = ("stop", "kill", "pause")
 
 
 class Bench(Protocol):
@@ -33,7 +27,7 @@ class Bench(Protocol):
 
     def poller(self) -> ClusterPoller: ...
     def quorum_impact(self, broker: int) -> str: ...
-    def on_action(self, hear: Callable[[Action], None]) -> Callable[[], None]: ...
+    def action_reader(self) -> ActionReader: ...
     def start(self, broker: int) -> None: ...
     def resume(self, broker: int) -> None: ...
     def stop(self, broker: int, *, force: bool = False) -> None: ...
@@ -53,13 +47,13 @@ class Live:
         self._costs: tuple[Any, dict[int, str]] = (None, {})
         self.panel = Panel(self._press, self._end)
         self.panel.observe(lambda change: self._draw(), "opened")
+        self._actions = bench.action_reader()
         poller = bench.poller()
         self._see(_first_state(poller, topics, groups))  # so that the panel shows something from the start
         self._background = BackgroundPoller(
             poller, lambda: topics, lambda: groups, every=EVERY_SECONDS, missed=self._miss
         )
         self._background.subscribe(self._see)
-        self._unhear = bench.on_action(self._hear)
         self._background.start()
 
     def _see(self, state: ClusterState) -> None:
@@ -67,20 +61,22 @@ class Live:
             own = tuple(t for t in state.topics if not t.name.startswith("__"))
             state = replace(state, topics=own)
         with self._drawing:
+            self._read_actions()
             self._story.see(state)
             if self._missed:
                 self._story.tell(Event(state.at, "the brokers are seen again", "good"))
             self._missed = ""
             self._draw()
 
-    def _hear(self, action: Action) -> None:
-        with self._drawing:
+    def _read_actions(self) -> None:
+        """Take what was done to the brokers since the last time, by this panel or by any other program."""
+        for action in self._actions.read():
             self._story.hear(action)
             self._costs = (None, {})
-            self._draw()
 
     def _miss(self, words: str) -> None:
         with self._drawing:
+            self._read_actions()
             if not self._missed:
                 self._story.tell(Event(clock.now(), f"the brokers cannot be seen: {words}", "fault"))
             self._missed = words
@@ -129,13 +125,13 @@ class Live:
         with self._drawing:
             if broker in self._busy:
                 return
-            self._busy[broker] = DOING[kind]
+            self._busy[broker] = action_kind(kind).doing
             self._draw()
         # In a thread of its own: stopping takes seconds, and the panel goes on meanwhile.
         threading.Thread(target=self._do, args=(kind, broker, force), daemon=True).start()
 
     def _do(self, kind: str, broker: int, force: bool) -> None:
-        more = {"force": force} if kind in GUARDED else {}
+        more = {"force": force} if action_kind(kind).takes_away else {}
         try:
             getattr(self._bench, kind)(broker, **more)
         except Exception as fault:  # nobody stands above a pressed button to show it
@@ -145,11 +141,12 @@ class Live:
         finally:
             with self._drawing:
                 self._busy.pop(broker, None)
+                self._read_actions()
                 self._draw()
 
     def _end(self) -> None:
-        self._unhear()
         self._background.close()
+        self._actions.close()
 
 
 def _first_state(poller: ClusterPoller, topics: Sequence[str] | None, groups: Sequence[str]) -> ClusterState:

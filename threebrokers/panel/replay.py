@@ -3,8 +3,9 @@
 from bisect import bisect_right
 from collections.abc import Sequence
 
+from threebrokers.cluster.actions import Action
 from threebrokers.errors import LabError
-from threebrokers.kafka.state import Action, ClusterState
+from threebrokers.kafka.state import ClusterState
 from threebrokers.panel.events import Event, action_event, events
 from threebrokers.panel.frame import Scene, frame
 from threebrokers.panel.history import MOST, remembering

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from threebrokers.diagrams.dot import PAPER, QUIET, cell, colours, lone_table
+from threebrokers.diagrams.dot import cell, lone_table
 from threebrokers.diagrams.picture import Picture
 from threebrokers.panel.frame import Frame
+from threebrokers.theme import PAPER, QUORUM_LEADER, SOFT, broker_colour
 
 TITLE = "The cluster, as it was when this cell ran"
 
@@ -20,16 +21,16 @@ def still(frame: Frame) -> Picture:
         )
         rows += [_partition(row, [broker["id"] for broker in brokers]) for row in topic["rows"]]
         if not topic["rows"]:
-            summary = cell(topic["summary"], align="left", text=QUIET, colspan=str(4 + len(brokers)))
+            summary = cell(topic["summary"], align="left", text=SOFT, colspan=str(4 + len(brokers)))
             rows.append([summary])
     return Picture(TITLE, frame["words"], lone_table(rows))
 
 
 def _broker(broker: dict[str, Any]) -> str:
-    lines = [f"broker {broker['id']}", f"{broker['sign']} {broker['state']}"]
+    lines = [f"broker {broker['id']}", f"{broker['sign']} {broker['word']}"]
     if broker["quorum"]:
-        lines.append("♛ leads the quorum")
-    return cell(*lines, bold=True, border=2, color=colours(broker["id"])[0])
+        lines.append(str(QUORUM_LEADER))
+    return cell(*lines, bold=True, border=2, color=broker_colour(broker["id"]).strong)
 
 
 def _partition(row: dict[str, Any], brokers: list[int]) -> list[str]:
@@ -39,7 +40,7 @@ def _partition(row: dict[str, Any], brokers: list[int]) -> list[str]:
 
 
 def _copy(copy: dict[str, Any], broker: int) -> str:
-    strong, light = colours(broker)
+    strong, light, _ = broker_colour(broker)
     leads = copy["kind"] == "leader"
     behind = f" −{copy['behind']}" if copy["behind"] else ""
     fine = leads or copy["kind"] == "sync"
@@ -47,7 +48,7 @@ def _copy(copy: dict[str, Any], broker: int) -> str:
         f"{copy['sign']} {copy['word']}{behind}",
         bold=leads,
         border=0 if copy["kind"] == "none" else 3 if leads else 1,
-        color=strong if fine else QUIET,
+        color=strong if fine else SOFT,
         fill=light if leads else PAPER,
         style="rounded" if fine else "dashed",
     )

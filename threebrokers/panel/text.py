@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from threebrokers.kafka.state import BrokerState, ClusterState, PartitionState, TopicState, lag
 from threebrokers.panel.cells import copy_cell, group_summary, member_names, share, topic_summary
 from threebrokers.text import duration, listed
+from threebrokers.theme import state_look
 
 # With more partitions than this a topic is told in one line.
 TOLD_PARTITIONS = 40
@@ -30,11 +31,7 @@ def _cluster(state: ClusterState) -> Iterator[str]:
 def _state(state: ClusterState, broker: BrokerState) -> str:
     since = duration(state.at - broker.since)
     if broker.state != "up":
-        return (
-            f"unknown for {since}, it does not answer"
-            if broker.state == "unknown"
-            else f"{broker.state} for {since}"
-        )
+        return f"{state_look(broker.state).word} for {since}"
     partitions = [p for topic in state.topics for p in topic.partitions]
     leads = f"leads {sum(p.leader == broker.id for p in partitions)} of {len(partitions)} partitions"
     return f"up at {broker.address or 'no address yet'}, {leads}"

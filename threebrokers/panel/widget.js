@@ -43,10 +43,10 @@ function dress(node, attributes) {
 }
 
 function brokerCard(broker, view) {
-  const state = `${broker.sign} ${broker.state}`;
+  const state = `${broker.sign} ${broker.word}`;
   return h("section", { class: `tb-broker tb-b${broker.id} tb-${broker.state}`, "aria-label": `Broker ${broker.id}` },
     h("div", { class: "tb-head" }, h("b", null, `Broker ${broker.id}`),
-      h("b", { key: state, class: "tb-state" }, sign(broker.sign), ` ${broker.state}`)),
+      h("b", { key: state, class: "tb-state" }, sign(broker.sign), ` ${broker.word}`)),
     h("div", { class: "tb-line" }, `${broker.address} · ${broker.memory}`),
     h("div", { class: "tb-line" }, broker.leads),
     h("div", { class: "tb-line tb-note" }, broker.quorum && [sign("♛ "), "leads the quorum", broker.busy || broker.note ? "; " : null],
@@ -54,7 +54,7 @@ function brokerCard(broker, view) {
     view.frame.buttons && h("div", { class: "tb-buttons", role: "group", "aria-label": `Broker ${broker.id}` },
       ["stop", "kill", broker.can.includes("resume") ? "resume" : "pause", "start"].map((kind) => {
         const can = broker.can.includes(kind) && !broker.busy && !view.ended;
-        const costs = can && broker.cost && kind !== "resume" && kind !== "start";
+        const costs = can && broker.cost && broker.costly.includes(kind);
         return h("button", {
           type: "button", "aria-disabled": can ? "false" : "true", title: costs ? broker.cost : false,
           "aria-label": `${kind} broker ${broker.id}`, "data-press": `${kind} ${broker.id}`,

@@ -8,10 +8,11 @@ import anywidget
 import traitlets
 
 from threebrokers import clock
+from threebrokers.cluster.actions import ACTION_KINDS
 from threebrokers.panel.static import still
 
 HERE = Path(__file__).parent
-VERBS = ("stop", "kill", "pause", "resume", "start")
+BUTTONS = tuple(kind.name for kind in ACTION_KINDS.values() if kind.button_in)
 
 
 class Panel(anywidget.AnyWidget):
@@ -65,5 +66,5 @@ class Panel(anywidget.AnyWidget):
 
     def _told(self, _widget: Any, content: Mapping[str, Any], _buffers: Any) -> None:
         kind, broker = content.get("kind"), content.get("broker")
-        if self._press and kind in VERBS and isinstance(broker, int) and not self.ended:
+        if self._press and kind in BUTTONS and isinstance(broker, int) and not self.ended:
             self._press(kind, broker, bool(content.get("force")))

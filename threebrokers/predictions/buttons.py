@@ -7,6 +7,8 @@ from typing import Any
 import anywidget
 import traitlets
 
+from threebrokers import theme
+
 HERE = Path(__file__).parent
 
 
@@ -31,7 +33,7 @@ class Buttons(anywidget.AnyWidget):
             self.chosen, self.truth, self.note = chosen, truth, note
 
     def __repr__(self) -> str:
-        return "\n".join([self.question, *(f"○ {answer}" for answer in self.answers)])
+        return "\n".join([self.question, *(f"{theme.OPEN.sign} {answer}" for answer in self.answers)])
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         # The whole text, and the same in every run: nbval compares it, and a saved notebook shows it.

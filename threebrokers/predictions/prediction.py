@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from IPython import get_ipython
 from IPython.display import display
 
-from threebrokers import clock, progress
+from threebrokers import clock, progress, theme
 from threebrokers.errors import LabError
 from threebrokers.predictions.buttons import Buttons
 from threebrokers.text import quoted
-
-GREEN, ORANGE, GREY = "#009e73", "#d55e00", "#8a8f98"
 
 
 @dataclass(frozen=True)
@@ -24,21 +22,21 @@ class Verdict:
     why: str = ""
 
     @property
-    def colour(self) -> str:
-        """The colour that goes with the sign."""
-        return GREY if self.chosen is None else GREEN if self.chosen == self.truth else ORANGE
+    def look(self) -> theme.Look:
+        """The sign of the verdict, and the colour that goes with it."""
+        return theme.OPEN if self.chosen is None else theme.GOOD if self.chosen == self.truth else theme.BAD
 
     def __repr__(self) -> str:
         if self.chosen is None:
-            return f"○ It was: {self.truth}. You had not chosen an answer; that is worth a try next time."
-        if self.chosen == self.truth:
-            said = f"✓ You predicted: {self.chosen}. So it was."
+            said = f"It was: {self.truth}. You had not chosen an answer; that is worth a try next time."
+        elif self.chosen == self.truth:
+            said = f"You predicted: {self.chosen}. So it was."
         else:
-            said = f"✗ You predicted: {self.chosen}. It was: {self.truth}."
-        return f"{said} {self.why}".rstrip()
+            said = f"You predicted: {self.chosen}. It was: {self.truth}."
+        return f"{self.look.sign} {said} {self.why}".rstrip()
 
     def _repr_html_(self) -> str:
-        style = f"border-left:4px solid {self.colour};padding:.4em .8em"
+        style = f"border-left:4px solid {self.look.colour};padding:.4em .8em"
         return f'<div style="{style}">{html.escape(repr(self))}</div>'
 
 

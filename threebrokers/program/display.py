@@ -4,10 +4,10 @@ import html
 import signal
 from dataclasses import dataclass
 
+from threebrokers import theme
 from threebrokers.program.protocol import STOPPED
 
 LINES, WIDTH = 12, 300
-GREEN, BLUE, ORANGE, GREY = "#009e73", "#0072b2", "#d55e00", "#8a8f98"
 
 
 def ending(code: int) -> str:
@@ -29,12 +29,17 @@ class Box:
     output: str
 
     @property
+    def look(self) -> theme.Look:
+        """The sign and the colour of the program's state."""
+        if self.code is None:
+            return theme.STATES["up"]
+        return {0: theme.GOOD, STOPPED: theme.OPEN}.get(self.code, theme.BAD)
+
+    @property
     def state(self) -> str:
         """The program's state with a sign, as one line."""
-        if self.code is None:
-            return f"● {self.name}: runs (process {self.pid})"
-        sign = {0: "✓", STOPPED: "○"}.get(self.code, "✗")
-        return f"{sign} {self.name}: {ending(self.code)}"
+        words = f"runs (process {self.pid})" if self.code is None else ending(self.code)
+        return f"{self.look.sign} {self.name}: {words}"
 
     @property
     def tail(self) -> list[str]:
@@ -47,8 +52,8 @@ class Box:
         return "\n".join([self.state, *(f"  {line}" for line in self.tail)])
 
     def _repr_html_(self) -> str:
-        colour = BLUE if self.code is None else {0: GREEN, STOPPED: GREY}.get(self.code, ORANGE)
         text = html.escape("\n".join(self.tail))
         written = f'<pre style="margin:.3em 0 0;white-space:pre-wrap">{text}</pre>' if text else ""
-        style = f"border-left:4px {'solid' if self.code is None else 'double'} {colour};padding:.3em .8em"
+        line = "solid" if self.code is None else "double"
+        style = f"border-left:4px {line} {self.look.colour};padding:.3em .8em"
         return f'<div style="{style}"><b>{html.escape(self.state)}</b>{written}</div>'

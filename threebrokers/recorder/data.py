@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from threebrokers.kafka.state import Action, ClusterState
+from threebrokers.cluster.actions import Action
+from threebrokers.kafka.state import ClusterState
 
 # What a client can do with a record, in the order in which it happens.
 KINDS = ("sent", "acknowledged", "failed", "delivered", "processed")

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from threebrokers.cluster.actions import Action
 from threebrokers.kafka.state import (
-    Action,
     BrokerState,
     ClusterState,
     GroupState,

@@ -4,7 +4,8 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from threebrokers.kafka.state import Action, ClusterState
+from threebrokers.cluster.actions import Action
+from threebrokers.kafka.state import ClusterState
 from threebrokers.recorder.data import KINDS, Flow, RecordingData
 
 # A pause counts as a gap if it is this many times as long as the flow's usual one.

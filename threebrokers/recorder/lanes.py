@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
+from threebrokers import theme
 from threebrokers.kafka.state import ClusterState, GroupState, PartitionState
 from threebrokers.recorder.data import KINDS, Burst, RecordingData
 from threebrokers.recorder.gaps import Gap, serving
@@ -90,12 +91,8 @@ def flow_lanes(recording: RecordingData, gaps: Sequence[Gap]) -> Iterable[Lane]:
 
 # So many partitions in all have a lane each; of more, the leaders are counted.
 FEW_PARTITIONS = 4
-STATES = {
-    "up": (("● up", "●"), ""),
-    "down": (("✕ down", "✕"), "gone"),
-    "paused": (("❚❚ paused", "❚❚"), "gone"),
-    "unknown": (("? no answer", "?"), "unknown"),
-}
+# A broker that is up has its own colour.
+BARS = {"up": "", "down": "gone", "paused": "gone"}
 Leader = tuple[int | None, bool, tuple[int, ...]]
 
 
@@ -109,9 +106,10 @@ def broker_lanes(recording: RecordingData) -> Iterable[Lane]:
 
         def draw(value: tuple[str, bool], number: int = number) -> Drawn:
             if value == ("up", False):
-                return ("● up, not registered", "● not registered", "●"), "less"
-            words, look = STATES.get(value[0], ((value[0],), "unknown"))
-            return words, look or f"broker {number}"
+                up = theme.STATES["up"]
+                return (f"{up}, not registered", f"{up.sign} not registered", up.sign), "less"
+            shown = theme.state_look(value[0])
+            return (str(shown), shown.sign), BARS.get(value[0], "unknown") or f"broker {number}"
 
         yield lane(f"broker {number}", recording, told, draw)
 
@@ -162,7 +160,7 @@ def _led_span(start: float, end: float, value: Leader | None) -> Span:
     if told is None:
         return Span(start, end, ("nobody",), "gone")
     if not serves:
-        nobody = (f"no leader: {told} cannot serve", "no leader", "none", "✕")
+        nobody = (f"no leader: {told} cannot serve", theme.NO_LEADER.word, "none", theme.NO_LEADER.sign)
         return Span(start, end, nobody, "gone", seen=False)
     also = f"{told} · {', '.join(map(str, claims))} believes that it leads too"
     words = (also, f"{told} · {claims[0]} too") if claims else ()
@@ -224,7 +222,7 @@ def group_lanes(recording: RecordingData) -> Iterable[Lane]:
 def _draw_group(group: GroupState) -> Drawn:
     count = f"{len(group.members)} member{'' if len(group.members) == 1 else 's'}"
     if group.coordinator is None:
-        return ("no coordinator answers", "no coordinator", "✕"), "gone"
+        return ("no coordinator answers", "no coordinator", theme.NO_LEADER.sign), "gone"
     words = (f"{group.state} · {count} · coordinator {group.coordinator}", f"{group.state} · {count}")
     return (*words, group.state), "good" if group.state == "Stable" else "less"
 

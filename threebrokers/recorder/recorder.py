@@ -1,5 +1,6 @@
 """Recorder what happens while a block of code runs."""
 
+import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -11,10 +12,12 @@ from confluent_kafka import Message
 
 from threebrokers import clock
 from threebrokers.cluster import Cluster
+from threebrokers.cluster.action_log import ActionReader
+from threebrokers.cluster.actions import Action
 from threebrokers.errors import LabError
 from threebrokers.kafka.background import BackgroundPoller
 from threebrokers.kafka.clients import Clients, LabConsumer, LabProducer
-from threebrokers.kafka.state import Action, ClusterState
+from threebrokers.kafka.state import ClusterState
 from threebrokers.recorder.counters import Notes
 from threebrokers.recorder.data import Mark, Missed, RecordingData
 from threebrokers.recorder.file import thin
@@ -29,8 +32,8 @@ FIRST_LOOK_SECONDS = 3.0
 class Recorder(Recording):
     """A recording that is made from the beginning of its `with` block to the end, and can be asked meanwhile.
 
-    It asks the brokers ten times a second, hears what is done to them through the lab's cluster, and
-    notes what the lab's clients in this program do. Without names: the topics that these clients use, and
+    It asks the brokers ten times a second, reads in the home's log what is done to them, and notes what the
+    lab's clients in this program do. Without names: the topics that these clients use, and
     the groups of its consumers.
     """
 
@@ -41,6 +44,8 @@ class Recorder(Recording):
         self._notes, self._names, self._ends = Notes(), Counter[str](), ExitStack()
         self._states, self._actions, self._marks = list[ClusterState](), list[Action](), list[Mark]()
         self._missed = list[Missed]()
+        self._reader: ActionReader | None = None
+        self._reading = threading.Lock()
         self._began: float | None = None
         self._whole: RecordingData | None = None
 
@@ -49,7 +54,10 @@ class Recorder(Recording):
         """What was recorded so far, as one plain value. Raises LabError before the beginning."""
         if self._began is None:
             raise LabError("This recording has not begun: write `with lab.record() as recording:`.")
-        return self._whole or RecordingData(
+        if self._whole is not None:
+            return self._whole
+        self._read_actions()
+        return RecordingData(
             began=self._began,
             ended=round(clock.now(), 3),
             states=tuple(self._states),
@@ -76,9 +84,10 @@ class Recorder(Recording):
         )
         background.subscribe(self._look)
         with ExitStack() as ends:  # Ctrl-C while it waits ends all that has begun
+            self._reader = self._cluster.action_reader()
+            ends.callback(self._reader.close)
             ends.callback(self._keep)
             ends.callback(self._clients.listen(self._listen))
-            ends.callback(self._cluster.on_action(self._action))
             ends.callback(background.close)
             background.start()
             # What is done first in the block must find the recording running.
@@ -104,17 +113,23 @@ class Recorder(Recording):
         return self._groups or sorted({str(name) for name in named if name})
 
     def _look(self, state: ClusterState) -> None:
+        self._read_actions()
         self._states.append(thin(state, self._states[-1] if self._states else None))
 
     def _miss(self, words: str) -> None:
+        self._read_actions()
         now, since = round(clock.now(), 3), self._states[-1].at if self._states else self._began or 0.0
         if self._missed and self._missed[-1].start == since:
             self._missed[-1] = replace(self._missed[-1], end=now)
         else:
             self._missed.append(Missed(since, now, words))
 
-    def _action(self, action: Action) -> None:
-        self._actions.append(Action(round(action.at, 3), action.kind, action.broker, action.more))
+    def _read_actions(self) -> None:
+        """Take what was done to the brokers since the last time, by any program; not what began before."""
+        with self._reading:  # the observer and who asks for `data` may come at once
+            for action in self._reader.read() if self._reader else ():
+                if self._began is not None and (at := round(action.at, 3)) >= self._began:
+                    self._actions.append(replace(action, at=at))
 
     def _listen(self, client: LabProducer | LabConsumer) -> Callable[[], None]:
         kind = "producer" if isinstance(client, LabProducer) else "consumer"

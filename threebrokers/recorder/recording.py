@@ -4,9 +4,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from threebrokers.cluster.actions import Action
 from threebrokers.errors import LabError
 from threebrokers.files import write_whole
-from threebrokers.kafka.state import Action, ClusterState
+from threebrokers.kafka.state import ClusterState
 from threebrokers.recorder import file, timeline
 from threebrokers.recorder.data import KINDS, Flow, RecordingData
 from threebrokers.recorder.gaps import Gap, leaderless, silences, unusual

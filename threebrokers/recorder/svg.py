@@ -4,8 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from threebrokers import theme
+from threebrokers.cluster.actions import action_kind
 from threebrokers.recorder.data import Burst, RecordingData
 from threebrokers.recorder.lanes import Lane, Span
+from threebrokers.theme import INK, PAPER, RULE, SOFT
 
 WIDTH, LEFT, RIGHT, ROW, BAR, HEAD = 960, 178, 62, 27, 18, 20
 STEPS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600)
@@ -29,15 +32,12 @@ class Scale:
         return [round(number * step, 1) for number in range(int(self.seconds / step) + 1)]
 
 
-INK, SOFT, RULE, PAPER, BAD = "#1f2328", "#59636e", "#d1d9e0", "#ffffff", "#b3261e"
-# Okabe-Ito colours, each with the ink that is easier to read on it.
-LOOKS = {
-    "broker 1": ("#0072b2", "#ffffff"),
-    "broker 2": ("#d55e00", "#000000"),
-    "broker 3": ("#009e73", "#000000"),
-    "good": ("#cdd3da", INK),
-    "less": ("#f6eb90", INK),
-    "unknown": ("#f3f4f6", SOFT),
+BAD = theme.BAD.colour
+# What a bar is filled with, and the ink that is easier to read on it.
+LOOKS = {f"broker {number}": (colour.strong, colour.ink) for number, colour in theme.BROKERS.items()} | {
+    "good": (theme.LIGHT, INK),
+    "less": (theme.YELLOW_TINT, INK),
+    "unknown": (theme.LIGHTEST, SOFT),
 }
 LETTER = 6.2  # how wide a letter is at most, on average (px)
 
@@ -87,7 +87,6 @@ def box(
 
 
 ROWS, ROW_PX, LONGEST = 4, 16, 40
-HARM = ("stop", "kill", "pause", "cut", "stall", "slow")
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ class Note:
 
 def placed(recording: RecordingData, place: Callable[[float], float], width: float) -> tuple[list[Note], int]:
     """Return the notes from left to right, and how many rows they need."""
-    actions = [(a.at, f"{a.kind}({a.broker})", a.kind in HARM, False) for a in recording.actions]
+    actions = [(a.at, f"{a.kind}({a.broker})", action_kind(a.kind).harm, False) for a in recording.actions]
     own = [(m.at, f"✎ {m.words}"[:LONGEST], False, True) for m in recording.marks]
     ends, notes = [0.0] * ROWS, list[Note]()
     for at, words, harm, mine in sorted(actions + own):

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from threebrokers.cluster import Cluster, action_log
-from threebrokers.kafka.state import Action
+from threebrokers.cluster.actions import Action, action_kind
 
 TIME = r"^(\d\d):(\d\d):(\d\d)\.(\d\d\d) "
 FENCED = re.compile(TIME + r".*Fencing broker (\d+) at epoch \d+ because its session has timed out", re.M)
@@ -45,11 +45,7 @@ def unasked(home: Path) -> Unrest:
 
 
 def _of(actions: Iterable[Action], broker: int) -> list[Action]:
-    return [
-        action
-        for action in actions
-        if action.broker == broker or action.kind in ("cut", "stall", "slow", "heal")
-    ]
+    return [action for action in actions if action.broker == broker or action_kind(action.kind).on_links]
 
 
 def _asked(line: re.Match[str], actions: Iterable[Action]) -> bool:

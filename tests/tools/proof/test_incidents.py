@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 
 from threebrokers.cluster import action_log
-from threebrokers.kafka.state import Action
+from threebrokers.cluster.actions import Action
 from tools.proof.incidents import Unrest, unasked
 
 FENCED = (

@@ -62,37 +62,41 @@ def here(tmp_path, monkeypatch, late):
     return known
 
 
-def actions(cluster):
-    heard = []
-    cluster.on_action(heard.append)
-    return heard
-
-
 @pytest.mark.parametrize("verb", VERBS)
 def test_an_act_is_dated_when_the_signal_is_sent(tmp_path, here, verb):
     cluster = Cluster(tmp_path, "local")
-    heard = actions(cluster)
     waited = 3 if verb == "start" else 0  # for its ports
     if verb == "start":
         del here.brokers[2]
     getattr(cluster, verb)(2)
-    assert [(action.kind, action.broker, action.at) for action in heard] == [(verb, 2, DONE + waited)]
+    [action] = cluster.actions()
+    assert (action.kind, action.broker, action.at) == (verb, 2, DONE + waited)
 
 
 def test_brokers_that_are_started_together_are_dated_one_by_one(tmp_path, here, monkeypatch):
     cluster = Cluster(tmp_path, "local")
-    heard = actions(cluster)
     here.brokers = {1: here.brokers[1]}
     # The one that runs is resumed first; each launch waits for its ports, and takes its time.
     assert cluster.up() == [2, 3]
-    assert [(action.broker, action.at) for action in heard] == [(2, DONE + 6), (3, DONE + 12)]
+    assert [(action.broker, action.at) for action in cluster.actions()] == [(2, DONE + 6), (3, DONE + 12)]
+
+
+def test_what_one_object_does_another_of_the_same_home_is_told(tmp_path, here):
+    here.brokers.pop(2)
+    told = Cluster(tmp_path, "local").action_reader()
+    other = Cluster(tmp_path, "local")
+    other.kill(3)
+    other.cut(1, "clients")
+    other.heal()
+    assert [(action.kind, action.broker) for action in told.read()] == [("kill", 3), ("cut", 1)]
+    assert [action.kind for action in other.actions(since=DONE + 1)] == []
+    told.close()
 
 
 def test_so_is_a_change_of_links(tmp_path, here):
     cluster = Cluster(tmp_path, "local")
-    heard = actions(cluster)
     cluster.cut(2, "clients")
-    assert [action.at for action in heard] == [DONE]
+    assert [action.at for action in cluster.actions()] == [DONE]
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -46,8 +46,8 @@ def test_a_topic_is_drawn_as_partitions_by_brokers() -> None:
     assert drawn(topic_picture(TOPIC)) == [
         *("broker 1", "broker 2", "broker 3"),
         *("partition 0", "copy, in sync", "★ leader", "copy, in sync"),
-        *("partition 1", "copy, in sync", "✗ copy, not in sync", "★ leader"),
-        *("partition 2: ✗ no leader", "✗ copy, not in sync", "–", "–"),
+        *("partition 1", "copy, in sync", "… copy, not in sync", "★ leader"),
+        *("partition 2: ✕ no leader", "… copy, not in sync", "–", "–"),
     ]
 
 

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from tests.states import LEADERS, after_a_kill, broker, failsafe, group, member, partition, state, topic
-from threebrokers.kafka.state import Action, ClusterState
+from threebrokers.cluster.actions import Action
+from threebrokers.kafka.state import ClusterState
 from threebrokers.panel.events import events
 from threebrokers.panel.history import Story
 

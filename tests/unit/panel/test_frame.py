@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.states import after_a_kill, broker, failsafe, group, member, partition, state, topic
-from threebrokers.kafka.state import Action
+from threebrokers.cluster.actions import Action
 from threebrokers.panel.events import Event
 from threebrokers.panel.frame import Scene, frame
 from threebrokers.panel.text import words
@@ -46,7 +46,7 @@ def test_a_dead_broker_keeps_its_places():
     assert [b["id"] for b in before["brokers"]] == [b["id"] for b in after["brokers"]]
     assert [r["id"] for r in before["topics"][0]["rows"]] == [r["id"] for r in after["topics"][0]["rows"]]
     assert after["topics"][0]["rows"][0]["isr"] == [2, 3]
-    assert copies(after_a_kill(4.1))[1] == ("gone", "✕", "gone")
+    assert copies(after_a_kill(4.1))[1] == ("gone", "✕", "down")
 
 
 def test_a_dead_broker_that_nobody_has_noticed_yet():

@@ -5,8 +5,9 @@ import threading
 import pytest
 
 from tests.states import after_a_kill, state
+from threebrokers.cluster import action_log
+from threebrokers.cluster.actions import Action
 from threebrokers.errors import LabError
-from threebrokers.kafka.state import Action
 from threebrokers.panel import Panels, live
 from threebrokers.panel.replay import replay
 from threebrokers.panel.static import still
@@ -16,8 +17,9 @@ from threebrokers.waiting import quiet_wait
 class Bench:
     """Stands in for a cluster: it shows one look after the other, and notes what is done to it."""
 
-    def __init__(self):
-        self.done, self.hearers, self.closed, self.looks = [], [], 0, [state(0.0)]
+    def __init__(self, home):
+        self.home, self.readers = home, []
+        self.done, self.closed, self.looks = [], 0, [state(0.0)]
         self.go_on = threading.Event()
         self.go_on.set()
         self.blind, self.price = None, None
@@ -38,17 +40,16 @@ class Bench:
             raise self.price
         return "the quorum" if broker == 1 else ""
 
-    def on_action(self, hear):
-        self.hearers.append(hear)
-        return lambda: self.hearers.remove(hear)
+    def action_reader(self):
+        self.readers.append(action_log.ActionReader(self.home))
+        return self.readers[-1]
 
     def kill(self, broker, *, force=False):
         self.go_on.wait(5)
         if not force and self.quorum_impact(broker):
             raise LabError("That costs the quorum.")
         self.done.append(("kill", broker, force))
-        for hear in self.hearers:
-            hear(Action(1.0, "kill", broker))
+        action_log.write(self.home, Action(1.0, "kill", broker))
 
     def start(self, broker):
         if broker == 3:
@@ -57,8 +58,8 @@ class Bench:
 
 
 @pytest.fixture
-def bench():
-    return Bench()
+def bench(tmp_path):
+    return Bench(tmp_path)
 
 
 @pytest.fixture
@@ -99,7 +100,7 @@ def test_new_looks_are_drawn(bench, shown):
     assert "broker 2 is gone: its process has ended" in told(shown)
 
 
-def test_a_button_actions_in_the_background(bench, shown):
+def test_a_button_acts_in_the_background(bench, shown):
     bench.go_on.clear()
     press(shown, "kill", 2)  # returns at once, although the kill takes its time
     assert shown.frame["brokers"][1]["busy"] == "killing …"
@@ -147,11 +148,31 @@ def test_what_an_act_breaks_in_the_panel_does_not_reach_who_acted(bench, shown):
     bench.price = LabError("Docker does not answer: start it.")
     bench.kill(2, force=True)
     assert bench.done == [("kill", 2, True)]
+    words = "what the buttons cost is not known: Docker does not answer: start it."
+    assert quiet_wait(lambda: words in told(shown), 5)
     assert "you killed broker 2" in told(shown)
-    assert "what the buttons cost is not known: Docker does not answer: start it." in told(shown)
     bench.price = None
     bench.kill(2)
-    assert shown.frame["brokers"][0]["cost"] == "the quorum"
+    assert quiet_wait(lambda: shown.frame["brokers"][0]["cost"] == "the quorum", 5)
+
+
+def test_what_another_program_does_is_told(bench, shown):
+    action_log.write(bench.home, Action(1.0, "pause", 3))
+    assert quiet_wait(lambda: "you paused broker 3" in told(shown), 5)
+    bench.blind = LabError("Docker does not answer: start it.")
+    assert quiet_wait(lambda: shown.frame["alarm"], 5)
+    action_log.write(bench.home, Action(2.0, "resume", 3))
+    assert quiet_wait(lambda: "you let broker 3 go on" in told(shown), 5), "also while nothing can be seen"
+
+
+def test_what_was_done_before_the_panel_is_not_told(bench, tmp_path):
+    action_log.write(tmp_path, Action(1.0, "pause", 3))
+    made = Panels()
+    panel = made.watch(bench)
+    action_log.write(tmp_path, Action(2.0, "resume", 3))
+    assert quiet_wait(lambda: "you let broker 3 go on" in told(panel), 5)
+    assert "you paused broker 3" not in told(panel)
+    made.end()
 
 
 def test_a_picture_that_cannot_be_drawn_is_told_with_the_next_one(bench, shown, monkeypatch):
@@ -183,7 +204,9 @@ def test_a_panel_that_has_ended_keeps_its_last_picture(bench, shown):
     before = shown.frame
     shown.end()
     assert shown.ended == "This panel has ended: run its cell again."
-    assert (bench.hearers, bench.closed) == ([], 1)
+    assert bench.closed == 1
+    action_log.write(bench.home, Action(1.0, "kill", 2))
+    assert bench.readers[0].read() == [], "it holds the log no longer"
     press(shown, "kill", 2)
     assert not quiet_wait(lambda: bench.done, 0.2)
     assert shown.frame == before
@@ -198,7 +221,6 @@ def test_a_cell_that_runs_again_closes_its_panel_and_no_other(bench, monkeypatch
     assert all(panel.comm is not None for panel in (b, again, *outside))
     made.end()
     assert all(panel.ended for panel in (b, again, *outside))
-    assert bench.hearers == []
 
 
 def test_a_recording_is_played_without_a_cluster():

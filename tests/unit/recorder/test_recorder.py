@@ -5,6 +5,9 @@ import threading
 import pytest
 
 from tests.states import state
+from threebrokers import clock
+from threebrokers.cluster import action_log
+from threebrokers.cluster.actions import Action
 from threebrokers.errors import LabError
 from threebrokers.kafka.clients import Clients
 from threebrokers.recorder import Recorder, recorder
@@ -16,8 +19,8 @@ SILENCE = "Docker does not answer: start it."
 class Bench:
     """Stands in for a cluster, whose looks may fail."""
 
-    def __init__(self):
-        self.hearers, self.fault, self.looks = [], None, 0
+    def __init__(self, home):
+        self.home, self.fault, self.looks, self.readers = home, None, 0, []
 
     def poller(self):
         return self
@@ -31,14 +34,17 @@ class Bench:
     def close(self):
         return None
 
-    def on_action(self, hear):
-        self.hearers.append(hear)
-        return lambda: self.hearers.remove(hear)
+    def action_reader(self):
+        self.readers.append(action_log.ActionReader(self.home))
+        return self.readers[-1]
+
+    def act(self, kind, broker, at=None):
+        action_log.write(self.home, Action(at or clock.now(), kind, broker))
 
 
 @pytest.fixture
-def bench():
-    return Bench()
+def bench(tmp_path):
+    return Bench(tmp_path)
 
 
 @pytest.fixture
@@ -62,15 +68,41 @@ def test_ctrl_c_while_it_waits_for_its_first_look_leaves_nothing(bench, clients,
     monkeypatch.setattr(recorder, "quiet_wait", interrupt)
     with pytest.raises(KeyboardInterrupt), recording:
         pytest.fail("the block was entered")
-    assert (bench.hearers, clients._listeners, watchers()) == ([], [], [])
-    assert recording.data is recording.data, "it is over"
-
-
-def test_an_end_that_fails_hinders_no_other(bench, clients, recording):
-    with pytest.raises(ValueError, match="not in list"), recording:
-        bench.hearers.clear()
     assert (clients._listeners, watchers()) == ([], [])
+    bench.act("kill", 2)
+    assert bench.readers[0].read() == [], "it holds the log no longer"
     assert recording.data is recording.data, "it is over"
+
+
+def test_an_end_that_fails_hinders_no_other(clients, recording):
+    with pytest.raises(ValueError, match="not in list"), recording:
+        clients._listeners.clear()
+    assert watchers() == []
+    assert recording.data is recording.data, "it is over"
+
+
+def test_it_holds_what_any_program_did_in_its_block_and_nothing_else(bench, recording):
+    bench.act("stop", 1)
+    with recording:
+        bench.act("resume", 2, at=recording.data.began - 1)  # begun before, written down after
+        bench.act("kill", 2)
+        assert [action.kind for action in recording.actions] == ["kill"], "at once, not at the next look"
+        bench.act("start", 2)
+    bench.act("pause", 3)
+    assert [action.kind for action in recording.actions] == ["kill", "start"]
+
+
+def test_a_log_that_is_set_aside_or_deleted_meanwhile_costs_no_action(bench, recording, monkeypatch):
+    monkeypatch.setattr(action_log, "MOST_BYTES", 0)
+    bench.act("start", 1)
+    with recording:
+        bench.act("kill", 1)
+        action_log.trim(bench.home)
+        bench.act("kill", 2)
+        assert quiet_wait(lambda: len(recording._actions) == 2, 5)
+        (bench.home / "actions.jsonl").unlink()
+        bench.act("kill", 3)
+    assert [action.broker for action in recording.actions] == [1, 2, 3]
 
 
 def test_looks_that_fail_are_on_the_tape_and_it_goes_on(bench, recording):

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.recordings import KILL, PAUSE, START, a_kill_and_a_pause, at, beats, every, state
+from threebrokers.cluster.actions import Action
 from threebrokers.errors import LabError
 from threebrokers.kafka.state import (
-    Action,
     BrokerState,
     ClusterState,
     GroupState,

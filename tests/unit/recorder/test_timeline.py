@@ -8,7 +8,8 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.recordings import KILL, a_kill_and_a_pause, at, beats, every, state
-from threebrokers.kafka.state import Action, GroupState, MemberState
+from threebrokers.cluster.actions import Action
+from threebrokers.kafka.state import GroupState, MemberState
 from threebrokers.recorder import Recording, svg
 from threebrokers.recorder.data import Burst, Flow, Mark, Missed, RecordingData
 from threebrokers.recorder.gaps import Gap

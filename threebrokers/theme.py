@@ -1,0 +1,76 @@
+"""Signs, words and colours of all pictures and tables. No colour ever stands without the other two.
+
+The colours of brokers are Okabe and Ito's, told apart by every kind of colour vision. They mean brokers 1, 2
+and 3 and nothing else. Style sheets have the same colours as custom properties (`--tb-…`).
+"""
+
+from typing import NamedTuple
+
+INK, PAPER = "#1f2328", "#ffffff"
+SOFT = "#59636e"  # words and borders that matter less
+RULE = "#d1d9e0"  # thin lines
+GREY, LIGHT, LIGHTEST = "#8a8f98", "#cdd3da", "#f3f4f6"
+SKY, SKY_TINT = "#56b4e9", "#ddf0fb"  # where somebody reads, or writes with the keyboard
+YELLOW, YELLOW_TINT = "#f0e442", "#f6eb90"  # what has just changed, or is not whole
+
+
+class BrokerColour(NamedTuple):
+    """The colour of a broker, a light tint of it, and the ink that is easier to read on the colour."""
+
+    strong: str
+    tint: str
+    ink: str
+
+
+BROKERS = {
+    1: BrokerColour("#0072b2", "#d9ebf5", "#ffffff"),
+    2: BrokerColour("#d55e00", "#fbe7d9", "#000000"),
+    3: BrokerColour("#009e73", "#d9f2eb", "#000000"),
+}
+OTHER_BROKER = BrokerColour("#cc79a7", "#f7e9f1", "#000000")
+
+
+def broker_colour(number: int) -> BrokerColour:
+    """Return the colour of the broker with this number."""
+    return BROKERS.get(number, OTHER_BROKER)
+
+
+class Look(NamedTuple):
+    """How something is shown: its sign, its word and its colour."""
+
+    sign: str
+    word: str
+    colour: str
+
+    def __str__(self) -> str:
+        return f"{self.sign} {self.word}"
+
+
+# Verdicts.
+GOOD = Look("✓", "solved", "#1a7f37")
+BAD = Look("✗", "not yet", "#d1242f")
+OPEN = Look("○", "open", GREY)
+WARNING = Look("⚠", "look here", "#9a6700")
+
+# A broker, by the state that a look at the cluster finds.
+STATES = {
+    "up": Look("●", "up", SOFT),
+    "down": Look("✕", "down", BAD.colour),
+    "paused": Look("❚❚", "paused", BAD.colour),
+    "unknown": Look("?", "silent", SOFT),
+}
+# What a broker is to one partition. Who leads or is in sync has the broker's own colour.
+REPLICAS = {
+    "leader": Look("★", "leader", INK),
+    "sync": Look("✓", "in sync", INK),
+    "late": Look("…", "behind", SOFT),
+    "claim": Look("⚑", "claims", BAD.colour),
+    "none": Look("–", "", SOFT),
+}
+NO_LEADER = Look("✕", "no leader", BAD.colour)
+QUORUM_LEADER = Look("♛", "leads the quorum", INK)
+
+
+def state_look(state: str) -> Look:
+    """Return how a broker in this state is shown; in one that is not known, as if it were silent."""
+    return STATES.get(state, STATES["unknown"])
