@@ -50,7 +50,7 @@ def claim(home: Path) -> Ports:
                 write_whole(book, json.dumps(claims, indent=1).encode())
                 return _block(block)
     raise LabError(
-        "No nine free ports were found between 11092 and 13984: `threebrokers doctor` shows who uses them."
+        "No nine free ports were found between 11092 and 13984", "`threebrokers doctor` shows who uses them"
     )
 
 
@@ -83,8 +83,9 @@ def wait_free(broker: int, wanted: Mapping[str, int]) -> None:
     for name, port in wanted.items():
         if not quiet_wait(functools.partial(is_free, port), FREE_SECONDS):
             raise LabError(
-                f"Port {port} ({name} of broker {broker}) is used by another program: end it "
-                "(`threebrokers doctor` names it), or move all brokers with `threebrokers down` and `up`."
+                f"Port {port} ({name} of broker {broker}) is used by another program",
+                "end it (`threebrokers doctor` names it), "
+                "or move all brokers with `threebrokers down` and `up`",
             )
 
 
@@ -106,8 +107,8 @@ def _own_folder() -> Path:
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
         raise LabError(
-            f"{folder} is not a folder that you alone may write to, so it is not used: have it deleted, "
-            "or set TMPDIR to a folder of your own."
+            f"{folder} is not a folder that you alone may write to, so it is not used",
+            "have it deleted, or set TMPDIR to a folder of your own",
         )
     return folder
 

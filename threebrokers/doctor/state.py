@@ -57,7 +57,7 @@ def look_at_links(engine: Engine) -> Finding:
     try:
         faults = engine.faults()
     except LabError as fault:
-        return Finding("links", False, str(fault).partition(":")[0], "`threebrokers up` starts it again")
+        return Finding("links", False, fault.what, "`threebrokers up` starts it again")
     if not faults:
         return Finding("links", True, "all are healthy")
     told = "; ".join(f"{fault.effect} at broker {fault.broker}, {fault.words}" for fault in faults)

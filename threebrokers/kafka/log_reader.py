@@ -67,8 +67,8 @@ def read_log(
                 heard = time.monotonic()
             elif time.monotonic() - heard > ANSWER_SECONDS:
                 raise LabError(
-                    f"Topic '{topic}' could not be read to its end (partitions {sorted(missing)}): "
-                    "see with `threebrokers status` whether all brokers are up."
+                    f"Topic '{topic}' could not be read to its end (partitions {sorted(missing)})",
+                    "see with `threebrokers status` whether all brokers are up",
                 )
             for message in messages:
                 _take(message, missing, records)

@@ -48,7 +48,7 @@ class Recorder(Recording):
     def data(self) -> RecordingData:
         """What was recorded so far, as one plain value. Raises LabError before the beginning."""
         if self._began is None:
-            raise LabError("This recording has not begun: write `with lab.record() as recording:`.")
+            raise LabError("This recording has not begun", "write `with lab.record() as recording:`")
         return self._whole or RecordingData(
             began=self._began,
             ended=round(clock.now(), 3),
@@ -69,7 +69,7 @@ class Recorder(Recording):
 
     def __enter__(self) -> Self:
         if self._began is not None:
-            raise LabError("This recording has begun before: make a new one with `lab.record()`.")
+            raise LabError("This recording has begun before", "make a new one with `lab.record()`")
         self._began = round(clock.now(), 3)
         observer = Observer(
             self._cluster.looker(), self._watched, self._members, every=EVERY_SECONDS, missed=self._miss

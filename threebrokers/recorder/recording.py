@@ -73,7 +73,7 @@ class Recording:
         wanted = {"client": client, "topic": topic, "partition": partition}
         wanted = {name: value for name, value in wanted.items() if value is not None}
         if kind not in (*KINDS, "leader", "quorum"):
-            raise LabError(f"A recording knows no {kind!r}: it knows {', '.join(KINDS)}, leader, quorum.")
+            raise LabError(f"A recording knows no {kind!r}", f"it knows {', '.join(KINDS)}, leader, quorum")
         found = silences(self.data, [kind]) if kind in KINDS else leaderless(self.data)
         fitting = [
             gap
@@ -87,8 +87,8 @@ class Recording:
         if not fitting:
             when = f" between {after.kind}({after.broker}) and the next action" if after else ""
             raise LabError(
-                f"Fewer than two records were {kind}{when}, so there is nothing to measure: "
-                "see with recording.show() what the recording holds."
+                f"Fewer than two records were {kind}{when}, so there is nothing to measure",
+                "see with recording.show() what the recording holds",
             )
         return max(fitting, key=lambda gap: gap.seconds)
 
@@ -109,7 +109,7 @@ class Recording:
             write_whole(target, file.dumps(self.data, self.gaps()).encode())
         except OSError as fault:
             raise LabError(
-                f"The recording cannot be written to {target} ({fault.strerror}): choose another file."
+                f"The recording cannot be written to {target} ({fault.strerror})", "choose another file"
             ) from fault
         return target
 
@@ -122,8 +122,8 @@ class Recording:
             raise LabError(f"The recording {path} cannot be read ({fault.strerror}).") from fault
         except (ValueError, KeyError, TypeError, IndexError) as fault:
             raise LabError(
-                f"The file {path} is no recording of this course ({fault}): "
-                "choose one that recording.save() wrote."
+                f"The file {path} is no recording of this course ({fault})",
+                "choose one that recording.save() wrote",
             ) from fault
         return cls(data)
 
