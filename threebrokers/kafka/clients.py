@@ -8,14 +8,9 @@ from typing import Any, TypeVar
 import confluent_kafka
 
 from threebrokers.files import set_aside
+from threebrokers.kafka import client_settings
 from threebrokers.notebook import running_cell
 
-# A lab's brokers come and go within seconds, so its clients look again soon.
-SHARED: dict[str, Any] = {
-    "broker.address.family": "v4",
-    "reconnect.backoff.ms": 50,
-    "reconnect.backoff.max.ms": 500,
-}
 CONSUMER: dict[str, Any] = {"session.timeout.ms": 6000}
 
 
@@ -62,7 +57,7 @@ class Clients:
     """The clients made in this kernel. A cell that runs again has its earlier clients closed first."""
 
     def __init__(self, bootstrap: str, logs: Path) -> None:
-        self._filled = {**SHARED, "bootstrap.servers": bootstrap, "logger": _client_log(logs)}
+        self._filled = client_settings.shared(bootstrap, _client_log(logs))
         self._made: list[tuple[tuple[str, int], LabProducer | LabConsumer]] = []
         self._listeners: list[Listener] = []
 
