@@ -6,21 +6,55 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import confluent_kafka
+from confluent_kafka import KafkaError, Message
 
 from threebrokers.files import set_aside
 from threebrokers.kafka import client_settings
+from threebrokers.kafka.interceptors import ConsumerInterceptor, ProducerInterceptor, ProducerRecord
 from threebrokers.notebook import running_cell
 
+# The names of produce()'s arguments after topic, value and key.
+PLACES = ("partition", "callback", "on_delivery", "timestamp", "headers")
 CONSUMER: dict[str, Any] = {"session.timeout.ms": 6000}
 
 
 class LabProducer(confluent_kafka.Producer):
-    """confluent-kafka's Producer; `config` is what the learner passed."""
+    """confluent-kafka's Producer; `config` is what the learner passed, `interceptors` see its records."""
 
     def __init__(self, config: Mapping[str, Any], filled: Mapping[str, Any]) -> None:
         super().__init__({**filled, **config})
         self.config = dict(config)
+        self.interceptors: list[ProducerInterceptor] = []
         self.flushed: float | None = None
+
+    def produce(self, topic: str, value: Any = None, key: Any = None, *places: Any, **named: Any) -> None:
+        """Produce as confluent-kafka does."""
+        if not self.interceptors:
+            super().produce(topic, value, key, *places, **named)
+            return
+        # One that comes or goes before the report is there changes nothing for this record.
+        interceptors = tuple(self.interceptors)
+        more = named | dict(zip(PLACES, places, strict=False))
+        given = more.pop("callback", None), more.pop("on_delivery", None), self.config.get("on_delivery")
+        own: Report | None = next((report for report in given if report is not None), None)
+        record = ProducerRecord(topic, value, key, more)
+        for interceptor in interceptors:
+            interceptor.on_send(record)
+
+        def report(error: KafkaError | None, message: Message) -> None:
+            for interceptor in interceptors:
+                interceptor.on_acknowledgement(record, error, message)
+            if own is not None:
+                own(error, message)
+
+        try:
+            super().produce(record.topic, record.value, record.key, on_delivery=report, **record.more)
+        except BaseException as fault:
+            for interceptor in interceptors:
+                interceptor.on_refused(record, fault)
+            raise
+        for interceptor in interceptors:
+            interceptor.on_sent(record)
 
     def flush(self, timeout: float = -1) -> int:
         """Flush as confluent-kafka does, and keep in `flushed` how long (s) it was allowed to take."""
@@ -29,12 +63,31 @@ class LabProducer(confluent_kafka.Producer):
 
 
 class LabConsumer(confluent_kafka.Consumer):
-    """confluent-kafka's Consumer; `config` is what the learner passed, `subscribed` the topics now."""
+    """confluent-kafka's Consumer; `config` is what the learner passed, `subscribed` the topics now.
+
+    `interceptors` see what it returns.
+    """
 
     def __init__(self, config: Mapping[str, Any], filled: Mapping[str, Any]) -> None:
         super().__init__({**filled, **config})
         self.config = dict(config)
+        self.interceptors: list[ConsumerInterceptor] = []
         self.subscribed: tuple[str, ...] = ()
+
+    def poll(self, timeout: float = -1) -> Message | None:
+        """Poll as confluent-kafka does."""
+        message: Message | None = super().poll(timeout)
+        if message is not None:
+            for interceptor in tuple(self.interceptors):
+                interceptor.on_consume((message,))
+        return message
+
+    def consume(self, num_messages: int = 1, timeout: float = -1) -> list[Message]:
+        """Consume as confluent-kafka does."""
+        messages: list[Message] = super().consume(num_messages, timeout)
+        for interceptor in tuple(self.interceptors):
+            interceptor.on_consume(messages)
+        return messages
 
     def subscribe(self, topics: list[str], *listeners: Any, **named: Any) -> None:
         """Subscribe as confluent-kafka does."""
@@ -47,10 +100,15 @@ class LabConsumer(confluent_kafka.Consumer):
         self.subscribed = ()
 
 
+Report = Callable[[KafkaError | None, Message], Any]
 C = TypeVar("C", LabProducer, LabConsumer)
-MakeProducer = Callable[[Mapping[str, Any], Mapping[str, Any]], LabProducer]
 Listener = Callable[[LabProducer | LabConsumer], Callable[[], None]]
-MakeConsumer = Callable[[Mapping[str, Any], Mapping[str, Any]], LabConsumer]
+
+
+# What Jupyter shows of a method is what confluent-kafka says of it.
+LabProducer.produce.__doc__ = confluent_kafka.Producer.produce.__doc__
+LabConsumer.poll.__doc__ = confluent_kafka.Consumer.poll.__doc__
+LabConsumer.consume.__doc__ = confluent_kafka.Consumer.consume.__doc__
 
 
 class Clients:
@@ -61,19 +119,17 @@ class Clients:
         self._made: list[tuple[tuple[str, int], LabProducer | LabConsumer]] = []
         self._listeners: list[Listener] = []
 
-    def producer(
-        self, config: Mapping[str, Any] | None = None, make: MakeProducer = LabProducer
-    ) -> LabProducer:
+    def producer(self, config: Mapping[str, Any] | None = None) -> LabProducer:
         """Make a producer. Raises KafkaException or TypeError for a setting that does not exist."""
         self._replace()
-        return self._keep(make(config or {}, self._filled))
+        return self._keep(LabProducer(config or {}, self._filled))
 
-    def consumer(self, config: Mapping[str, Any], make: MakeConsumer = LabConsumer) -> LabConsumer:
+    def consumer(self, config: Mapping[str, Any]) -> LabConsumer:
         """Make a consumer. Raises KafkaException or TypeError for a setting that does not exist."""
         # The new group protocol keeps its session on the broker and refuses this setting.
         own = {} if config.get("group.protocol") == "consumer" else CONSUMER
         self._replace()
-        return self._keep(make(config, {**self._filled, **own}))
+        return self._keep(LabConsumer(config, {**self._filled, **own}))
 
     def made(self, kind: type[C]) -> list[C]:
         """Return the clients of one kind that are still open as far as this kernel knows, oldest first."""
