@@ -10,12 +10,14 @@ from confluent_kafka import KafkaError, Message
 
 from threebrokers.files import set_aside
 from threebrokers.kafka import client_settings
-from threebrokers.kafka.interceptors import ConsumerInterceptor, ProducerInterceptor, ProducerRecord
+from threebrokers.kafka.interceptors import ConsumerInterceptor, Delivery, ProducerInterceptor, ProducerRecord
 from threebrokers.notebook import running_cell
 
 # The names of produce()'s arguments after topic, value and key.
 PLACES = ("partition", "callback", "on_delivery", "timestamp", "headers")
 CONSUMER: dict[str, Any] = {"session.timeout.ms": 6000}
+
+Report = Callable[[KafkaError | None, Message], Any]
 
 
 class LabProducer(confluent_kafka.Producer):
@@ -26,40 +28,48 @@ class LabProducer(confluent_kafka.Producer):
         self.config = dict(config)
         self.interceptors: list[ProducerInterceptor] = []
         self.flushed: float | None = None
+        self._last: tuple[Report | None, list[Delivery], Report] | None = None
 
-    def produce(self, topic: str, value: Any = None, key: Any = None, *places: Any, **named: Any) -> None:
+    def produce(self, topic: str, value: Any = None, key: Any = None, *places: Any, **more: Any) -> None:
         """Produce as confluent-kafka does."""
         if not self.interceptors:
-            super().produce(topic, value, key, *places, **named)
+            super().produce(topic, value, key, *places, **more)
             return
-        # One that comes or goes before the report is there changes nothing for this record.
-        interceptors = tuple(self.interceptors)
-        more = named | dict(zip(PLACES, places, strict=False))
-        given = more.pop("callback", None), more.pop("on_delivery", None), self.config.get("on_delivery")
-        own: Report | None = next((report for report in given if report is not None), None)
+        if places:
+            more.update(zip(PLACES, places, strict=False))
+        callback, report = more.pop("callback", None), more.pop("on_delivery", None)
         record = ProducerRecord(topic, value, key, more)
-        for interceptor in interceptors:
-            interceptor.on_send(record)
-
-        def report(error: KafkaError | None, message: Message) -> None:
-            for interceptor in interceptors:
-                interceptor.on_acknowledgement(record, error, message)
-            if own is not None:
-                own(error, message)
-
+        heard = [interceptor.on_send(record) for interceptor in self.interceptors]
+        report = self._report(heard, report if callback is None else callback)
         try:
             super().produce(record.topic, record.value, record.key, on_delivery=report, **record.more)
         except BaseException as fault:
-            for interceptor in interceptors:
-                interceptor.on_refused(record, fault)
+            for delivery in heard:
+                delivery.on_refused(record, fault)
             raise
-        for interceptor in interceptors:
-            interceptor.on_sent(record)
+        for delivery in heard:
+            delivery.on_sent(record)
 
     def flush(self, timeout: float = -1) -> int:
         """Flush as confluent-kafka does, and keep in `flushed` how long (s) it was allowed to take."""
         self.flushed = timeout
         return int(super().flush(timeout))
+
+    def _report(self, heard: list[Delivery], theirs: Report | None) -> Report:
+        """Return what tells a delivery report to these and then to the program's function."""
+        # Most programs pass the same function again and again, and a function for each record is not cheap.
+        last = self._last
+        if last is None or last[0] is not theirs or last[1] != heard:
+            own: Report | None = self.config.get("on_delivery") if theirs is None else theirs
+
+            def report(error: KafkaError | None, message: Message) -> None:
+                for delivery in heard:
+                    delivery.on_acknowledgement(error, message)
+                if own is not None:
+                    own(error, message)
+
+            self._last = last = theirs, heard, report
+        return last[2]
 
 
 class LabConsumer(confluent_kafka.Consumer):
@@ -78,14 +88,14 @@ class LabConsumer(confluent_kafka.Consumer):
         """Poll as confluent-kafka does."""
         message: Message | None = super().poll(timeout)
         if message is not None:
-            for interceptor in tuple(self.interceptors):
+            for interceptor in self.interceptors:
                 interceptor.on_consume((message,))
         return message
 
     def consume(self, num_messages: int = 1, timeout: float = -1) -> list[Message]:
         """Consume as confluent-kafka does."""
         messages: list[Message] = super().consume(num_messages, timeout)
-        for interceptor in tuple(self.interceptors):
+        for interceptor in self.interceptors:
             interceptor.on_consume(messages)
         return messages
 
@@ -100,7 +110,6 @@ class LabConsumer(confluent_kafka.Consumer):
         self.subscribed = ()
 
 
-Report = Callable[[KafkaError | None, Message], Any]
 C = TypeVar("C", LabProducer, LabConsumer)
 Listener = Callable[[LabProducer | LabConsumer], Callable[[], None]]
 

@@ -17,11 +17,8 @@ class ProducerRecord:
     more: dict[str, Any]
 
 
-class ProducerInterceptor:
-    """Sees every record of a producer; each method is called in the order of the producer's list."""
-
-    def on_send(self, record: ProducerRecord) -> None:
-        """See a record before the client gets it; what is changed in it is sent so."""
+class Delivery:
+    """Hears what becomes of a record."""
 
     def on_sent(self, record: ProducerRecord) -> None:
         """Hear that the client has taken the record, and will send it."""
@@ -29,8 +26,19 @@ class ProducerInterceptor:
     def on_refused(self, record: ProducerRecord, fault: BaseException) -> None:
         """Hear that produce() has raised this: the client has not taken the record."""
 
-    def on_acknowledgement(self, record: ProducerRecord, error: KafkaError | None, message: Message) -> None:
-        """Hear what the delivery report says, just before the program hears it."""
+    def on_acknowledgement(self, error: KafkaError | None, message: Message) -> None:
+        """Hear the delivery report, just before the program hears it."""
+
+
+class ProducerInterceptor:
+    """Sees every record of a producer."""
+
+    def on_send(self, record: ProducerRecord) -> Delivery:
+        """See a record before the client gets it; what is changed in it is sent so.
+
+        Returns who hears what becomes of this record: one object for all of them costs least.
+        """
+        raise NotImplementedError
 
 
 class ConsumerInterceptor:
@@ -38,3 +46,4 @@ class ConsumerInterceptor:
 
     def on_consume(self, messages: Sequence[Message]) -> None:
         """See what poll() or consume() returns, just before the program gets it; errors are among them."""
+        raise NotImplementedError

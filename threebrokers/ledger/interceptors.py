@@ -6,7 +6,7 @@ from typing import Any, TypeGuard
 from confluent_kafka import KafkaError, KafkaException, Message
 
 from threebrokers.kafka.clients import LabProducer
-from threebrokers.kafka.interceptors import ConsumerInterceptor, ProducerInterceptor, ProducerRecord
+from threebrokers.kafka.interceptors import ConsumerInterceptor, Delivery, ProducerInterceptor, ProducerRecord
 from threebrokers.ledger.journal import Book, Number
 
 HEADER = "ledger-number"
@@ -38,34 +38,39 @@ class NumberedProducer(ProducerInterceptor):
 
     def __init__(self, book: Book) -> None:
         self._book, self._number, self._sequence = book, book.enlist("producer"), 0
-        self._on_the_way: dict[ProducerRecord, Number] = {}
 
-    def on_send(self, record: ProducerRecord) -> None:
+    def on_send(self, record: ProducerRecord) -> Delivery:
         """Number the record."""
         headers = record.more.get("headers") or []
         headers = [*(headers.items() if isinstance(headers, Mapping) else headers)]
         number = Number(self._number, self._sequence)
         self._sequence += 1
         record.more["headers"] = [*headers, (HEADER, stamp(self._book.run, number))]
-        self._on_the_way[record] = number
         self._book.note("attempted", number, record.topic)
+        return _Numbered(self._book, number, record.topic)
+
+
+class _Numbered(Delivery):
+    """One numbered record on its way."""
+
+    def __init__(self, book: Book, number: Number, topic: str) -> None:
+        self._book, self._number, self._topic = book, number, topic
 
     def on_refused(self, record: ProducerRecord, fault: BaseException) -> None:
-        """Note it: a full queue or a wrong argument is refused, all else has failed."""
-        number = self._on_the_way.pop(record)
         if isinstance(fault, KafkaException):
-            self._book.note("failed", number, record.topic, reason=fault.args[0].name())
-        else:
-            self._book.note("refused", number, record.topic)
+            self._failed(fault.args[0])
+        else:  # a full queue, or a wrong argument: the client has not taken it
+            self._book.note("refused", self._number, self._topic)
 
-    def on_acknowledgement(self, record: ProducerRecord, error: KafkaError | None, message: Message) -> None:
-        """Note what the delivery report says."""
-        number = self._on_the_way.pop(record)
+    def on_acknowledgement(self, error: KafkaError | None, message: Message) -> None:
         if error is None:
             place = message.partition(), _offset(message)
-            self._book.note("acknowledged", number, record.topic, *place)
+            self._book.note("acknowledged", self._number, self._topic, *place)
         else:
-            self._book.note("failed", number, record.topic, reason=error.name())
+            self._failed(error)
+
+    def _failed(self, error: KafkaError) -> None:
+        self._book.note("failed", self._number, self._topic, reason=error.name())
 
 
 class NotedConsumer(ConsumerInterceptor):

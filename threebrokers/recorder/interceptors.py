@@ -8,7 +8,7 @@ from confluent_kafka import KafkaError, Message
 
 from threebrokers import clock
 from threebrokers.kafka.clients import LabConsumer, LabProducer
-from threebrokers.kafka.interceptors import ConsumerInterceptor, ProducerInterceptor, ProducerRecord
+from threebrokers.kafka.interceptors import ConsumerInterceptor, Delivery, ProducerInterceptor, ProducerRecord
 from threebrokers.recorder.counters import Notes, Tally
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ class Tallies(dict[tuple[str | None, int | None], Tally]):
         return self[place]
 
 
-class CountedProducer(ProducerInterceptor):
+class CountedProducer(ProducerInterceptor, Delivery):
     """Counts what a producer sends, and what its delivery reports say."""
 
     def __init__(self, name: Callable[[], str], notes: Notes) -> None:
@@ -34,11 +34,15 @@ class CountedProducer(ProducerInterceptor):
             Tallies(notes, name, kind) for kind in ("sent", "acknowledged", "failed")
         )
 
+    def on_send(self, record: ProducerRecord) -> Delivery:
+        """Hear all that becomes of it."""
+        return self
+
     def on_sent(self, record: ProducerRecord) -> None:
         """Count a record that the client has taken."""
         self._sent[record.topic, record.more.get("partition")].add(clock.now())
 
-    def on_acknowledgement(self, record: ProducerRecord, error: KafkaError | None, message: Message) -> None:
+    def on_acknowledgement(self, error: KafkaError | None, message: Message) -> None:
         """Count a delivery report."""
         told = self._acknowledged if error is None else self._failed
         told[message.topic(), message.partition()].add(clock.now())
