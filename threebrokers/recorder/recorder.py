@@ -17,7 +17,6 @@ from threebrokers.kafka.clients import Clients, LabConsumer, LabProducer
 from threebrokers.kafka.state import Action, ClusterState
 from threebrokers.recorder.counters import Notes
 from threebrokers.recorder.data import Mark, Missed, RecordingData
-from threebrokers.recorder.file import thin
 from threebrokers.recorder.interceptors import listen
 from threebrokers.recorder.recording import Recording
 from threebrokers.waiting import quiet_wait
@@ -104,7 +103,7 @@ class Recorder(Recording):
         return self._groups or sorted({str(name) for name in named if name})
 
     def _look(self, sight: ClusterState) -> None:
-        self._sights.append(thin(sight, self._sights[-1] if self._sights else None))
+        self._sights.append(sight)
 
     def _miss(self, words: str) -> None:
         now, since = round(clock.now(), 3), self._sights[-1].at if self._sights else self._began or 0.0

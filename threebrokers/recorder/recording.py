@@ -103,10 +103,10 @@ class Recording:
         return replay(self.sights, self.actions)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the recording to a file of JSON and return its path. Raises LabError."""
+        """Write the recording to a file, for example `kill.json.gz`, and return its path. Raises LabError."""
         target = Path(path)
         try:
-            write_whole(target, file.dumps(self.data, self.gaps()).encode())
+            write_whole(target, file.dumps(self.data, self.gaps()))
         except OSError as fault:
             raise LabError(
                 f"The recording cannot be written to {target} ({fault.strerror})", "choose another file"
@@ -117,10 +117,10 @@ class Recording:
     def load(cls, path: str | os.PathLike[str]) -> "Recording":
         """Read a recording that was saved. Raises LabError if the file is not there, or is no recording."""
         try:
-            data = file.loads(Path(path).read_text("utf-8"))
+            data = file.loads(Path(path).read_bytes())
         except OSError as fault:
             raise LabError(f"The recording {path} cannot be read ({fault.strerror}).") from fault
-        except (ValueError, KeyError, TypeError, IndexError) as fault:
+        except ValueError as fault:
             raise LabError(
                 f"The file {path} is no recording of this course ({fault})",
                 "choose one that recording.save() wrote",
