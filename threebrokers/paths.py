@@ -44,7 +44,7 @@ def _folder(path: str | Path, variable: str) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
         raise LabError(
-            f"The folder {folder} cannot be made ({fault.strerror}): "
-            f"set {variable} to a folder that you may write to."
+            f"The folder {folder} cannot be made ({fault.strerror})",
+            f"set {variable} to a folder that you may write to",
         ) from fault
     return folder

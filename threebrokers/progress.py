@@ -1,14 +1,15 @@
 """Which exercises this bench's learner has solved, and how the predictions went."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from filelock import Timeout
 
-from threebrokers import store
+from threebrokers.paths import home
+from threebrokers.store import JsonFile
+
+LOCK_SECONDS = 5
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ def record(number: str, solved: bool) -> None:
     try:
         with _exercises() as known:
             if solved and not known.get(number):
-                known[number] = datetime.now(UTC).isoformat(timespec="seconds")
+                known[number] = datetime.now(UTC).replace(microsecond=0)
             known.setdefault(number, None)
     except (OSError, Timeout):
         return
@@ -42,7 +43,7 @@ def record(number: str, solved: bool) -> None:
 def solved() -> dict[str, datetime]:
     """Return when (UTC) each solved exercise was solved first, by number."""
     with _exercises() as known:
-        return {number: datetime.fromisoformat(when) for number, when in known.items() if when}
+        return {number: when for number, when in known.items() if when}
 
 
 def tried() -> set[str]:
@@ -55,7 +56,7 @@ def record_guess(name: str, guess: Guess) -> None:
     """Remember how the first prediction for a question ("4.a") went; what cannot be written is forgotten."""
     try:
         with _guesses() as known:
-            known.setdefault(name, {"answer": guess.answer, "truth": guess.truth})
+            known.setdefault(name, guess)
     except (OSError, Timeout):
         return
 
@@ -63,20 +64,15 @@ def record_guess(name: str, guess: Guess) -> None:
 def guesses() -> dict[str, Guess]:
     """Return the first prediction for each question that was answered, by the question's name."""
     with _guesses() as known:
-        return {name: Guess(**told) for name, told in known.items()}
+        return dict(known)
 
 
-@contextmanager
-def _exercises() -> Iterator[dict[str, Any]]:
-    def look(known: dict[str, Any]) -> None:
-        for when in known.values():
-            _ = when is None or datetime.fromisoformat(when)
-
-    with store.opened("progress", look) as known:
-        yield known
+def _exercises() -> AbstractContextManager[dict[str, datetime | None]]:
+    """Yield when each exercise that was tried has been solved; what the caller changes in it is kept."""
+    file = JsonFile[dict[str, datetime | None]](home() / "progress.json", dict[str, datetime | None])
+    return file.changed(dict, LOCK_SECONDS)
 
 
-@contextmanager
-def _guesses() -> Iterator[dict[str, Any]]:
-    with store.opened("predictions", lambda known: [Guess(**told) for told in known.values()]) as known:
-        yield known
+def _guesses() -> AbstractContextManager[dict[str, Guess]]:
+    file = JsonFile[dict[str, Guess]](home() / "predictions.json", dict[str, Guess])
+    return file.changed(dict, LOCK_SECONDS)

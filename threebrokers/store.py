@@ -1,46 +1,73 @@
-"""Small files of JSON in the bench's home, which several notebooks may read and write at once."""
+"""Small files of JSON that several notebooks and commands may read and write at once."""
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from filelock import FileLock
+import msgspec
 
 from threebrokers.files import free_name, write_whole
-from threebrokers.paths import home
 
-LOCK_SECONDS = 5
-
-
-@contextmanager
-def opened(name: str, look: Callable[[dict[str, Any]], object]) -> Iterator[dict[str, Any]]:
-    """Yield what is kept under a name; if the block changes it, it is written whole.
-
-    `look` goes through the content and raises ValueError, TypeError, KeyError or AttributeError if it is
-    not what it should be: then the file is kept under another name and the content is empty.
-    Raises OSError, or filelock's Timeout after 5 s.
-    """
-    path = home() / f"{name}.json"
-    with FileLock(path.with_suffix(".lock"), timeout=LOCK_SECONDS):
-        before = _read(path, look)
-        content = deepcopy(before)
-        yield content
-        if content != before:
-            write_whole(path, json.dumps(content, indent=1, sort_keys=True).encode())
+T = TypeVar("T")
 
 
-def _read(path: Path, look: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_bytes())
-        if not isinstance(content, dict):
-            raise ValueError("not an object")
-        look(content)
-    except FileNotFoundError:
-        return {}
-    except (ValueError, TypeError, KeyError, AttributeError):
-        path.replace(free_name(path, "damaged"))
-        return {}
-    return content
+@dataclass(frozen=True)
+class JsonFile(Generic[T]):
+    """A file whose content is JSON of one type: dataclasses, dictionaries and lists of plain values."""
+
+    path: Path
+    type: Any  # type[T] has no place for dict[str, int]
+
+    def read(self) -> T | None:
+        """Return the content; None if there is no file, or it holds something else. Nobody is waited for."""
+        try:
+            return self._decoded(self.path.read_bytes())
+        except (OSError, ValueError):
+            return None
+
+    def write(self, content: T) -> None:
+        """Write the file whole: a reader sees the old content or the new. Raises OSError."""
+        text = msgspec.json.format(msgspec.json.encode(content), indent=1)
+        write_whole(self.path, text + b"\n")
+
+    @contextmanager
+    def locked(self, within: float) -> Iterator[None]:
+        """Let one process at a time into the block. Raises filelock's Timeout after `within` seconds."""
+        from filelock import FileLock  # who only looks locks nothing
+
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(self.path.with_suffix(".lock"), timeout=within):
+            yield
+
+    @contextmanager
+    def changed(self, empty: Callable[[], T], within: float) -> Iterator[T]:
+        """Yield the content under the lock, or an empty one; if the block changes it, it is written.
+
+        A file that holds something else is kept beside, as `progress.damaged.json`. Raises OSError, or
+        filelock's Timeout after `within` seconds.
+        """
+        with self.locked(within):
+            before = self._kept(empty)
+            content = deepcopy(before)
+            yield content
+            if content != before:
+                self.write(content)
+
+    def _kept(self, empty: Callable[[], T]) -> T:
+        try:
+            return self._decoded(self.path.read_bytes())
+        except FileNotFoundError:
+            return empty()
+        except ValueError:
+            self.path.replace(free_name(self.path, "damaged"))
+            return empty()
+
+    def _decoded(self, text: bytes) -> T:
+        try:
+            content: T = msgspec.json.decode(text, type=self.type)
+        except msgspec.MsgspecError as fault:
+            raise ValueError(f"{self.path} is damaged ({fault})") from fault
+        return content

@@ -73,13 +73,13 @@ def wait_until(look: Callable[[], T | None], *, what: str, within: float, otherw
     """Return the first true value of `look()`.
 
     Looks again until then, for at most `within` seconds, and shows in a notebook what it waits for.
-    Raises LabError, which ends with `otherwise` (what to do), if it does not come.
+    Raises LabError, with `otherwise` as its next step, if it does not come.
     """
     with shown(what, within):
         for found in poll(look, within):
             if found:
                 return found
-    raise LabError(f"Waited {within:g} s for {what}, and it did not come: {otherwise}")
+    raise LabError(f"Waited {within:g} s for {what}, and it did not come", otherwise)
 
 
 def quiet_wait(look: Callable[[], Any], within: float) -> bool:

@@ -12,7 +12,8 @@ from confluent_kafka import Producer
 from threebrokers.cluster import Cluster, links, state_file, topics
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import LabError
-from threebrokers.kafka.log_reader import SILENCE, read_log
+from threebrokers.kafka.client_settings import SILENCE
+from threebrokers.kafka.log_reader import read_log
 from threebrokers.waiting import quiet_wait
 
 TOPIC = "linked"

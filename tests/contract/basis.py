@@ -8,7 +8,7 @@ from confluent_kafka import KafkaException, Producer
 
 from threebrokers.cluster import Cluster, topics
 from threebrokers.cluster.settings import BROKERS
-from threebrokers.kafka.log_reader import SILENCE
+from threebrokers.kafka.client_settings import SILENCE
 from threebrokers.kafka.state import ClusterState, PartitionState
 from threebrokers.waiting import poll, quiet_wait
 

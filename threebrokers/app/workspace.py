@@ -1,16 +1,13 @@
 """The learner's own copies of the labs, in work/: handed out once, never overwritten."""
 
 import hashlib
-import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
-
-from filelock import FileLock
 
 from threebrokers.errors import LabError
 from threebrokers.files import free_name, write_whole
 from threebrokers.paths import repo
+from threebrokers.store import JsonFile
 
 LOCK_SECONDS = 10
 
@@ -88,22 +85,14 @@ def _hand_out(source: Path, given: dict[str, str]) -> list[str]:
     return [f"Lab {name} has a newer version: it lies beside yours as work/{beside.name}."]
 
 
-@contextmanager
-def _handed_out() -> Iterator[dict[str, str]]:
+def _handed_out() -> AbstractContextManager[dict[str, str]]:
     """Yield the hash of each file as it was last handed out, and keep what the caller changes in it.
 
     It tells a lab that the course has updated from one that the learner has edited.
     """
-    folder = repo() / "work"
-    folder.mkdir(exist_ok=True)
-    register = folder / ".handed_out.json"
-    with FileLock(register.with_suffix(".lock"), timeout=LOCK_SECONDS):
-        try:
-            given = dict(json.loads(register.read_bytes()))
-        except (FileNotFoundError, ValueError, TypeError):
-            given = {}  # then every file that differs is taken for the learner's own
-        yield given
-        write_whole(register, json.dumps(given, indent=1, sort_keys=True).encode())
+    # If it is damaged, every file that differs is taken for the learner's own.
+    file = JsonFile[dict[str, str]](repo() / "work" / ".handed_out.json", dict[str, str])
+    return file.changed(dict, LOCK_SECONDS)
 
 
 def _hash(content: bytes) -> str:

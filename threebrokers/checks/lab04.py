@@ -11,7 +11,7 @@ from threebrokers.kafka.state import ClusterState, GroupState
 from threebrokers.lab.exercise import NotYet, exercise
 from threebrokers.lab.lab import Lab
 from threebrokers.ledger import Ledger
-from threebrokers.ledger.clients import LedgerProducer
+from threebrokers.ledger.interceptors import is_numbered
 from threebrokers.recorder import Recording
 
 FAULTS = ("stop", "kill", "pause", "cut")
@@ -71,7 +71,7 @@ def judge_silences(recording: Recording, actions: Mapping[str, Action], silences
 def judge_transfers(lab: Lab, producer: object) -> None:
     """Raise NotYet unless every number is in 'transfers' and none was given up or lost."""
     topic = lab.topic("transfers")
-    if not isinstance(producer, LedgerProducer):
+    if not is_numbered(producer):
         raise NotYet(
             f"`producer` is {producer!r}",
             "it should be the producer that has sent the numbers",

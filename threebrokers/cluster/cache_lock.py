@@ -39,5 +39,5 @@ def faults_told(folder: Path) -> Iterator[None]:
         else:
             why, cure = fault.strerror or str(fault), "give yourself the right to write there"
         raise LabError(
-            f"Cannot write to {folder} ({why}): {cure}, or set THREEBROKERS_CACHE to another folder."
+            f"Cannot write to {folder} ({why})", f"{cure}, or set THREEBROKERS_CACHE to another folder"
         ) from fault

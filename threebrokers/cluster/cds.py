@@ -70,8 +70,8 @@ class _Training:
             run(self.java, self.tool, self.path, ["kafka.tools.StorageTool", *arguments])
         except subprocess.SubprocessError as fault:
             raise LabError(
-                f"Kafka's storage tool could not format a folder ({_last_words(fault)}): "
-                "run `threebrokers doctor` to check Java and the jars."
+                f"Kafka's storage tool could not format a folder ({_last_words(fault)})",
+                "run `threebrokers doctor` to check Java and the jars",
             ) from fault
         shutil.copytree(self.data, template)
 

@@ -245,11 +245,11 @@ class Cluster:
             found = self.state([topic]).topic(topic)
             if found is None or partition >= len(found.partitions):
                 raise LabError(
-                    f"There is no partition {partition} of a topic '{topic}': see kafka-topics --list."
+                    f"There is no partition {partition} of a topic '{topic}'", "see kafka-topics --list"
                 )
             broker = found.partitions[partition].leader
             if broker is None:
-                raise LabError(f"Partition {partition} of '{topic}' has no leader now: start its brokers.")
+                raise LabError(f"Partition {partition} of '{topic}' has no leader now", "start its brokers")
         self._known(broker)
         return self._engine.segments(topic, partition, broker)
 
@@ -266,7 +266,7 @@ class Cluster:
     def _addresses(self, brokers: Sequence[int]) -> str:
         addresses = self._engine.addresses()
         if not addresses:
-            raise LabError("No cluster has been started in this home yet: run `threebrokers up`.")
+            raise LabError("No cluster has been started in this home yet", "run `threebrokers up`")
         return ",".join(addresses[n]["CLIENT"] for n in brokers)
 
     def _wait_registered(self, wanted: set[int]) -> None:
@@ -315,4 +315,4 @@ class Cluster:
 
     def _known(self, broker: int) -> None:
         if broker not in BROKERS or isinstance(broker, bool):
-            raise LabError(f"There is no broker {broker!r} here: the brokers are 1, 2 and 3.")
+            raise LabError(f"There is no broker {broker!r} here", "the brokers are 1, 2 and 3")

@@ -23,7 +23,7 @@ FILE = repo() / "docker-compose.yml"
 STOP_SECONDS = 8
 # Memory changes slowly, and Docker takes some ms to count it.
 MEMORY_SECONDS = 1.0
-_ENDED = "Broker {0} is already down: start it with `start({0})`."
+_ENDED = "is already down", "start it with `start({0})`"
 
 
 class ComposeEngine:
@@ -104,7 +104,7 @@ class ComposeEngine:
         """Start one broker that is down. Raises LabError if its port is taken, or nothing was laid out."""
         with self._locked():
             if not self.addresses():
-                raise LabError("There is no cluster in this home yet: make one with `threebrokers up`.")
+                raise LabError("There is no cluster in this home yet", "make one with `threebrokers up`")
             found = self.containers.look().get(node)
             if found is None or found.state == "down":
                 return self._launch(node, found)
@@ -113,7 +113,7 @@ class ComposeEngine:
     def stop(self, node: int) -> float:
         """Shut one broker down cleanly: it hands its leaderships over first (killed after 8 s)."""
         with self._locked():
-            found, at = self._running(node, _ENDED), clock.now()
+            found, at = self._running(node, *_ENDED), clock.now()
             self.containers.stop(found, STOP_SECONDS)
             self._wait_gone(node)
         return at
@@ -121,25 +121,25 @@ class ComposeEngine:
     def kill(self, node: int) -> float:
         """End one broker with SIGKILL, as a power cut would."""
         with self._locked():
-            found, at = self._running(node, _ENDED), clock.now()
+            found, at = self._running(node, *_ENDED), clock.now()
             self.containers.kill(found)
             self._wait_gone(node)
         return at
 
     def pause(self, node: int) -> float:
         """Freeze one broker: the container is there and answers nobody."""
-        otherwise = "Broker {0} is not running, so it cannot be paused: start it first."
         with self._locked():
-            found, at = self._running(node, otherwise), clock.now()
+            found = self._running(node, "is not running, so it cannot be paused", "start it first")
+            at = clock.now()
             if found.state == "up":
                 self.containers.pause(found)
         return at
 
     def resume(self, node: int) -> float:
         """Let a paused broker go on."""
-        otherwise = "Broker {0} is not running, so it cannot be resumed: start it instead."
         with self._locked():
-            found, at = self._running(node, otherwise), clock.now()
+            found = self._running(node, "is not running, so it cannot be resumed", "start it instead")
+            at = clock.now()
             if found.state == "paused":
                 self.containers.resume(found)
         return at
@@ -189,8 +189,8 @@ class ComposeEngine:
             for n, told in self.processes().items():
                 if n in nodes and told.state == "down":
                     raise LabError(
-                        f"Broker {n} ended while it started: "
-                        f"run `threebrokers doctor`, or read {self.log(n)}."
+                        f"Broker {n} ended while it started",
+                        f"run `threebrokers doctor`, or read {self.log(n)}",
                     )
             return answering({n: addresses[n]["CLIENT"] for n in nodes}) == set(nodes)
 
@@ -213,10 +213,10 @@ class ComposeEngine:
             self._memory[container.id] = time.monotonic(), used
         return used
 
-    def _running(self, node: int, otherwise: str) -> Container:
+    def _running(self, node: int, otherwise: str, next_step: str) -> Container:
         found = self.containers.look().get(node)
         if found is None or found.state == "down":
-            raise LabError(otherwise.format(node))
+            raise LabError(f"Broker {node} {otherwise}", next_step.format(node))
         return found
 
     def _wait_gone(self, node: int) -> None:
@@ -281,7 +281,7 @@ class Copies:
         """Return the path of a copy of the settings that the image made of the compose file."""
         folder = self._of(node)
         if not self._containers.copy(self._container(node, "settings"), CONFIGURATION, folder):
-            raise LabError(f"Broker {node} has not made its settings yet: look again in a second.")
+            raise LabError(f"Broker {node} has not made its settings yet", "look again in a second")
         return folder / Path(CONFIGURATION).name
 
     def segments(self, topic: str, partition: int, node: int) -> list[Path]:
@@ -300,7 +300,7 @@ class Copies:
     def _container(self, node: int, what: str) -> Container:
         if container := self._containers.look().get(node):
             return container
-        raise LabError(f"Broker {node} has no container, so its {what} cannot be read: start it first.")
+        raise LabError(f"Broker {node} has no container, so its {what} cannot be read", "start it first")
 
     def _of(self, node: int) -> Path:
         folder = self._folder / "copies" / f"broker-{node}"
@@ -326,7 +326,7 @@ def put(containers: Containers, found: dict[int, Container], wanted: Sequence[Fa
     for fault in wanted:
         _check_possible(fault)
         if fault.broker not in found:
-            raise LabError(f"Broker {fault.broker} has no container: start it first.")
+            raise LabError(f"Broker {fault.broker} has no container", "start it first")
     for n, container in found.items():
         away = {peer for fault in wanted if fault.broker == n for peer in fault.peers}
         for network, name in NETWORKS.items():
@@ -341,6 +341,6 @@ def _check_possible(fault: Fault) -> None:
         return
     raise LabError(
         f"Containers cannot {fault.effect} broker {fault.broker} {fault.words}, only cut it off from "
-        "'brokers', 'quorum' or both; the local engine can: `threebrokers down`, then "
-        "THREEBROKERS_CLUSTER=local make lab."
+        "'brokers', 'quorum' or both; the local engine can",
+        "`threebrokers down`, then THREEBROKERS_CLUSTER=local make lab",
     )

@@ -28,23 +28,23 @@ def client() -> Any:
     version = _compose_version()
     if version < COMPOSE:
         raise LabError(
-            f"docker compose is {_dotted(version)}, and the course needs {_dotted(COMPOSE)} or newer: "
-            f"install the present package `docker-compose-plugin`, {LOCAL}."
+            f"docker compose is {_dotted(version)}, and the course needs {_dotted(COMPOSE)} or newer",
+            f"install the present package `docker-compose-plugin`, {LOCAL}",
         )
     address = _address()
     where = urlsplit(address)
     if where.scheme in ("tcp", "http", "https", "ssh") and (where.hostname or "") not in LOOPBACK:
         raise LabError(
-            f"Docker runs on another machine ({address}), and brokers there listen for that machine only: "
-            f"choose the Docker of this one (`docker context use default`, unset DOCKER_HOST), {LOCAL}."
+            f"Docker runs on another machine ({address}), and brokers there listen for that machine only",
+            f"choose the Docker of this one (`docker context use default`, unset DOCKER_HOST), {LOCAL}",
         )
     with faults_told(address):
         told = _connected(address, FIRST_API).version(api_version=False)
         made = _connected(address, str(told["ApiVersion"]))
     if _numbers(told["Version"]) < ENGINE:
         raise LabError(
-            f"The Docker engine is {told['Version']}, and the course needs {_dotted(ENGINE)} or newer: "
-            f"update it, {LOCAL}."
+            f"The Docker engine is {told['Version']}, and the course needs {_dotted(ENGINE)} or newer",
+            f"update it, {LOCAL}",
         )
     return made
 
@@ -59,14 +59,14 @@ def faults_told(address: str = "") -> Iterator[None]:
         yield
     except NotFound as fault:
         raise LabError(
-            f"Docker does not know that any more ({fault.explanation}): `threebrokers up` makes it again."
+            f"Docker does not know that any more ({fault.explanation})", "`threebrokers up` makes it again"
         ) from fault
     except APIError as fault:
         raise LabError(
-            f"Docker refused ({fault.explanation or fault}): see `threebrokers doctor`."
+            f"Docker refused ({fault.explanation or fault})", "see `threebrokers doctor`"
         ) from fault
     except (DockerException, RequestException, OSError) as fault:
-        raise LabError(_silence(address, fault)) from fault
+        raise _silence(address, fault) from fault
 
 
 def compose(file: Path, project: str, arguments: list[str], values: Mapping[str, str]) -> str:
@@ -88,14 +88,14 @@ def compose(file: Path, project: str, arguments: list[str], values: Mapping[str,
         )
     except subprocess.TimeoutExpired:
         raise LabError(
-            f"docker compose {arguments[0]} did not end within {COMMAND_SECONDS} s: "
-            "run `threebrokers doctor`, then the same command again."
+            f"docker compose {arguments[0]} did not end within {COMMAND_SECONDS} s",
+            "run `threebrokers doctor`, then the same command again",
         ) from None
     if done.returncode != 0:
         said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
         raise LabError(
-            f"docker compose {arguments[0]} failed ({said[-1] if said else 'it wrote nothing'}): "
-            "run `threebrokers doctor`, it looks for the cause."
+            f"docker compose {arguments[0]} failed ({said[-1] if said else 'it wrote nothing'})",
+            "run `threebrokers doctor`, it looks for the cause",
         )
     return done.stdout
 
@@ -112,8 +112,9 @@ def _program() -> str:
     found = shutil.which("docker")
     if found is None:
         raise LabError(
-            "Docker was not found: install Docker Desktop (macOS, Windows) or Docker Engine with its compose "
-            f"plugin (Linux), {LOCAL}."
+            "Docker was not found",
+            "install Docker Desktop (macOS, Windows) or Docker Engine with its compose "
+            f"plugin (Linux), {LOCAL}",
         )
     return found
 
@@ -122,8 +123,8 @@ def _compose_version() -> tuple[int, ...]:
     told = _asked("compose", "version", "--short")
     if told is None:
         raise LabError(
-            "Docker is here and its `compose` plugin is not: install the package `docker-compose-plugin` "
-            f"(Debian: `docker-compose`), {LOCAL}."
+            "Docker is here and its `compose` plugin is not",
+            f"install the package `docker-compose-plugin` (Debian: `docker-compose`), {LOCAL}",
         )
     return _numbers(told)
 
@@ -155,12 +156,14 @@ def _asked(*arguments: str) -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
-def _silence(address: str, fault: BaseException) -> str:
+def _silence(address: str, fault: BaseException) -> LabError:
     at = f" at {address}" if address else ""
     if "PermissionError" in repr(fault) or "Permission denied" in str(fault):
-        return f"You may not use Docker{at}: `sudo usermod -aG docker $USER`, log in again, {LOCAL}."
+        return LabError(
+            f"You may not use Docker{at}", f"`sudo usermod -aG docker $USER`, log in again, {LOCAL}"
+        )
     how = "open Docker Desktop, or `sudo systemctl start docker`"
-    return f"Docker does not answer{at}: start it ({how}), {LOCAL}."
+    return LabError(f"Docker does not answer{at}", f"start it ({how}), {LOCAL}")
 
 
 def _numbers(version: str) -> tuple[int, ...]:

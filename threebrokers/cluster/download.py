@@ -87,24 +87,24 @@ class _Fetching:
                     self._try(jar)
                 return
             except requests.exceptions.SSLError:
-                told = (
-                    f"{self.place} showed a certificate that is not trusted here: if your network opens "
-                    "encrypted connections, set REQUESTS_CA_BUNDLE to the file of its certificates "
-                    "and try again."
+                told = LabError(
+                    f"{self.place} showed a certificate that is not trusted here",
+                    "if your network opens encrypted connections, set REQUESTS_CA_BUNDLE to the file of its "
+                    "certificates and try again",
                 )
             except requests.HTTPError:
-                told = (
-                    f"{jar.name} was refused by {self.place}: try again later, "
-                    "or set THREEBROKERS_MAVEN to another mirror of Maven Central."
+                told = LabError(
+                    f"{jar.name} was refused by {self.place}",
+                    "try again later, or set THREEBROKERS_MAVEN to another mirror of Maven Central",
                 )
             except requests.RequestException:
-                told = (
-                    f"{jar.name} could not be fetched from {self.place}: look at your network or proxy "
-                    "and try again; what has arrived is kept."
+                told = LabError(
+                    f"{jar.name} could not be fetched from {self.place}",
+                    "look at your network or proxy and try again; what has arrived is kept",
                 )
             if self.stop.is_set():
                 break
-        raise LabError(told)
+        raise told
 
     def _try(self, jar: Jar) -> None:
         path, digest = self.part / jar.name, hashlib.sha256()
@@ -121,8 +121,8 @@ class _Fetching:
         if digest.hexdigest() != jar.sha256:
             raise LabError(
                 f"{jar.name} from {self.place} is not the file that this course was tested with "
-                "(its sha256 differs), so it was removed: try again, "
-                "or set THREEBROKERS_MAVEN to another mirror of Maven Central."
+                "(its sha256 differs), so it was removed",
+                "try again, or set THREEBROKERS_MAVEN to another mirror of Maven Central",
             )
         path.replace(self.folder / jar.name)
 

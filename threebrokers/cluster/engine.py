@@ -91,7 +91,7 @@ def chosen(home: Path, wanted: str = "") -> Engine:
     """
     name = wanted or os.environ.get(VARIABLE) or _remembered(home)
     if name not in NAMES:
-        raise LabError(f"There is no engine '{name}': choose {' or '.join(NAMES)} ({VARIABLE}, --engine).")
+        raise LabError(f"There is no engine '{name}'", f"choose {' or '.join(NAMES)} ({VARIABLE}, --engine)")
     return made(name, home)
 
 
@@ -116,8 +116,8 @@ def refuse_second(engine: Engine) -> None:
     before = _remembered(engine.home)
     if before in NAMES and before != engine.name and _runs(made(before, engine.home)):
         raise LabError(
-            f"The brokers of this bench run on the engine '{before}': end them with "
-            f"`{VARIABLE}={before} threebrokers down`, then start those of '{engine.name}'."
+            f"The brokers of this bench run on the engine '{before}'",
+            f"end them with `{VARIABLE}={before} threebrokers down`, then start those of '{engine.name}'",
         )
 
 

@@ -1,13 +1,12 @@
 """Kafka's jars and the Spark connector's jars: that they are here, and whole."""
 
 import hashlib
-import json
 from pathlib import Path
 
 from threebrokers.cluster.cache_lock import faults_told, only_one
 from threebrokers.cluster.lockfile import Jar, locked
-from threebrokers.files import write_whole
 from threebrokers.paths import cache
+from threebrokers.store import JsonFile
 
 
 def kafka_jars(*, verify: bool = False) -> list[Path]:
@@ -35,7 +34,7 @@ def _folder() -> Path:
 
 def _present(group: str, verify: bool) -> list[Path]:
     jars = locked(group)
-    stamp = {} if verify else _read_stamp()
+    stamp = {} if verify else _stamp().read() or {}
     doubtful = [jar for jar in jars if stamp.get(jar.name) != _mark(jar)]
     if doubtful:
         with only_one(_folder()):
@@ -45,7 +44,8 @@ def _present(group: str, verify: bool) -> list[Path]:
                 from threebrokers.cluster.download import fetch  # slow to import, and rarely needed
 
                 fetch(missing, _folder())
-            _write_stamp(_read_stamp() | {jar.name: _mark(jar) for jar in doubtful})
+            with faults_told(_folder()):
+                _stamp().write((_stamp().read() or {}) | {jar.name: _mark(jar) for jar in doubtful})
     return [_folder() / jar.name for jar in jars]
 
 
@@ -72,14 +72,5 @@ def _mark(jar: Jar) -> str:
     return f"{status.st_size} {status.st_mtime_ns} {jar.sha256}"
 
 
-def _read_stamp() -> dict[str, str]:
-    try:
-        stamp = json.loads((_folder() / "verified.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return stamp if isinstance(stamp, dict) else {}
-
-
-def _write_stamp(marks: dict[str, str]) -> None:
-    with faults_told(_folder()):
-        write_whole(_folder() / "verified.json", json.dumps(marks, indent=1).encode())
+def _stamp() -> JsonFile[dict[str, str]]:
+    return JsonFile(_folder() / "verified.json", dict[str, str])

@@ -53,16 +53,16 @@ def spark_java_home() -> Path:
 
 
 def _checked(path: Path) -> Path:
-    cure = "name another one (17 or newer), or unset THREEBROKERS_JAVA to use the Java of the course."
+    cure = "name another one (17 or newer), or unset THREEBROKERS_JAVA to use the Java of the course"
     if path.is_dir():  # a JAVA_HOME
         path = path / "bin" / "java"
     if not path.is_file():
-        raise LabError(f"THREEBROKERS_JAVA names {path}, which is not there: {cure}")
+        raise LabError(f"THREEBROKERS_JAVA names {path}, which is not there", cure)
     version = release(path)
     if version is None:
-        raise LabError(f"THREEBROKERS_JAVA names {path}, which does not run as a Java: {cure}")
+        raise LabError(f"THREEBROKERS_JAVA names {path}, which does not run as a Java", cure)
     if version < OLDEST:
-        raise LabError(f"THREEBROKERS_JAVA names a Java {version} ({path}); Kafka needs {OLDEST}: {cure}")
+        raise LabError(f"THREEBROKERS_JAVA names a Java {version} ({path}); Kafka needs {OLDEST}", cure)
     return path.absolute()
 
 

@@ -58,11 +58,11 @@ def chosen(broker: int, from_: Peer | list[Peer] | None) -> tuple[Peer, ...]:
     for peer in peers:
         if isinstance(peer, bool) or peer == broker or peer not in (*PEERS, *BROKERS):
             raise LabError(
-                f"Broker {broker} has no link from {peer!r}: from_ is 'clients', 'brokers', 'quorum', "
-                "another broker's number, or a list of these."
+                f"Broker {broker} has no link from {peer!r}",
+                "from_ is 'clients', 'brokers', 'quorum', another broker's number, or a list of these",
             )
     if not peers:
-        raise LabError("from_ names nobody: leave it out, or name 'clients', 'brokers' or 'quorum'.")
+        raise LabError("from_ names nobody", "leave it out, or name 'clients', 'brokers' or 'quorum'")
     return peers
 
 
@@ -70,7 +70,7 @@ def slowness(broker: int, peers: tuple[Peer, ...], ms: float) -> Fault:
     """Return a delay. Raises LabError if it is no delay, or longer than a client waits."""
     if not 0 < ms <= LONGEST_MS:
         raise LabError(
-            f"A link cannot be slower by {ms!r} ms: choose a number up to {LONGEST_MS}, or stall the link."
+            f"A link cannot be slower by {ms!r} ms", f"choose a number up to {LONGEST_MS}, or stall the link"
         )
     return Fault("slow", broker, peers, ms)
 

@@ -45,8 +45,8 @@ def start(home: Path, outside: Ports) -> Identity:
         process.end([started], 0)
         said = log.read_text("utf-8", "replace").strip().splitlines()[-1:]
         raise LabError(
-            f"The links between the brokers could not be made ({''.join(said) or 'no answer'}): "
-            "`threebrokers down` and `up` choose other ports."
+            f"The links between the brokers could not be made ({''.join(said) or 'no answer'})",
+            "`threebrokers down` and `up` choose other ports",
         )
     return started
 
@@ -77,6 +77,6 @@ def _ask(outside: Ports, order: dict[str, Any]) -> dict[str, Any]:
                 return dict(json.loads(answers.readline()))
     except (OSError, ValueError) as fault:
         raise LabError(
-            "The process that carries the links between the brokers has ended, so nothing reaches them: "
-            "open the lab again, it starts a new one with healthy links."
+            "The process that carries the links between the brokers has ended, so nothing reaches them",
+            "open the lab again, it starts a new one with healthy links",
         ) from fault

@@ -50,8 +50,8 @@ class LocalEngine:
             here = state_file.load(self.home)
             if not here.links:
                 raise LabError(
-                    "These brokers have no links that can be cut: `lab.cluster.up(links=True)` starts them "
-                    "again with links, and their data stays."
+                    "These brokers have no links that can be cut",
+                    "`lab.cluster.up(links=True)` starts them again with links, and their data stays",
                 )
             wanted = change(links.faults(here.ports))
             at = clock.now()
@@ -105,7 +105,7 @@ class LocalEngine:
         with state_file.locked(self.home):
             here = self._found()
             if not log_dirs.is_laid_out(self.home, here) or not here.ports:
-                raise LabError("There is no cluster in this home yet: make one with `threebrokers up`.")
+                raise LabError("There is no cluster in this home yet", "make one with `threebrokers up`")
             self._mend_links(here)
             if node in here.brokers:
                 return clock.now()
@@ -124,7 +124,7 @@ class LocalEngine:
         with state_file.locked(self.home):
             here, at = state_file.load(self.home), clock.now()
             if not (node in here.brokers and process.send(here.brokers[node], "suspend")):
-                raise LabError(f"Broker {node} is not running, so it cannot be paused: start it first.")
+                raise LabError(f"Broker {node} is not running, so it cannot be paused", "start it first")
             wait_until(
                 lambda: self.processes()[node].state == "paused",
                 what=f"broker {node} to stand still",
@@ -138,7 +138,7 @@ class LocalEngine:
         with state_file.locked(self.home):
             here, at = state_file.load(self.home), clock.now()
             if not (node in here.brokers and self._resume(here, node)):
-                raise LabError(f"Broker {node} is not running, so it cannot be resumed: start it instead.")
+                raise LabError(f"Broker {node} is not running, so it cannot be resumed", "start it instead")
         return at
 
     def down(self) -> list[int]:
@@ -240,7 +240,7 @@ class LocalEngine:
             here = self._found()
             identity: Identity | None = here.brokers.pop(node, None)
             if identity is None:
-                raise LabError(f"Broker {node} is already down: start it with `start({node})`.")
+                raise LabError(f"Broker {node} is already down", f"start it with `start({node})`")
             at = clock.now()
             process.end([identity], patience)
             state_file.save(self.home, here)
@@ -253,7 +253,7 @@ class LocalEngine:
         def listening() -> bool:
             for n, told in self.processes().items():
                 if n in nodes and told.state == "down":
-                    raise LabError(self._death(n))
+                    raise self._death(n)
             return all(ports.answers(addresses[n]["CLIENT"]) for n in nodes)
 
         wait_until(
@@ -263,11 +263,11 @@ class LocalEngine:
             otherwise=f"read the end of {self.log(nodes[0])}, or run `threebrokers doctor`.",
         )
 
-    def _death(self, node: int) -> str:
+    def _death(self, node: int) -> LabError:
         said = self.last_words(node) or "it wrote no error"
-        return (
-            f"Broker {node} ended while it started ({said}): "
-            f"run `threebrokers doctor`, or read {self.log(node)}."
+        return LabError(
+            f"Broker {node} ended while it started ({said})",
+            f"run `threebrokers doctor`, or read {self.log(node)}",
         )
 
 

@@ -47,8 +47,8 @@ def lay_out(home: Path, template: Path) -> str:
     except OSError as fault:
         shutil.rmtree(home / "data", ignore_errors=True)
         raise LabError(
-            f"The brokers' folders cannot be made in {home} ({fault.strerror}): "
-            "free some disk space, or set THREEBROKERS_HOME to another folder."
+            f"The brokers' folders cannot be made in {home} ({fault.strerror})",
+            "free some disk space, or set THREEBROKERS_HOME to another folder",
         ) from fault
     return cluster_id
 

@@ -1,7 +1,6 @@
 """Ports of one bench: free, remembered, and never those of another bench on this machine."""
 
 import functools
-import json
 import os
 import socket
 import stat
@@ -12,7 +11,7 @@ from pathlib import Path
 
 from threebrokers.cluster.settings import BROKERS, LISTENERS
 from threebrokers.errors import LabError
-from threebrokers.files import write_whole
+from threebrokers.store import JsonFile
 from threebrokers.waiting import quiet_wait
 
 Ports = dict[int, dict[str, int]]
@@ -23,7 +22,7 @@ HOST = "127.0.0.1"
 FIRST, STEP, BENCHES = 92, 10, 89
 # With links the process that carries them listens at a broker's ports, and the broker three further.
 BEHIND, CONTROL = 3, 9
-FREE_SECONDS = 5.0
+FREE_SECONDS, LOCK_SECONDS = 5.0, 30.0
 
 
 def claim(home: Path) -> Ports:
@@ -33,12 +32,9 @@ def claim(home: Path) -> Ports:
 
     Raises LabError if no block of ports is free, or where that is written down belongs to another user.
     """
-    from filelock import FileLock  # not needed once they are claimed
-
-    folder = _own_folder()
-    with FileLock(folder / "ports.lock", timeout=30):
-        book = folder / "ports.json"
-        claims = {h: k for h, k in _read(book).items() if Path(h).is_dir()}
+    book = JsonFile[dict[str, int]](_own_folder() / "ports.json", dict[str, int])
+    with book.locked(LOCK_SECONDS):
+        claims = {h: k for h, k in (book.read() or {}).items() if Path(h).is_dir()}
         own = claims.pop(str(home), None)
         if own is not None:
             quiet_wait(lambda: not any(map(_closing, _needed(own))), FREE_SECONDS)
@@ -47,10 +43,10 @@ def claim(home: Path) -> Ports:
         for block in order:
             if all(map(is_free, _needed(block))):
                 claims[str(home)] = block
-                write_whole(book, json.dumps(claims, indent=1).encode())
+                book.write(claims)
                 return _block(block)
     raise LabError(
-        "No nine free ports were found between 11092 and 13984: `threebrokers doctor` shows who uses them."
+        "No nine free ports were found between 11092 and 13984", "`threebrokers doctor` shows who uses them"
     )
 
 
@@ -83,8 +79,9 @@ def wait_free(broker: int, wanted: Mapping[str, int]) -> None:
     for name, port in wanted.items():
         if not quiet_wait(functools.partial(is_free, port), FREE_SECONDS):
             raise LabError(
-                f"Port {port} ({name} of broker {broker}) is used by another program: end it "
-                "(`threebrokers doctor` names it), or move all brokers with `threebrokers down` and `up`."
+                f"Port {port} ({name} of broker {broker}) is used by another program",
+                "end it (`threebrokers doctor` names it), "
+                "or move all brokers with `threebrokers down` and `up`",
             )
 
 
@@ -106,8 +103,8 @@ def _own_folder() -> Path:
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
         raise LabError(
-            f"{folder} is not a folder that you alone may write to, so it is not used: have it deleted, "
-            "or set TMPDIR to a folder of your own."
+            f"{folder} is not a folder that you alone may write to, so it is not used",
+            "have it deleted, or set TMPDIR to a folder of your own",
         )
     return folder
 
@@ -131,10 +128,3 @@ def _block(block: int) -> Ports:
 
 def _flat(ports: Ports) -> list[int]:
     return [port for of_broker in ports.values() for port in of_broker.values()]
-
-
-def _read(book: Path) -> dict[str, int]:
-    try:
-        return {str(h): int(k) for h, k in json.loads(book.read_text()).items()}
-    except (OSError, ValueError, AttributeError):
-        return {}

@@ -1,12 +1,11 @@
 """What runs for a bench besides its brokers: the programs of notebooks, each remembered by its identity."""
 
-import json
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import dataclass
 from pathlib import Path
 
 from threebrokers.cluster.process import Identity, send
-from threebrokers.files import write_whole
+from threebrokers.store import JsonFile
 from threebrokers.waiting import quiet_wait
 
 MARK = "threebrokers.program="  # of a program's command line, with the home
@@ -14,15 +13,20 @@ PATIENCE_SECONDS = 3.0
 KILL_SECONDS = 10.0
 
 
+@dataclass(frozen=True)
+class _Noted:
+    identity: Identity
+    name: str
+
+
 def note(home: Path, name: str, identity: Identity) -> None:
     """Remember a program that was started."""
-    told = {"name": name, **asdict(identity)}
-    write_whole(_file(home, identity), json.dumps(told).encode())
+    _file(home, identity).write(_Noted(identity, name))
 
 
 def forget(home: Path, identity: Identity) -> None:
     """Forget a program that has ended."""
-    _file(home, identity).unlink(missing_ok=True)
+    _file(home, identity).path.unlink(missing_ok=True)
 
 
 def running(home: Path) -> dict[Identity, str]:
@@ -49,12 +53,10 @@ def end_all(home: Path) -> None:
 
 def _noted(home: Path) -> Iterator[tuple[Identity, str]]:
     for path in sorted((home / "programs").glob("*.json")):
-        try:
-            told = json.loads(path.read_bytes())
-            yield Identity(int(told["pid"]), str(told["start"]), str(told["mark"])), str(told["name"])
-        except (OSError, ValueError, KeyError, TypeError):
-            continue  # its notebook has just forgotten it
+        noted = JsonFile[_Noted](path, _Noted).read()
+        if noted:  # else its notebook has just forgotten it
+            yield noted.identity, noted.name
 
 
-def _file(home: Path, identity: Identity) -> Path:
-    return home / "programs" / f"{identity.pid}.json"
+def _file(home: Path, identity: Identity) -> JsonFile[_Noted]:
+    return JsonFile(home / "programs" / f"{identity.pid}.json", _Noted)

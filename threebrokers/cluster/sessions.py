@@ -1,17 +1,14 @@
 """Which `make lab`s of this bench are open: the last one out stops the brokers."""
 
-import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
-from filelock import FileLock
-
 from threebrokers.cluster.process import Identity, identify
-from threebrokers.files import write_whole
 from threebrokers.paths import home
+from threebrokers.store import JsonFile
 
 LOCK_SECONDS = 60
 
@@ -52,36 +49,22 @@ def orphans() -> list[Identity]:
     """Return the JupyterLabs of this bench that still run although their `make lab` was killed."""
     return [
         lab.jupyter
-        for lab in _read(_file(home()))
+        for lab in _file(home()).read() or ()
         if lab.jupyter and lab.jupyter.process() and not lab.command.process()
     ]
 
 
 def still_open(bench: Path) -> list[OpenLab]:
     """Return the `make lab`s of the bench with this home that run now."""
-    return [lab for lab in _read(_file(bench)) if lab.command.process()]
+    return [lab for lab in _file(bench).read() or () if lab.command.process()]
 
 
 @contextmanager
 def _register() -> Iterator[list[OpenLab]]:
-    path = _file(home())
-    with FileLock(path.with_suffix(".lock"), timeout=LOCK_SECONDS):
-        labs = [
-            lab for lab in _read(path) if lab.command.process() or (lab.jupyter and lab.jupyter.process())
-        ]
+    with _file(home()).changed(list, LOCK_SECONDS) as labs:
+        labs[:] = [lab for lab in labs if lab.command.process() or (lab.jupyter and lab.jupyter.process())]
         yield labs
-        write_whole(path, json.dumps([asdict(lab) for lab in labs], indent=1).encode())
 
 
-def _file(bench: Path) -> Path:
-    return bench / "labs.json"
-
-
-def _read(path: Path) -> list[OpenLab]:
-    try:
-        return [
-            OpenLab(Identity(**told["command"]), Identity(**told["jupyter"]) if told["jupyter"] else None)
-            for told in json.loads(path.read_bytes())
-        ]
-    except (FileNotFoundError, ValueError, TypeError, KeyError):
-        return []
+def _file(bench: Path) -> JsonFile[list[OpenLab]]:
+    return JsonFile(bench / "labs.json", list[OpenLab])

@@ -1,16 +1,14 @@
 """What a bench remembers between two commands: its cluster's id, ports and processes."""
 
-import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from threebrokers.cluster.ports import HOST, Ports, behind
 from threebrokers.cluster.process import Identity
 from threebrokers.errors import LabError
+from threebrokers.store import JsonFile
 
 LOCK_SECONDS = 90
 
@@ -42,16 +40,7 @@ class Bench:
 
 def load(home: Path) -> Bench:
     """Read the state file; a missing or damaged one is an empty bench (running brokers are found anew)."""
-    try:
-        told = json.loads((home / "bench.json").read_text())
-        return Bench(
-            cluster_id=str(told["cluster_id"]),
-            ports={int(n): {str(k): int(v) for k, v in of.items()} for n, of in told["ports"].items()},
-            brokers={int(n): _identity(b) for n, b in told["brokers"].items()},
-            links=_identity(told["links"]) if told.get("links") else None,
-        )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return Bench()
+    return file(home).read() or Bench()
 
 
 def save(home: Path, bench: Bench) -> None:
@@ -59,42 +48,33 @@ def save(home: Path, bench: Bench) -> None:
 
     Raises LabError if it cannot.
     """
-    told = {
-        "engine": "local",
-        "cluster_id": bench.cluster_id,
-        "ports": bench.ports,
-        "brokers": {n: asdict(identity) for n, identity in sorted(bench.brokers.items())},
-        "links": asdict(bench.links) if bench.links else None,
-    }
-    draft = home / f"bench.json.{os.getpid()}"
     try:
-        draft.write_text(json.dumps(told, indent=1) + "\n")
-        draft.replace(home / "bench.json")
+        file(home).write(bench)
     except OSError as fault:
-        draft.unlink(missing_ok=True)
         raise LabError(
-            f"The bench's state cannot be written to {home} ({fault.strerror}): "
-            "free some disk space, or set THREEBROKERS_HOME to another folder."
+            f"The bench's state cannot be written to {home} ({fault.strerror})",
+            "free some disk space, or set THREEBROKERS_HOME to another folder",
         ) from fault
+
+
+def file(home: Path) -> JsonFile[Bench]:
+    """Return the state file of a home."""
+    return JsonFile(home / "bench.json", Bench)
 
 
 @contextmanager
 def locked(home: Path) -> Iterator[None]:
     """Let one command at a time change this bench. Raises LabError after 90 s."""
-    from filelock import FileLock, Timeout  # who only looks locks nothing
+    from filelock import Timeout  # who only looks locks nothing
 
     try:
-        with FileLock(home / "bench.lock", timeout=LOCK_SECONDS):
+        with file(home).locked(LOCK_SECONDS):
             yield
     except Timeout:
         raise LabError(
-            f"Another command has been changing this bench for more than {LOCK_SECONDS} s: "
-            "end it, or look with `threebrokers doctor`."
+            f"Another command has been changing this bench for more than {LOCK_SECONDS} s",
+            "end it, or look with `threebrokers doctor`",
         ) from None
-
-
-def _identity(told: dict[str, Any]) -> Identity:
-    return Identity(int(told["pid"]), str(told["start"]), str(told["mark"]))
 
 
 def _with_host(ports: Ports) -> dict[int, dict[str, str]]:

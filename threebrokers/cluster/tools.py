@@ -40,7 +40,7 @@ def run(name: str, arguments: list[str], bootstrap: str, typed: str = "") -> str
     LabError if there is no such tool, if it fails (with its own last words), or takes more than 60 s.
     """
     if name not in _CLASSES:
-        raise LabError(f"There is no tool '{name}' here: the tools are {', '.join(sorted(_CLASSES))}.")
+        raise LabError(f"There is no tool '{name}' here", f"the tools are {', '.join(sorted(_CLASSES))}")
     address = (
         []
         if name in _WITHOUT_ADDRESS or "--bootstrap-server" in arguments
@@ -56,8 +56,8 @@ def run(name: str, arguments: list[str], bootstrap: str, typed: str = "") -> str
         )
     except subprocess.TimeoutExpired:
         raise LabError(
-            f"{name} did not end within {TOOL_SECONDS} s: "
-            "give it a bound such as --timeout-ms or --max-messages."
+            f"{name} did not end within {TOOL_SECONDS} s",
+            "give it a bound such as --timeout-ms or --max-messages",
         ) from None
     if done.returncode != 0:
         raise LabError(f"{name} failed: {_last_words(done.stderr) or _last_words(done.stdout)}")

@@ -66,8 +66,8 @@ def create(
         )
     except KafkaException as refused:
         raise LabError(
-            f"The brokers refused to create '{name}' ({refused.args[0].str()}): "
-            "look at the topic's name, its numbers and its settings."
+            f"The brokers refused to create '{name}' ({refused.args[0].str()})",
+            "look at the topic's name, its numbers and its settings",
         ) from refused
 
     def led(topic: TopicState | None) -> bool:

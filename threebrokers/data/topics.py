@@ -6,7 +6,8 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from threebrokers.data.flights import flight_messages
 from threebrokers.errors import LabError
-from threebrokers.kafka.log_reader import SILENCE, end_offsets, start_offsets
+from threebrokers.kafka import client_settings
+from threebrokers.kafka.log_reader import end_offsets, start_offsets
 from threebrokers.lab.lab import Lab
 from threebrokers.waiting import shown
 
@@ -48,13 +49,10 @@ def send(lab: Lab, topic: str, messages: Iterable[tuple[bytes | None, bytes]]) -
         if error is not None:
             refused.append(error)
 
-    settings = {
-        "bootstrap.servers": lab.bootstrap,
-        "broker.address.family": "v4",
+    settings = client_settings.shared(lab.bootstrap) | {
         "enable.idempotence": True,  # order inside a partition survives a repeated request
         "linger.ms": 50,
         "on_delivery": report,
-        "logger": SILENCE,
     }
     producer = Producer(settings)  # not one of the lab's clients: it ends with this call
     for key, value in messages:

@@ -16,6 +16,5 @@ class Finding:
 
 
 def told(about: str, fault: LabError) -> Finding:
-    """Return a fault of the bench, whose sentence ends with the next step, as a finding."""
-    what, _, cure = str(fault).partition(": ")
-    return Finding(about, False, what, cure.rstrip(".") or "see the message")
+    """Return a fault that the course foresees as a finding."""
+    return Finding(about, False, fault.what, fault.next_step or "see the message")

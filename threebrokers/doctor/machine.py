@@ -19,7 +19,7 @@ def look_for_java() -> Finding:
     try:
         return Finding("Java", True, str(java()))
     except LabError as fault:
-        return Finding("Java", False, str(fault), "unset THREEBROKERS_JAVA: the course brings its own Java")
+        return Finding("Java", False, fault.what, "unset THREEBROKERS_JAVA: the course brings its own Java")
 
 
 def look_at_memory(available: int, brokers: Iterable[BrokerProcess]) -> Finding:

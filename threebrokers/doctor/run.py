@@ -45,7 +45,9 @@ def examine() -> list[Finding]:
 def _made(about: str, look: Callable[[], Finding]) -> Finding:
     try:
         return look()
-    except (LabError, OSError, psutil.Error, KafkaException) as fault:
+    except LabError as fault:
+        return told(about, fault)
+    except (OSError, psutil.Error, KafkaException) as fault:
         return Finding(about, False, f"could not be looked at ({fault})", "see the message")
     except Exception as fault:  # a fault of this look must not hide what the others find
         what = f"could not be looked at ({type(fault).__name__}: {fault})"

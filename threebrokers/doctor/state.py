@@ -1,6 +1,5 @@
 """Whether what a home remembers of its brokers is still true: their processes, ports, links and disks."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -17,15 +16,14 @@ Addresses = Mapping[int, Mapping[str, str]]
 
 def look_at_state(folder: Path) -> Finding:
     """See whether the state file can be read and names only processes that run."""
-    path = folder / "bench.json"
-    if not path.exists():
+    file = state_file.file(folder)
+    if not file.path.exists():
         return Finding("state", True, "no brokers were started in this home yet")
     mend = "`threebrokers up` mends it"
-    try:
-        json.loads(path.read_text())["brokers"]
-    except (ValueError, KeyError, TypeError):
-        return Finding("state", False, f"{path} is damaged", mend)
-    gone = {n: i.pid for n, i in state_file.load(folder).brokers.items() if not i.process()}
+    known = file.read()
+    if known is None:
+        return Finding("state", False, f"{file.path} is damaged", mend)
+    gone = {n: i.pid for n, i in known.brokers.items() if not i.process()}
     if gone:
         told = ", ".join(f"broker {n} (process {pid})" for n, pid in gone.items())
         return Finding(
@@ -57,7 +55,7 @@ def look_at_links(engine: Engine) -> Finding:
     try:
         faults = engine.faults()
     except LabError as fault:
-        return Finding("links", False, str(fault).partition(":")[0], "`threebrokers up` starts it again")
+        return Finding("links", False, fault.what, "`threebrokers up` starts it again")
     if not faults:
         return Finding("links", True, "all are healthy")
     told = "; ".join(f"{fault.effect} at broker {fault.broker}, {fault.words}" for fault in faults)

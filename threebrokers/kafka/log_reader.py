@@ -1,6 +1,5 @@
 """Reading a topic's log as it stands, without joining a group."""
 
-import logging
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -16,11 +15,9 @@ from confluent_kafka import (
 )
 
 from threebrokers.errors import LabError
+from threebrokers.kafka import client_settings
 from threebrokers.waiting import POLL_SECONDS
 
-SILENCE = logging.getLogger("threebrokers.silence")
-SILENCE.addHandler(logging.NullHandler())
-SILENCE.propagate = False
 ANSWER_SECONDS = 10.0
 # consume() waits out its time unless it gets the full number, so both are small.
 BATCH, BATCH_SECONDS = 500, 0.05
@@ -67,8 +64,8 @@ def read_log(
                 heard = time.monotonic()
             elif time.monotonic() - heard > ANSWER_SECONDS:
                 raise LabError(
-                    f"Topic '{topic}' could not be read to its end (partitions {sorted(missing)}): "
-                    "see with `threebrokers status` whether all brokers are up."
+                    f"Topic '{topic}' could not be read to its end (partitions {sorted(missing)})",
+                    "see with `threebrokers status` whether all brokers are up",
                 )
             for message in messages:
                 _take(message, missing, records)
@@ -96,18 +93,8 @@ def _closing(bootstrap: str, topic: str) -> dict[int, tuple[int, int]]:
 
 
 def _reader(bootstrap: str, isolation: str) -> Consumer:
-    settings: dict[str, Any] = {
-        "bootstrap.servers": bootstrap,
-        "group.id": f"reader-{uuid4()}",  # never joined: partitions are assigned by hand
-        "enable.auto.commit": False,
-        "enable.partition.eof": True,
-        "isolation.level": isolation,
-        "auto.offset.reset": "earliest",
-        "fetch.wait.max.ms": 50,
-        "broker.address.family": "v4",
-        "logger": SILENCE,
-    }
-    return Consumer(settings)
+    settings = client_settings.reader(bootstrap, f"reader-{uuid4()}", isolation)
+    return Consumer(settings | {"auto.offset.reset": "earliest", "fetch.wait.max.ms": 50})
 
 
 def _offsets(consumer: Consumer, topic: str, partitions: list[int] | None) -> dict[int, tuple[int, int]]:

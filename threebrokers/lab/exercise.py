@@ -191,8 +191,8 @@ def _sentence(check: Callable[..., str], bound: inspect.BoundArguments) -> str:
         raise
     except KafkaException as fault:
         raise LabError(
-            f"The check could not read the cluster ({fault.args[0]}): "
-            "run the lab's first cell again, it starts brokers that are missing."
+            f"The check could not read the cluster ({fault.args[0]})",
+            "run the lab's first cell again, it starts brokers that are missing",
         ) from fault
     except Exception as fault:
         _log(fault)  # it may be the check that is wrong

@@ -9,12 +9,12 @@ from confluent_kafka import Message
 
 from threebrokers.cluster import Cluster
 from threebrokers.errors import LabError
-from threebrokers.kafka.clients import Clients
+from threebrokers.kafka.clients import Clients, LabConsumer, LabProducer
 from threebrokers.kafka.log_reader import read_log, start_offsets
 from threebrokers.kafka.state import ClusterState
 from threebrokers.ledger.balance import Balance
-from threebrokers.ledger.clients import LedgerConsumer, LedgerProducer, number_in
 from threebrokers.ledger.entries import Entry, Failure
+from threebrokers.ledger.interceptors import NotedConsumer, NumberedProducer, number_in
 from threebrokers.ledger.journal import Book, Number
 from threebrokers.ledger.table import BalanceTable, Comparison, compare
 from threebrokers.waiting import poll
@@ -36,16 +36,16 @@ class Ledger:
         """What tells this run's records from those of all others; it stands in each record's header."""
         return self._book.run
 
-    def producer(self, config: Mapping[str, Any] | None = None) -> LedgerProducer:
+    def producer(self, config: Mapping[str, Any] | None = None) -> LabProducer:
         """Make a confluent-kafka Producer as `lab.producer` does; its records are numbered 0, 1, 2, …"""
-        made = self._clients.producer(config, lambda own, filled: LedgerProducer(own, filled, self._book))
-        assert isinstance(made, LedgerProducer)
+        made = self._clients.producer(config)
+        made.interceptors.append(NumberedProducer(self._book))
         return made
 
-    def consumer(self, config: Mapping[str, Any]) -> LedgerConsumer:
+    def consumer(self, config: Mapping[str, Any]) -> LabConsumer:
         """Make a confluent-kafka Consumer as `lab.consumer` does; what it returns is noted as delivered."""
-        made = self._clients.consumer(config, lambda own, filled: LedgerConsumer(own, filled, self._book))
-        assert isinstance(made, LedgerConsumer)
+        made = self._clients.consumer(config)
+        made.interceptors.append(NotedConsumer(self._book))
         return made
 
     def number(self, message: Message) -> Number | None:

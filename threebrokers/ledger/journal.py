@@ -60,7 +60,7 @@ class Book:
                 return cls(path, str(json.loads(lines.readline())["run"]))
         except (OSError, ValueError, KeyError, TypeError):
             raise LabError(
-                f"There is no ledger '{path.stem}' yet: make it in the notebook with lab.ledger(…) first."
+                f"There is no ledger '{path.stem}' yet", "make it in the notebook with lab.ledger(…) first"
             ) from None
 
     def enlist(self, kind: str) -> int:

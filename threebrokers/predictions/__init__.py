@@ -1,5 +1,5 @@
 """Predictions: chosen before the run, compared after it."""
 
-from threebrokers.predictions.prediction import Prediction, Verdict
+from threebrokers.predictions.prediction import VERDICT, Prediction, Verdict
 
-__all__ = ["Prediction", "Verdict"]
+__all__ = ["VERDICT", "Prediction", "Verdict"]

@@ -3,6 +3,7 @@
 import html
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from IPython import get_ipython
 from IPython.display import display
@@ -11,6 +12,8 @@ from threebrokers import clock, progress, theme
 from threebrokers.errors import LabError
 from threebrokers.predictions.buttons import Buttons
 from threebrokers.text import quoted
+
+VERDICT = "application/vnd.threebrokers.verdict+json"
 
 
 @dataclass(frozen=True)
@@ -35,9 +38,13 @@ class Verdict:
             said = f"You predicted: {self.chosen}. It was: {self.truth}."
         return f"{self.look.sign} {said} {self.why}".rstrip()
 
-    def _repr_html_(self) -> str:
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         style = f"border-left:4px solid {self.look.colour};padding:.4em .8em"
-        return f'<div style="{style}">{html.escape(repr(self))}</div>'
+        return {
+            "text/plain": repr(self),
+            "text/html": f'<div style="{style}">{html.escape(repr(self))}</div>',
+            VERDICT: {"chosen": self.chosen, "truth": self.truth},  # for tools
+        }
 
 
 class Prediction:
@@ -76,8 +83,8 @@ class Prediction:
         found = str(truth)
         if found not in self.answers:
             raise LabError(
-                f"This time it was '{found}', which is none of the answers to “{self.question}”: "
-                "run the cells of this experiment again."
+                f"This time it was '{found}', which is none of the answers to “{self.question}”",
+                "run the cells of this experiment again",
             )
         self.truth = found
         if self.chosen is not None:
@@ -92,12 +99,12 @@ class Prediction:
 
     def _choose(self, answer: str) -> str:
         if answer not in self.answers:
-            raise LabError(f"'{answer}' is none of the answers: choose one of {quoted(self.answers)}.")
+            raise LabError(f"'{answer}' is none of the answers", f"choose one of {quoted(self.answers)}")
         if self.truth is not None:
             self.late = True
             raise LabError(
-                f"It is known already that it was '{self.truth}': "
-                "to predict again, run the question's cell again, and then the experiment."
+                f"It is known already that it was '{self.truth}'",
+                "to predict again, run the question's cell again, and then the experiment",
             )
         self.chosen, self.chosen_at = answer, clock.now()
         told = f"You predict: {answer}. Now run the next cells and compare."

@@ -20,7 +20,6 @@ from threebrokers.kafka.clients import Clients, LabConsumer, LabProducer
 from threebrokers.kafka.state import ClusterState
 from threebrokers.recorder.counters import Notes
 from threebrokers.recorder.data import Mark, Missed, RecordingData
-from threebrokers.recorder.file import thin
 from threebrokers.recorder.interceptors import listen
 from threebrokers.recorder.recording import Recording
 from threebrokers.waiting import quiet_wait
@@ -53,7 +52,7 @@ class Recorder(Recording):
     def data(self) -> RecordingData:
         """What was recorded so far, as one plain value. Raises LabError before the beginning."""
         if self._began is None:
-            raise LabError("This recording has not begun: write `with lab.record() as recording:`.")
+            raise LabError("This recording has not begun", "write `with lab.record() as recording:`")
         if self._whole is not None:
             return self._whole
         self._read_actions()
@@ -77,7 +76,7 @@ class Recorder(Recording):
 
     def __enter__(self) -> Self:
         if self._began is not None:
-            raise LabError("This recording has begun before: make a new one with `lab.record()`.")
+            raise LabError("This recording has begun before", "make a new one with `lab.record()`")
         self._began = round(clock.now(), 3)
         background = BackgroundPoller(
             self._cluster.poller(), self._watched, self._members, every=EVERY_SECONDS, missed=self._miss
@@ -114,7 +113,7 @@ class Recorder(Recording):
 
     def _look(self, state: ClusterState) -> None:
         self._read_actions()
-        self._states.append(thin(state, self._states[-1] if self._states else None))
+        self._states.append(state)
 
     def _miss(self, words: str) -> None:
         self._read_actions()

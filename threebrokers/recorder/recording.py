@@ -74,7 +74,7 @@ class Recording:
         wanted = {"client": client, "topic": topic, "partition": partition}
         wanted = {name: value for name, value in wanted.items() if value is not None}
         if kind not in (*KINDS, "leader", "quorum"):
-            raise LabError(f"A recording knows no {kind!r}: it knows {', '.join(KINDS)}, leader, quorum.")
+            raise LabError(f"A recording knows no {kind!r}", f"it knows {', '.join(KINDS)}, leader, quorum")
         found = silences(self.data, [kind]) if kind in KINDS else leaderless(self.data)
         fitting = [
             gap
@@ -88,8 +88,8 @@ class Recording:
         if not fitting:
             when = f" between {after.kind}({after.broker}) and the next action" if after else ""
             raise LabError(
-                f"Fewer than two records were {kind}{when}, so there is nothing to measure: "
-                "see with recording.show() what the recording holds."
+                f"Fewer than two records were {kind}{when}, so there is nothing to measure",
+                "see with recording.show() what the recording holds",
             )
         return max(fitting, key=lambda gap: gap.seconds)
 
@@ -104,13 +104,13 @@ class Recording:
         return replay(self.states, self.actions)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the recording to a file of JSON and return its path. Raises LabError."""
+        """Write the recording to a file, for example `kill.json.gz`, and return its path. Raises LabError."""
         target = Path(path)
         try:
-            write_whole(target, file.dumps(self.data, self.gaps()).encode())
+            write_whole(target, file.dumps(self.data, self.gaps()))
         except OSError as fault:
             raise LabError(
-                f"The recording cannot be written to {target} ({fault.strerror}): choose another file."
+                f"The recording cannot be written to {target} ({fault.strerror})", "choose another file"
             ) from fault
         return target
 
@@ -118,13 +118,13 @@ class Recording:
     def load(cls, path: str | os.PathLike[str]) -> "Recording":
         """Read a recording that was saved. Raises LabError if the file is not there, or is no recording."""
         try:
-            data = file.loads(Path(path).read_text("utf-8"))
+            data = file.loads(Path(path).read_bytes())
         except OSError as fault:
             raise LabError(f"The recording {path} cannot be read ({fault.strerror}).") from fault
-        except (ValueError, KeyError, TypeError, IndexError) as fault:
+        except ValueError as fault:
             raise LabError(
-                f"The file {path} is no recording of this course ({fault}): "
-                "choose one that recording.save() wrote."
+                f"The file {path} is no recording of this course ({fault})",
+                "choose one that recording.save() wrote",
             ) from fault
         return cls(data)
 

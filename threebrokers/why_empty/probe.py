@@ -1,13 +1,12 @@
 """Asking the consumer itself, and the brokers for what the state of the cluster does not tell."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from threebrokers.kafka import client_settings
 from threebrokers.kafka.clients import LabConsumer
-from threebrokers.kafka.log_reader import SILENCE
 from threebrokers.waiting import poll
 from threebrokers.why_empty.facts import Client
 
@@ -48,15 +47,7 @@ def groups(admin: AdminClient) -> tuple[str, ...]:
 
 def barren(bootstrap: str, topic: str, begins: Mapping[int, int], isolation: str) -> frozenset[int]:
     """Return the partitions in which no record is delivered to a reader that begins at these offsets."""
-    settings: dict[str, Any] = {
-        "bootstrap.servers": bootstrap,
-        "group.id": "threebrokers-why-empty",  # never joined: partitions are assigned by hand
-        "enable.auto.commit": False,
-        "enable.partition.eof": True,
-        "isolation.level": isolation,
-        "broker.address.family": "v4",
-        "logger": SILENCE,
-    }
+    settings = client_settings.reader(bootstrap, "threebrokers-why-empty", isolation)
     reader, found, left = Consumer(settings), set(), set(begins)
     try:
         reader.assign([TopicPartition(topic, number, offset) for number, offset in begins.items()])

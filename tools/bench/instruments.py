@@ -55,7 +55,7 @@ class Bench:
         with self._recording() as recording:
             self._beat()
         data = recording.data
-        written = recording.save(self._home / "recording.json").stat().st_size
+        written = recording.save(self._home / "recording.json.gz").stat().st_size
         return written / 1e6 * FIVE_MINUTES / (data.ended - data.began)
 
     def _recording(self) -> Recorder:

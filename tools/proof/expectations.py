@@ -4,12 +4,10 @@ import ast
 import re
 from dataclasses import dataclass
 
+from threebrokers.predictions import VERDICT
 from tools.lessons import code_names
 from tools.lessons.lesson import Cell, Exercise
 from tools.proof.kernel import Reply
-
-TRUTH = re.compile(r"[✓✗○] (?:You predicted: .*?\. )?(?:It was: (?P<other>.*?)\.(?: |$)|So it was\.)")
-PREDICTED = re.compile(r"✓ You predicted: (?P<same>.*?)\. So it was\.")
 
 
 @dataclass(frozen=True)
@@ -41,13 +39,7 @@ def of(cell: Cell, exercise: Exercise | None) -> list[Promise]:
 
 def truths(reply: Reply) -> list[str]:
     """Return the true answer of each prediction that a cell compared."""
-    found = []
-    for line in reply.shown.splitlines():
-        if told := PREDICTED.search(line):
-            found.append(told["same"])
-        elif told := TRUTH.search(line):
-            found.append(str(told["other"]))
-    return found
+    return [str(forms[VERDICT]["truth"]) for forms in reply.displayed if VERDICT in forms]
 
 
 def _called(call: ast.Call) -> str:

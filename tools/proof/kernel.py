@@ -18,7 +18,8 @@ QUIET = Config({"KernelManager": {"transport_encryption": "auto"}})
 class Reply:
     """What a cell showed; `error` is the exception's name, or empty. Time in seconds.
 
-    `result` is its last value as text, `shown` what it printed and displayed before.
+    `result` is its last value as text, `shown` what it printed and displayed before as text, `displayed` what
+    it displayed in every form, by MIME type.
     """
 
     error: str = ""
@@ -26,6 +27,7 @@ class Reply:
     traceback: list[str] = field(default_factory=list)
     result: str = ""
     shown: str = ""
+    displayed: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0
 
 
@@ -90,6 +92,7 @@ class Kernel:
                 reply.shown += content["text"]
             case "display_data":
                 reply.shown += content["data"].get("text/plain", "") + "\n"
+                reply.displayed.append(content["data"])
             case "status":
                 return bool(content["execution_state"] != "idle")
         return True

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tools.lessons import lesson
+from tools.proof import expectations
 from tools.proof.exercise_runner import FailedError, Trial
 from tools.proof.kernel import Kernel
 from tools.proof.steps import nonsense, steps
@@ -191,6 +192,13 @@ def test_a_single_step_runs_what_comes_before(stand_in, kernel):
 def test_cells_carry_their_id(kernel):
     kernel.run("parent = get_ipython().get_parent()['metadata']", "exercise-3-1")
     assert kernel.run("parent['cellId']", "other").result == "'exercise-3-1'"
+
+
+def test_what_a_cell_displays_is_kept_in_every_form(kernel):
+    text = "from threebrokers.predictions import Verdict; display(Verdict('a', 'b'))"
+    reply = kernel.run(text, "cell-1")
+    assert expectations.truths(reply) == ["b"]
+    assert reply.shown == "✗ You predicted: a. It was: b.\n"
 
 
 def test_a_cell_that_never_ends_is_told(doomed):

@@ -3,6 +3,7 @@
 import pytest
 from rich.console import Console
 
+from threebrokers.predictions import Verdict
 from tools.lessons import lesson
 from tools.lessons.lesson import Cell, Exercise
 from tools.proof import environment, expectations, repeat
@@ -13,6 +14,10 @@ QUIET = Console(quiet=True)
 
 def cell(source: str, place: int = 0) -> Cell:
     return Cell(place, "code", source, {})
+
+
+def compared(*verdicts: Verdict) -> Reply:
+    return Reply(displayed=[{"text/plain": "○"}, *(verdict._repr_mimebundle_() for verdict in verdicts)])
 
 
 def names(source: str) -> list[str]:
@@ -47,29 +52,16 @@ def test_what_was_shown_before_a_failure_is_kept():
     assert second.kept(Reply("KeyError", "later", shown="✓ A took 1.2 s.\n✓ B (of 3) was lost.\n"))
 
 
-@pytest.mark.parametrize(
-    ("verdict", "truth"),
-    [
-        ("✓ You predicted: broker 2. So it was. Because it is.", "broker 2"),
-        ("✗ You predicted: a. b. It was: broker 3. Many believe so.", "broker 3"),
-        ("○ It was: 4. You had not committed an answer; that is worth a try next time.", "4"),
-    ],
-)
-def test_the_truth_of_a_prediction_is_read_from_its_verdict(verdict, truth):
-    assert expectations.truths(Reply(shown=f"before\n{verdict}\nafter")) == [truth]
-
-
-def test_the_verdicts_that_are_read_are_those_that_predictions_give():
-    from threebrokers.predictions import Verdict
-
-    for chosen in (None, "a", "b"):
-        assert expectations.truths(Reply(shown=repr(Verdict(chosen, "a", "Because.")))) == ["a"]
+def test_the_truth_of_a_prediction_is_a_field_of_its_verdict():
+    verdicts = [Verdict(chosen, "a. b", "It was: c.") for chosen in (None, "a. b", "b")]
+    assert expectations.truths(compared(*verdicts)) == ["a. b"] * 3
+    assert expectations.truths(Reply(shown=repr(verdicts[0]))) == []
 
 
 def test_a_prediction_with_more_than_one_answer_is_a_failure():
     tally = repeat.Tally()
     for run, truth in enumerate("aab"):
-        tally.take(run, cell("guess.compare(x)", 7), [], Reply(shown=f"○ It was: {truth}. You had not"))
+        tally.take(run, cell("guess.compare(x)", 7), [], compared(Verdict(None, truth)))
     tally.settle()
     assert tally.failures == ["Prediction 1 of cell 7 had more than one answer: 'a' 2 times, 'b' 1 times"]
 

@@ -6,6 +6,7 @@ import socket
 
 import pytest
 
+from threebrokers import store
 from threebrokers.cluster import log_dirs, ports, settings, state_file
 from threebrokers.cluster.process import Identity
 from threebrokers.cluster.state_file import Bench
@@ -38,10 +39,10 @@ def test_a_missing_or_damaged_state_file_is_an_empty_bench(tmp_path, damage):
 def test_a_state_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
     state_file.save(tmp_path, Bench("old"))
 
-    def full(self, text):
+    def full(path, content):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pathlib.Path.write_text", full)
+    monkeypatch.setattr(store, "write_whole", full)
     with pytest.raises(LabError, match=r"No space left.*free some disk space"):
         state_file.save(tmp_path, Bench("new"))
     assert state_file.load(tmp_path).cluster_id == "old"
@@ -218,7 +219,9 @@ def test_ids_are_as_kafka_writes_them():
 
 def test_state_file_is_readable_by_people(tmp_path):
     state_file.save(tmp_path, Bench("abc", PORTS, {1: Identity(1, "2 ticks")}))
-    assert json.loads((tmp_path / "bench.json").read_text())["engine"] == "local"
+    text = (tmp_path / "bench.json").read_text()
+    assert json.loads(text)["brokers"] == {"1": {"pid": 1, "start": "2 ticks", "mark": ""}}
+    assert '\n "cluster_id": "abc",\n' in text
 
 
 def _flat(claimed):

@@ -100,7 +100,7 @@ class TestState:
     def test_nothing_was_started_yet(self, bench: Path) -> None:
         assert state.look_at_state(bench).ok
 
-    @pytest.mark.parametrize("damage", ["", "{", "[]", "{}", "null"])
+    @pytest.mark.parametrize("damage", ["", "{", "[]", '{"brokers": 2}', "null"])
     def test_a_damaged_state_file(self, bench: Path, damage: str) -> None:
         (bench / "bench.json").write_text(damage)
         assert "damaged" in trouble(state.look_at_state(bench))

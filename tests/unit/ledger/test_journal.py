@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from threebrokers.errors import LabError
 from threebrokers.ledger import place
-from threebrokers.ledger.clients import HEADER, number_in, stamp
+from threebrokers.ledger.interceptors import HEADER, number_in, stamp
 from threebrokers.ledger.journal import Book, Number
 
 WORKER = """
 import os, signal, sys
 from pathlib import Path
-from threebrokers.ledger.notes import Book, Number
+from threebrokers.ledger.journal import Book, Number
 book = Book.joined(Path(sys.argv[1]))
 number = book.enlist("producer")
 for sequence in range(500):

@@ -97,7 +97,7 @@ def test_the_text_twin_is_whole_and_the_same_in_every_run(guess, capsys):
 
 
 def test_a_verdict_is_safe_html_with_a_sign():
-    shown = Verdict("<b>", "<i>", "Why & how.")._repr_html_()
+    shown = Verdict("<b>", "<i>", "Why & how.")._repr_mimebundle_()["text/html"]
     assert "✗ You predicted: &lt;b&gt;. It was: &lt;i&gt;. Why &amp; how." in shown
 
 

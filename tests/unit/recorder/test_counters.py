@@ -1,6 +1,7 @@
 """What clients do is noted from the outside, and only while a recording runs."""
 
 import pytest
+from confluent_kafka import Consumer, Producer
 
 from threebrokers.kafka.clients import LabConsumer, LabProducer
 from threebrokers.recorder.counters import Notes, Tally
@@ -26,8 +27,8 @@ class Told:
         return self._error
 
 
-class StandIn(LabProducer):
-    """A producer whose records arrive at once, or fail."""
+class Arriving(Producer):
+    """confluent-kafka's producer, whose records arrive at once, or fail."""
 
     error = None
 
@@ -35,6 +36,10 @@ class StandIn(LabProducer):
         self.last = value, key, partition, named
         if on_delivery:
             on_delivery(self.error, Told(topic, partition))
+
+
+class StandIn(LabProducer, Arriving):
+    """A lab's producer above that one."""
 
 
 @pytest.fixture
@@ -114,12 +119,10 @@ def test_what_the_client_refuses_was_not_sent(notes):
     assert counted(notes)["failed", "beat", None] == 1
 
 
-class Reader(LabConsumer):
-    """A consumer that has these messages."""
+class Filled(Consumer):
+    """confluent-kafka's consumer, which has these messages."""
 
-    def __init__(self, *messages):
-        super().__init__({"group.id": "g"}, NOWHERE)
-        self.messages = list(messages)
+    messages = ()
 
     def poll(self, timeout=-1):
         return self.messages.pop(0) if self.messages else None
@@ -127,6 +130,14 @@ class Reader(LabConsumer):
     def consume(self, num_messages=1, timeout=-1):
         taken, self.messages = self.messages[:num_messages], self.messages[num_messages:]
         return taken
+
+
+class Reader(LabConsumer, Filled):
+    """A lab's consumer above that one."""
+
+    def __init__(self, *messages):
+        super().__init__({"group.id": "g"}, NOWHERE)
+        self.messages = list(messages)
 
 
 def test_what_is_delivered_is_counted_errors_are_not(notes):
