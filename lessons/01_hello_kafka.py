@@ -20,7 +20,7 @@ lab = open_lab("01")
 # Two examples. A company's web pages and its phone app send every click of a user to one topic; the reports and the search read it, as in the picture. Or: many programs send their messages for customers to one topic, and one program reads it, writes the e-mails, and leaves out what a customer does not want.
 
 # %%
-from threebrokers.diagrams.topics import log_picture, message_path, topic_picture
+from threebrokers.diagrams import log_picture, message_path, topic_picture
 
 message_path(producers=("web pages", "phone app"), consumers=("reports", "search"))
 
@@ -47,9 +47,7 @@ topic_picture(lab.cluster.state().topic(hello))
 # %%
 from confluent_kafka.admin import NewTopic
 
-from threebrokers.cluster import topics
-
-topics.delete(lab.cluster, [lab.topic("helloworld")])  # so that you can run this cell again
+lab.delete_topic("helloworld")  # so that you can run this cell again
 admin = lab.admin()
 
 # TODO: set topic to the name, create it with admin.create_topics, and wait for the result

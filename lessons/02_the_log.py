@@ -51,8 +51,7 @@ for record in read_log(lab.bootstrap, alerts):
 # Now real data: every flight from New York in 2013. The key is the tail number, which is the name of the aircraft (2,512 flights have none). The value is a JSON object. One Python producer sends them all, once for the whole course.
 
 # %%
-from threebrokers.data.flights import flight_messages
-from threebrokers.data.topics import has_all_flights
+from threebrokers.data import flight_messages, has_all_flights
 
 name = "flights"
 flights = lab.topic(name)
@@ -78,7 +77,7 @@ else:
 # A **topic** is a name for records of one kind, as a table is in a database. It is made of **partitions**. Each partition is a **log**: new records are added at its end and nowhere else, and no record is ever changed. A partition has **replicas** (copies) on several brokers. One replica is the **leader**; the others copy it.
 
 # %%
-from threebrokers.diagrams.topics import topic_picture
+from threebrokers.diagrams import topic_picture
 
 topic_picture(lab.cluster.state([flights]).topic(flights))
 
@@ -154,7 +153,7 @@ guess.choose("with 1 partition only")
 # END SOLUTION
 
 # %%
-from threebrokers.diagrams.topics import log_picture
+from threebrokers.diagrams import log_picture
 
 
 def send_seven(topic):
@@ -312,7 +311,7 @@ lab.check.aircraft_in_order(by_aircraft)
 # A reader takes nothing away. Two groups, `audit` and `board`, read January one after the other. The cell compares what they got, and the files before and after.
 
 # %%
-from threebrokers.data.topics import send
+from threebrokers.data import send
 
 
 def read_as(group):

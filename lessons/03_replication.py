@@ -52,7 +52,7 @@ for name, count in [("small-a", 3), ("small-b", 5), ("small-c", 5)]:
 # The picture of the last topic:
 
 # %%
-from threebrokers.diagrams.topics import topic_picture
+from threebrokers.diagrams import topic_picture
 
 topic_picture(lab.cluster.state([small]).topic(small))
 
@@ -915,9 +915,9 @@ pd.DataFrame(rows).T.round(1)
 # Brokers often run in containers. The file `docker-compose.yml` of this course describes three such brokers for Docker, and `threebrokers up --engine compose` runs the labs on them. You need no Docker to read it. Who reaches a broker, and at which address? Here are the lines that say it; each `KAFKA_…` is a setting of the broker, written in capitals.
 
 # %%
-from threebrokers.paths import repo
+from threebrokers.lab.scenarios import compose_file
 
-text = (repo() / "docker-compose.yml").read_text()
+text = compose_file()
 print("For all three brokers:")
 for line in text.splitlines():
     if line.strip().startswith(("KAFKA_LISTENER", "KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR")):

@@ -46,7 +46,7 @@ first.sparkContext._gateway.proc.wait()
 print(count(session(), sys.argv[1]))
 """
 AFRESH = """
-from threebrokers.opening import join_lab
+from threebrokers.lab.opening import join_lab
 lab = join_lab("12", "afresh")
 rows = session().range(50).selectExpr("CAST(id AS STRING) AS key", "CAST(id AS STRING) AS value")
 for _ in range(4):
@@ -74,7 +74,7 @@ def lab(cluster: object) -> Iterator[Lab]:
 
 
 def run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    text = f"import sys\nfrom threebrokers.spark.session import session\n{READ}\n{program}"
+    text = f"import sys\nfrom threebrokers.spark import session\n{READ}\n{program}"
     command = [sys.executable, "-c", text, *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
 
