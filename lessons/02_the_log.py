@@ -838,28 +838,18 @@ reader.close()
 # A log is written at its end and read in order. Does order matter to a disk? Here is one segment, read in order and in mixed order, from the disk and from the page cache. The numbers are megabytes per second, the best of three. (macOS cannot empty the page cache for one file, so both rows are alike there.)
 
 # %%
-import os
 import random
 
+from threebrokers.lab.scenarios import megabytes_per_second
+
 BLOCK = 4096
-
-
-def megabytes_per_second(path, places, cached):
-    with path.open("rb") as file:
-        if not cached and hasattr(os, "posix_fadvise"):
-            os.fsync(file.fileno())
-            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        start = time.perf_counter()
-        for place in places:
-            os.pread(file.fileno(), BLOCK, place)
-        return len(places) * BLOCK / 1e6 / (time.perf_counter() - start)
-
-
 path = lab.cluster.segments(flights, 0)[0]
 in_order = range(0, path.stat().st_size, BLOCK)
 orders = {"in order": in_order, "mixed": random.sample(in_order, len(in_order))}
 measured = {
-    name: [max(megabytes_per_second(path, places, cached) for _ in range(3)) for cached in (False, True)]
+    name: [
+        max(megabytes_per_second(path, places, BLOCK, cached) for _ in range(3)) for cached in (False, True)
+    ]
     for name, places in orders.items()
 }
 pd.DataFrame(measured, index=["from the disk", "from the page cache"]).round().astype(int)

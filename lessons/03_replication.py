@@ -573,6 +573,8 @@ lab.check.leadership_back(work, elected)
 # Now we try every choice: six topics, three partitions each, from one copy to three. Two brokers are going to be stopped, one after the other. Each time we send one record to every partition with `acks=all` and count how many are accepted.
 
 # %%
+from threebrokers.lab.scenarios import accepted
+
 choices = {}
 for count in [1, 2, 3]:
     for least in range(1, count + 1):
@@ -584,20 +586,7 @@ for count in [1, 2, 3]:
         )
         choices[topic] = f"{count} copies, {least} must be in sync"
 
-
-def accepted():
-    """Send one record to each partition; return for each topic how many were accepted."""
-    reports = []
-    settings = {"acks": "all", "message.timeout.ms": 2500}  # after this time the producer gives up
-    producer = lab.producer({**settings, "on_delivery": lambda *report: reports.append(report)})
-    for topic in choices:
-        for partition in range(3):
-            producer.produce(topic, "a record", partition=partition)
-    producer.flush()
-    return Counter(message.topic() for error, message in reports if error is None)
-
-
-found = {"all brokers up": accepted()}
+found = {"all brokers up": accepted(lab, choices)}
 found["all brokers up"].total()
 
 # %%
@@ -623,9 +612,9 @@ guess.choose("0")
 from threebrokers.kafka.log_reader import read_log
 
 lab.cluster.stop(3)
-found["one is gone"] = accepted()
+found["one is gone"] = accepted(lab, choices)
 lab.cluster.stop(2, force=True)
-found["two are gone"] = accepted()
+found["two are gone"] = accepted(lab, choices)
 
 strong = lab.topic("copies-3-least-2")
 guess.compare(found["two are gone"][strong])
@@ -687,35 +676,18 @@ guess.choose("after some seconds")
 # END SOLUTION
 
 # %%
-import time
+from threebrokers.lab.scenarios import send_and_read
 
 slow = lab.fresh_topic("slow", replication_factor=3, config={"min.insync.replicas": "2"})
 producer = lab.producer({"acks": "all", "linger.ms": 0})
 consumer = lab.consumer({"group.id": lab.group("slow"), "enable.auto.commit": False})
 consumer.assign([TopicPartition(slow, 0, 0)])
 
-
-def send_one():
-    """Send a record; return after how many ms it was acknowledged and read, and the ISR then."""
-    sent, times = time.perf_counter(), {}
-
-    def done(name):
-        times.setdefault(name, round((time.perf_counter() - sent) * 1000))
-
-    producer.produce(slow, "a record", on_delivery=lambda error, message: done("acknowledged"))
-    while len(times) < 2:
-        if consumer.poll(0.005) is not None:
-            done("readable")
-        producer.poll(0)
-    isr = lab.cluster.state([slow]).topic(slow).partitions[0].isr
-    return {**dict(sorted(times.items())), "ISR": isr}
-
-
-rows = [send_one() for _ in range(4)]
+rows = [send_and_read(lab, producer, consumer, slow) for _ in range(4)]
 follower = lab.cluster.state([slow]).topic(slow).partitions[0]
 follower = next(broker for broker in follower.replicas if broker != follower.leader)
 lab.cluster.pause(follower)
-rows += [send_one() for _ in range(4)]
+rows += [send_and_read(lab, producer, consumer, slow) for _ in range(4)]
 lab.cluster.resume(follower)
 consumer.close()
 
@@ -849,7 +821,7 @@ print([record.value.decode() for record in read_log(lab.bootstrap, unseen)])
 # Books say that followers serve nobody. Writers do need the leader, but since Kafka 2.4 a reader may use a follower that is near. Brokers say in which **rack** they stand (`broker.rack`; in a cloud this is the zone), and a new partition gets its replicas in different racks, so that one broken switch does not take all copies. A reader says where it stands with `client.rack`. Our brokers are in `rack-1` to `rack-3`, and choose a replica in the reader's rack (`replica.selector.class`). How many bytes come from which broker?
 
 # %%
-import json
+from threebrokers.lab.scenarios import bytes_by_broker
 
 topic = lab.fresh_topic("nearest", partitions=3, replication_factor=3)
 producer = lab.producer({"linger.ms": 20})
@@ -857,26 +829,11 @@ for number in range(3000):
     producer.produce(topic, b"x" * 1000, partition=number % 3)
 left = producer.flush()
 
-
-def bytes_from(rack):
-    received = {}
-
-    def note(told):
-        told = json.loads(told)["brokers"].values()
-        received.update({b["nodeid"]: b["rxbytes"] for b in told if b["nodeid"] in lab.cluster.brokers})
-
-    place = {"client.rack": rack} if rack else {}
-    watch = {"statistics.interval.ms": 100, "stats_cb": note}
-    reader = lab.consumer({"group.id": lab.group("nearest"), "enable.auto.commit": False, **place, **watch})
-    reader.assign([TopicPartition(topic, partition, 0) for partition in range(3)])
-    count = 0
-    while count < 3000 or sum(received.values()) < 3_000_000:
-        count += len(reader.consume(500, timeout=0.2))
-    reader.close()
-    return [received.get(broker, 0) for broker in lab.cluster.brokers]
-
-
-read = {"no rack": bytes_from(None), "rack-2": bytes_from("rack-2")}
+group = {"group.id": lab.group("nearest")}
+read = {
+    "no rack": bytes_by_broker(lab, topic, 3000, group),
+    "rack-2": bytes_by_broker(lab, topic, 3000, {**group, "client.rack": "rack-2"}),
+}
 lab.observed("The reader in rack-2 got its records from broker 2", read["rack-2"][1] > 3_000_000)
 pd.DataFrame(read, index=[f"from broker {broker}" for broker in lab.cluster.brokers])
 

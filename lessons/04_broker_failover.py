@@ -65,7 +65,7 @@ guess.choose("cut")
 # Three topics with more partitions lie beside the heartbeats. They have one, two and three copies. Nobody writes to them, but you will see what happens to their leaders. `calm` is a helper of this course: it brings every broker back, waits until all copies are equal, and lets the first replica of each partition lead. The active controller is never the victim before its own section, so that only one thing goes wrong at a time.
 
 # %%
-from threebrokers.lab.scenarios import calm
+from threebrokers.lab.scenarios import calm, controller_last
 
 heartbeats = lab.fresh_topic(
     "heartbeats", partitions=3, replication_factor=3, config={"min.insync.replicas": "2"}
@@ -73,94 +73,31 @@ heartbeats = lab.fresh_topic(
 others = [lab.fresh_topic(f"copies-{n}", partitions=13, replication_factor=n) for n in (1, 2, 3)]
 calm(lab.cluster)
 
-
-def controller_last():
-    """Return the three brokers, the active controller as the last one."""
-    quorum_leader = lab.cluster.sight([]).quorum_leader
-    return sorted(lab.cluster.brokers, key=lambda broker: broker == quorum_leader)
-
-
 partitions = lab.cluster.state([heartbeats]).topic(heartbeats).partitions
-place = next(p for p in partitions if p.leader == controller_last()[0])
+place = next(p for p in partitions if p.leader == controller_last(lab)[0])
+victim, PATIENCE = place.leader, 2.5  # a broker; and seconds that our clients wait for an answer
 print(f"The heartbeats go to partition {place.id}. Its leader is broker {place.leader}.")
 
 # %% [markdown]
-# Clients have patience too. These two wait 2.5 s for an answer (Kafka's Python client waits 60 s). Both run in a thread of their own.
-
-# %%
-import threading
-from collections import Counter
-
-from confluent_kafka import TopicPartition
-
-PATIENCE = 2.5  # seconds
-
-
-class Heart:
-    """Sends to one partition and reads from it until told to stop; `heard` counts by leader epoch."""
-
-    def __init__(self, topic, partition):
-        self.place, self.heard, self.stopped = (topic, partition), Counter(), threading.Event()
-        patience = {"socket.timeout.ms": int(PATIENCE * 1000)}
-        self.producer = lab.producer({"acks": "all", "request.timeout.ms": int(PATIENCE * 1000), **patience})
-        self.reader = lab.consumer(
-            {"group.id": lab.group("monitor"), "enable.auto.commit": False, **patience}
-        )
-        self.reader.assign([TopicPartition(topic, partition, 0)])
-        self.threads = [threading.Thread(target=work) for work in (self.beat, self.listen)]
-
-    def beat(self):
-        while not self.stopped.is_set():
-            self.producer.produce(self.place[0], b"I am here", partition=self.place[1])
-            self.producer.poll(0.05)
-
-    def listen(self):
-        while not self.stopped.is_set():
-            message = self.reader.poll(0.05)
-            if message is not None and message.error() is None:
-                self.heard[message.leader_epoch()] += 1
-
-    def wait(self):
-        """Wait until three more heartbeats have come that the leader of this moment has stored."""
-        (topic, partition), before = self.place, self.heard.copy()
-
-        def heard():
-            epoch = lab.cluster.sight([topic]).topic(topic).partitions[partition].leader_epoch
-            return self.heard[epoch] >= before[epoch] + 3
-
-        lab.wait_until(heard, what="heartbeats from the leader", within=30)
-
-    def __enter__(self):
-        for thread in self.threads:
-            thread.start()
-        self.wait()
-        return self
-
-    def __exit__(self, *fault):
-        self.stopped.set()
-        for thread in self.threads:
-            thread.join()
-
-
-# %% [markdown]
+# Clients have patience too. These two wait 2.5 s for an answer (Kafka's Python client waits 60 s). `Heartbeats`, a helper of this course, runs both as long as its `with` lasts, each in a thread of its own.
+#
 # Now all four, in one recording. It takes about 20 s. After `stop`, `kill` and `pause` the cell waits until heartbeats come again. The cut is mended after 6 s, more than twice the clients' patience.
 
 # %%
 import time
 
+from threebrokers.lab.scenarios import Heartbeats, leads_nothing
+
 UNDO = {"stop": "start", "kill": "start", "pause": "resume", "cut": "heal"}
-victim = place.leader
-
-
-def leaders_elsewhere():
-    return victim not in {p.leader for t in lab.cluster.sight([heartbeats]).topics for p in t.partitions}
-
-
-with lab.record(heartbeats, *others) as recording, Heart(heartbeats, place.id) as heart:
+group = lab.group("monitor")
+with (
+    lab.record(heartbeats, *others) as recording,
+    Heartbeats(lab, heartbeats, place.id, group, PATIENCE) as heart,
+):
     for how, undo in UNDO.items():
         began = time.monotonic()
         getattr(lab.cluster, how)(victim)
-        lab.wait_until(leaders_elsewhere, what="new leaders", within=20)
+        lab.wait_until(lambda: leads_nothing(lab, victim, heartbeats), what="new leaders", within=20)
         if how == "cut":
             time.sleep(max(0, 2.4 * PATIENCE - (time.monotonic() - began)))
         else:
@@ -328,7 +265,7 @@ lab.observed("A partition with one copy had no leader any more", all(row[3] == "
 import json
 import re
 
-quorum_leader = controller_last()[-1]
+quorum_leader = controller_last(lab)[-1]
 segments = lab.cluster.segments("__cluster_metadata", 0, quorum_leader)[-2:]
 dump = lab.cluster.tool(
     "kafka-dump-log", "--cluster-metadata-decoder", "--files", ",".join(map(str, segments))
@@ -375,6 +312,8 @@ pd.DataFrame(
 # %%
 from confluent_kafka import consistent
 
+from threebrokers.lab.scenarios import leaderless_everywhere
+
 single = others[0]
 by_partition = {consistent(str(key).encode(), 13): str(key) for key in range(200)}
 failed = []  # the keys of records that could not be stored
@@ -385,14 +324,8 @@ def report(error, message):
         failed.append((message.key() or b"").decode())
 
 
-def orphaned():
-    """Tell whether both other brokers know it: the producer may ask either of them."""
-    views = lab.cluster.views([single]).values()
-    return [None in {p.leader for p in view.topic(single).partitions} for view in views] == [True, True]
-
-
 lab.cluster.pause(victim)
-lab.wait_until(orphaned, what="partitions without a leader")
+lab.wait_until(lambda: leaderless_everywhere(lab, single), what="partitions without a leader")
 producer = lab.producer(
     {"message.timeout.ms": 2000, "sticky.partitioning.linger.ms": 0, "on_delivery": report}
 )
@@ -419,38 +352,18 @@ lab.observed("Most records without a key went elsewhere", failed.count("") < 13)
 # %% [markdown]
 # ### Exercise 4.2: A producer that loses nothing
 #
-# `through_a_kill(topic)` gives you the numbers 0 to 149, and breaks something on the way: after 50 it stops the copying between brokers, after 100 it kills the leader, and then everything comes back. Send every number as a record to `transfers`, so that none is missing in the end. Make the producer with `ledger.producer(…)`: it is the usual one, and notes what becomes of each record.
+# `through_a_kill(lab, topic)` gives you the numbers 0 to 149, and breaks something on the way: after 50 it stops the copying between brokers, after 100 it kills the leader, and then everything comes back. Send every number as a record to `transfers`, so that none is missing in the end. Make the producer with `ledger.producer(…)`: it is the usual one, and notes what becomes of each record.
 
 # %%
-from threebrokers.waiting import quiet_wait
+from threebrokers.lab.scenarios import through_a_kill
 
-
-def through_a_kill(topic):
-    def look():
-        return lab.cluster.sight([topic]).topics[0].partitions[0]
-
-    leader, cluster = look().leader, lab.cluster
-    try:
-        yield from range(50)
-        lab.wait_until(lambda: (look().high_watermark or 0) >= 50, what="the first 50 to be copied", within=5)
-        cluster.cut(leader, "brokers")  # followers get nothing more; heartbeats go on
-        yield from range(50, 100)
-        quiet_wait(lambda: (dict(look().log_end_offsets).get(leader) or 0) >= 100, within=1)
-        cluster.kill(leader)
-        cluster.heal(leader)
-        yield from range(100, 150)
-    finally:
-        cluster.up()
-
-
-# %%
 calm(lab.cluster)
-transfers = lab.fresh_topic("transfers", brokers=controller_last(), config={"min.insync.replicas": "2"})
+transfers = lab.fresh_topic("transfers", brokers=controller_last(lab), config={"min.insync.replicas": "2"})
 ledger = lab.ledger("transfers")
-# TODO: make the `producer` and send each number of through_a_kill(transfers)
+# TODO: make the `producer` and send each number of through_a_kill(lab, transfers)
 # BEGIN SOLUTION
 producer = ledger.producer({"acks": "all", "enable.idempotence": True})
-for number in through_a_kill(transfers):
+for number in through_a_kill(lab, transfers):
     producer.produce(transfers, str(number))
     producer.poll(0)
 producer.flush()
@@ -471,7 +384,7 @@ producer.flush()
 # %% tags=["wrong"]
 # acks=0 | acks=0: nobody confirms anything
 producer = ledger.producer({"acks": 0})
-for number in through_a_kill(transfers):
+for number in through_a_kill(lab, transfers):
     producer.produce(transfers, str(number))
     producer.poll(0)
 producer.flush()
@@ -479,7 +392,7 @@ producer.flush()
 # %% tags=["wrong"]
 # acks=1 | acks=1: only the leader had them
 producer = ledger.producer({"acks": 1})
-for number in through_a_kill(transfers):
+for number in through_a_kill(lab, transfers):
     producer.produce(transfers, str(number))
     producer.poll(0)
 producer.flush()
@@ -487,7 +400,7 @@ producer.flush()
 # %% tags=["wrong"]
 # gives up before there is a new leader | message.timeout.ms is 1000
 producer = ledger.producer({"acks": "all", "message.timeout.ms": 1000})
-for number in through_a_kill(transfers):
+for number in through_a_kill(lab, transfers):
     producer.produce(transfers, str(number))
     producer.poll(0)
 producer.flush()
@@ -495,7 +408,7 @@ producer.flush()
 # %% tags=["wrong"]
 # swallows the errors | failed at the first try
 producer = ledger.producer({"acks": "all", "retries": 0, "on_delivery": lambda error, message: None})
-for number in through_a_kill(transfers):
+for number in through_a_kill(lab, transfers):
     producer.produce(transfers, str(number))
     producer.poll(0)
 producer.flush()
@@ -526,49 +439,30 @@ guess.choose("it says ok, and the record is lost")
 # END SOLUTION
 
 # %%
+from threebrokers.lab.scenarios import partition_of, two_writers
+
 calm(lab.cluster)
-cut_off = lab.fresh_topic("cut-off", brokers=controller_last(), config={"min.insync.replicas": "2"})
+cut_off = lab.fresh_topic("cut-off", brokers=controller_last(lab), config={"min.insync.replicas": "2"})
 ledger = lab.ledger("split-brain")
-told = {1: [], "all": []}
-writers = {
-    acks: ledger.producer(
-        {
-            "acks": acks,
-            "linger.ms": 0,
-            "message.timeout.ms": 2000,
-            "on_delivery": lambda error, message, acks=acks: told[acks].append(
-                error.name() if error else "ok"
-            ),
-        }
-    )
-    for acks in told
-}
-
-
-def look():
-    return lab.cluster.sight([cut_off]).topics[0].partitions[0]
-
-
+writers, told = two_writers(ledger)  # with acks=1 and acks="all"; and what each of them is told
 for writer in writers.values():
     writer.produce(cut_off, b"in peace")
     writer.flush()
-old = look().leader
+old = partition_of(lab, cut_off).leader
 with lab.record(cut_off) as recording:
     lab.cluster.cut(old)
-    lab.wait_until(lambda: look().leader not in (old, None), what="a second leader", within=20)
+    lab.wait_until(lambda: partition_of(lab, cut_off).leader not in (old, None), what="a leader", within=20)
     for writer in writers.values():
         writer.produce(cut_off, b"while two brokers believe that they lead")
     for writer in writers.values():
         writer.flush()
-    split = look()
+    split = partition_of(lab, cut_off)
     lab.cluster.heal(old)
     calm(lab.cluster)
+
+# %%
 print(
-    "new leader:",
-    split.leader,
-    " epoch",
-    split.leader_epoch,
-    " still believes that it leads:",
+    f"new leader: {split.leader}, epoch {split.leader_epoch}; still believes that it leads:",
     split.stale_leaders,
 )
 print("told to the producers:", told)
@@ -597,7 +491,7 @@ guess.compare("it says ok, and the record is lost" if balance.lost else "it says
 # While that happens, commits fail with errors such as `NOT_COORDINATOR`. They are retriable: the client looks for the new coordinator by itself. Old courses show such lines in red; they are the sound of a failover that works.
 
 # %%
-from confluent_kafka import KafkaException
+from threebrokers.lab.scenarios import coordinator_of, member_of_new_group, read_and_commit
 
 calm(lab.cluster)
 readings = lab.fresh_topic("readings", replication_factor=3)
@@ -606,73 +500,33 @@ for number in range(200):
     producer.produce(readings, str(number))
 left = producer.flush()
 
-
-def coordinator_of(group):
-    def ask():
-        try:
-            return (
-                lab.admin()
-                .describe_consumer_groups([group], request_timeout=5)[group]
-                .result()
-                .coordinator.id
-            )
-        except KafkaException:  # a new coordinator reads all offsets before it answers
-            return None
-
-    return lab.wait_until(ask, what="the coordinator to answer", within=20)
-
-
-def a_member():
-    """Return a new group and a member; it is not coordinated by the leader of readings."""
-    leader = lab.cluster.state([readings]).topic(readings).partitions[0].leader
-    wanted, found = [broker for broker in controller_last() if broker != leader], {}
-    for _ in range(12):  # who coordinates a group depends on its name: a few names give a choice
-        name = f"{lab.group('readers')}-{time.time_ns()}"
-        found[coordinator_of(name)] = name
-        if wanted[0] in found:
-            break
-    group = next(found[broker] for broker in wanted if broker in found)
-    reader = lab.consumer({"group.id": group, "auto.offset.reset": "earliest", "enable.auto.commit": False})
-    reader.subscribe([readings])
-    read_and_commit(reader)
-    return group, reader
-
-
-def read_and_commit(reader):
-    """Read 20 records and commit them, however often that must be tried."""
-    messages = []
-    while len(messages) < 20:
-        messages += reader.consume(20 - len(messages), timeout=0.5)
-
-    def commit():
-        try:
-            return reader.commit(message=messages[-1], asynchronous=False)
-        except KafkaException as fault:
-            print("not yet:", fault.args[0].name())
-
-    lab.wait_until(commit, what="a commit", within=30)
-
+# %% [markdown]
+# Three helpers of this course for the next exercise:
+#
+# - `coordinator_of(lab, group)` returns the number of the broker that coordinates a group. It asks the AdminClient (`describe_consumer_groups`).
+# - `member_of_new_group(lab, topic, prefix)` returns the name of a new group, and a consumer that is its member.
+# - `read_and_commit(lab, consumer)` reads 20 records and commits them, however often that must be tried.
 
 # %% [markdown]
 # ### Exercise 4.3: Kill the coordinator
 #
-# `reader` is a member of the group `group` and has read and committed some records. Record with `lab.record(readings, groups=[group])` as `recording`: find the group's coordinator, kill that broker, and go on with `read_and_commit(reader)`. Then set `after`: the broker that is the coordinator now.
+# `reader` is a member of the group `group` and has read and committed some records. Record with `lab.record(readings, groups=[group])` as `recording`: find the group's coordinator, kill that broker, and go on with `read_and_commit(lab, reader)`. Then set `after`: the broker that is the coordinator now.
 
 # %%
 calm(lab.cluster)
-group, reader = a_member()
+group, reader = member_of_new_group(lab, readings, lab.group("readers"))
 # TODO: record as `recording` how you kill the coordinator and read on; who is the coordinator `after`?
 # BEGIN SOLUTION
 with lab.record(readings, groups=[group]) as recording:
-    lab.cluster.kill(coordinator_of(group))
-    read_and_commit(reader)
-    after = coordinator_of(group)
+    lab.cluster.kill(coordinator_of(lab, group))
+    read_and_commit(lab, reader)
+    after = coordinator_of(lab, group)
 # END SOLUTION
 
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# Look at the cell above: which function asks the AdminClient who coordinates a group? When is its answer another one?
+# Which of the three helpers asks who coordinates a group? When is its answer another one?
 #
 # </details>
 # <details><summary>Another hint</summary>
@@ -684,21 +538,21 @@ with lab.record(readings, groups=[group]) as recording:
 # %% tags=["wrong"]
 # nobody is killed | nobody was killed while
 with lab.record(readings, groups=[group]) as recording:
-    read_and_commit(reader)
-    after = coordinator_of(group)
+    read_and_commit(lab, reader)
+    after = coordinator_of(lab, group)
 
 # %% tags=["wrong"]
 # takes the partition's leader for the coordinator | leads the partition of
 with lab.record(readings, groups=[group]) as recording:
     lab.cluster.kill(lab.cluster.state([readings]).topic(readings).partitions[0].leader)
-    after = coordinator_of(group)
+    after = coordinator_of(lab, group)
 
 # %% tags=["wrong"]
 # says the old one | is the broker that you killed
 with lab.record(readings, groups=[group]) as recording:
-    after = coordinator_of(group)
+    after = coordinator_of(lab, group)
     lab.cluster.kill(after)
-    read_and_commit(reader)
+    read_and_commit(lab, reader)
 
 # %% tags=["nbval-check-output"]
 lab.check.group_goes_on(recording, after)
@@ -792,49 +646,40 @@ lab.check.controller_killed(before, after, may_fail)
 #
 # Beside it lies a topic with the same two replicas and `min.insync.replicas=2`.
 
-# %%
+# %% reading="each line is a part of the four steps of the text above"
+from threebrokers.lab.scenarios import Asker
+
 calm(lab.cluster)
-leader, follower, _ = controller_last()
+leader, follower, _ = controller_last(lab)
 settings = {"min.insync.replicas": "1", "unclean.leader.election.enable": "true"}
 unclean = lab.fresh_topic("unclean", brokers=[leader, follower], config=settings)
 guarded = lab.fresh_topic("guarded", brokers=[leader, follower], config={"min.insync.replicas": "2"})
 
-
-def partition(topic):
-    return leaders(lab.cluster.sight([topic]), topic)[0]
-
-
 ledger = lab.ledger("unclean")
 producer = ledger.producer({"acks": "all", "linger.ms": 0, "retries": 0})
-# A record that comes a moment before the leader knows of its shorter ISR waits in vain: so 1 s at most.
-asker = lab.producer({"acks": "all", "retries": 0, "request.timeout.ms": 1000})
-refusals, said = {"NOT_ENOUGH_REPLICAS", "NOT_ENOUGH_REPLICAS_AFTER_APPEND"}, set()
-
-
-def was_refused():
-    asker.produce(guarded, b"refused", on_delivery=lambda error, _: said.add(error and error.name()))
-    asker.flush(3)
-    return refusals & said
-
-
+asker = Asker(lab, guarded)  # sends a record to `guarded` each time it is asked whether one was refused
 for number in range(5):
     producer.produce(unclean, f"everybody has {number}")
 left = producer.flush(10)
 
 with lab.record(unclean, guarded) as recording:
     lab.cluster.cut(follower)
-    lab.wait_until(lambda: partition(unclean).isr == (leader,), what="an ISR of one", within=20)
+    lab.wait_until(lambda: partition_of(lab, unclean).isr == (leader,), what="an ISR of one", within=20)
     for number in range(5, 15):
         producer.produce(unclean, f"only the leader has {number}")
     left = producer.flush(10)
-    lab.wait_until(was_refused, what="a refusal", within=20)
+    lab.wait_until(asker.was_refused, what="a refusal", within=20)
     described = lab.cluster.tool("kafka-topics", "--describe", "--topic", guarded)
     lab.cluster.cut(leader, force=True)
     lab.cluster.heal(follower)
     for topic in [unclean, guarded]:
-        lab.wait_until(lambda topic=topic: partition(topic).leader == follower, what="a leader", within=30)
+        lab.wait_until(
+            lambda topic=topic: partition_of(lab, topic).leader == follower, what="a leader", within=30
+        )
     lab.cluster.heal(leader)
     calm(lab.cluster)
+
+# %%
 balance = ledger.balance(unclean)
 balance
 
@@ -844,7 +689,9 @@ lab.observed(
     "Ten confirmed records were lost, and no other",
     [e.number.sequence for e in balance.lost] == list(range(5, 15)),
 )
-lab.observed("The topic that wants two copies refused the record", refusals & said and None not in said)
+lab.observed(
+    "The topic that wants two copies refused the record", asker.refusals and None not in asker.answers
+)
 print(next(line for line in described.splitlines() if "Partition: 0\t" in line))
 
 # %% [markdown]

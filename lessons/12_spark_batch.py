@@ -570,12 +570,7 @@ guess.choose("all")
 # END SOLUTION
 
 # %%
-from concurrent.futures import ThreadPoolExecutor
-
 from threebrokers.spark import start_board
-
-total = sum(end_offsets(lab.bootstrap, january).values())
-positions = {}
 
 
 def report():
@@ -595,6 +590,11 @@ def board():
     return sum(step["numInputRows"] for step in query.recentProgress)
 
 
+# %%
+total = sum(end_offsets(lab.bootstrap, january).values())
+positions = {}
+
+
 def follow(consumer):
     """A Python consumer group: the airport to which each aircraft flew last."""
     consumer.subscribe([january])
@@ -608,6 +608,9 @@ def follow(consumer):
     consumer.close()
     return count
 
+
+# %%
+from concurrent.futures import ThreadPoolExecutor
 
 group = lab.group("spark-positions")
 mechanics = lab.consumer({"group.id": group, "auto.offset.reset": "earliest"})

@@ -82,7 +82,7 @@ def judge_transfers(lab: Lab, producer: object) -> None:
     if missing and len(found.attempted) < NUMBERS:
         raise NotYet(
             f"only {len(found.attempted)} of {NUMBERS} records were sent through the ledger",
-            "every number of through_a_kill(transfers) should be",
+            "every number of through_a_kill(lab, transfers) should be",
             "the loop, and produce() in it",
         )
     if not missing:
@@ -146,27 +146,27 @@ def judge_coordinator(lab: Lab, recording: Recording, after: int) -> None:
         raise NotYet(
             f"broker {killed.broker} is not the group's coordinator: {what}",
             "the coordinator is the broker that keeps the group's offsets",
-            "describe_consumer_groups, or coordinator_of(group) in the cell above",
+            "describe_consumer_groups, or coordinator_of(lab, group), above",
         )
     if after == killed.broker:
         raise NotYet(
             "`after` is the broker that you killed",
             "another one is the coordinator now",
-            "coordinator_of(group), asked after the kill",
+            "coordinator_of(lab, group), asked after the kill",
         )
     now = lab.cluster.sight([], [group]).groups
     if now and now[0].coordinator not in (None, after):
         raise NotYet(
             f"the coordinator is not broker {after}",
             "it should be the one that is now",
-            "coordinator_of(group)",
+            "coordinator_of(lab, group)",
         )
     offset = committed(lab, group, lab.topic("readings")).get(0, 0)
     if offset < 40:
         raise NotYet(
             f"the group has committed offset {offset}",
             "it should go on to 40 or more after the kill",
-            "read_and_commit(reader) after the kill",
+            "read_and_commit(lab, reader) after the kill",
         )
 
 

@@ -122,6 +122,8 @@ BROKEN = {
     "stray mark": ('shown = "shown"\n', f'{BEGIN}shown = "shown"\n{END}', "it belongs to no exercise"),
     "not Python": ('shown = "shown"', "shown = ", "Python cannot read it"),
     "magic": ('shown = "shown"', "# %matplotlib inline", "Python cannot read it"),
+    "long cell": ('shown = "shown"\n', 'shown = "shown"\n' * 20, "it has 21 lines of code (at most 20)"),
+    "long cell of an exercise": ("# A comment that stays.\n", "x = 1\n" * 21, "it has 21 lines of code"),
     "inner module": (
         'shown = "shown"',
         "import threebrokers.waiting\n\nshown = 1",
@@ -227,6 +229,20 @@ def test_predictions_and_programs_keep_the_rules(course):
         "topic = 1\nf(topic)\n\n# %%\ntopic = shown = 1"
     )
     course.edit('shown = "shown"\nprint(shown)', predicted)
+    assert course.problems() == []
+
+
+def test_what_is_no_code_or_is_not_seen_does_not_make_a_cell_long(course):
+    course.edit('shown = "shown"\n', "# a comment\n\n" * 30 + 'shown = "shown"\n' * 19)
+    course.edit(WRONG, WRONG + "x = 1\n" * 30)
+    course.edit("copies = 3\n", "copies = 3\n" * 10)
+    assert course.problems() == []
+
+
+def test_a_cell_that_is_there_to_be_read_may_be_long(course):
+    course.edit("# %%\nshown", "# %%\n" + "x = 1\n" * 30 + "shown")
+    assert len(course.problems()) == 1
+    course.edit("# %%\nx = 1", '# %% reading="each line is explained"\nx = 1')
     assert course.problems() == []
 
 

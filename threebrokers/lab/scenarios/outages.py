@@ -8,7 +8,6 @@ from confluent_kafka.admin import AdminClient
 from threebrokers.cluster import Cluster
 from threebrokers.kafka.state import MetadataPartition, MetadataState, MetadataTopic, PartitionState
 from threebrokers.lab.lab import Lab
-from threebrokers.paths import repo
 from threebrokers.waiting import wait_until
 
 CALM_SECONDS = 40.0
@@ -126,8 +125,3 @@ def _everywhere(lab: Lab, what: str, so: Callable[[MetadataState], bool]) -> Non
         return up <= views.keys() and all(so(view) for view in views.values())
 
     lab.wait_until(settled, what=what, within=SETTLE_SECONDS)
-
-
-def compose_file() -> str:
-    """Return the text of the course's docker-compose.yml."""
-    return (repo() / "docker-compose.yml").read_text("utf-8")

@@ -1,0 +1,47 @@
+"""What lessons do to a cluster and measure in it, where reading the code would not help a learner."""
+
+from threebrokers.lab.scenarios.failover import (
+    Asker,
+    Heartbeats,
+    controller_last,
+    coordinator_of,
+    leaderless_everywhere,
+    leads_nothing,
+    member_of_new_group,
+    read_and_commit,
+    through_a_kill,
+    two_writers,
+)
+from threebrokers.lab.scenarios.measuring import (
+    accepted,
+    bytes_by_broker,
+    compose_file,
+    megabytes_per_second,
+    send_and_read,
+)
+from threebrokers.lab.scenarios.outages import away, calm, spread, together, uneven
+from threebrokers.lab.scenarios.partitions import partition_of
+
+__all__ = [
+    "Asker",
+    "Heartbeats",
+    "accepted",
+    "away",
+    "bytes_by_broker",
+    "calm",
+    "compose_file",
+    "controller_last",
+    "coordinator_of",
+    "leaderless_everywhere",
+    "leads_nothing",
+    "megabytes_per_second",
+    "member_of_new_group",
+    "partition_of",
+    "read_and_commit",
+    "send_and_read",
+    "spread",
+    "through_a_kill",
+    "together",
+    "two_writers",
+    "uneven",
+]
