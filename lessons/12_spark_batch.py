@@ -13,7 +13,7 @@ lab = open_lab("12")
 # %% [markdown]
 # ## A tool for questions
 #
-# A consumer gets one message after another. That is good for reacting: one message, one action. It is slow work for a question about all messages, such as *at which hour are flights most delayed?*
+# A consumer gets one record after another. That is good for reacting: one record, one action. It is slow work for a question about all records, such as *at which hour are flights most delayed?*
 #
 # **Apache Spark** is made for such questions. You describe the answer as a table that comes from other tables; Spark divides the work into **tasks**, runs them at the same time, and puts the parts together. Spark runs in Java. Your Python code only describes; **PySpark** is the library that passes the description on. `session()` starts Spark and returns the object through which you talk to it. Here it runs on this machine, with two tasks at a time. On a cluster of machines the same lines would run with hundreds: `session("spark://host:port")`.
 #

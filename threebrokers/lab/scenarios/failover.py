@@ -120,7 +120,7 @@ def through_a_kill(lab: Lab, topic: str) -> Iterator[int]:
 def two_writers(ledger: Ledger) -> tuple[dict[Any, LedgerProducer], dict[Any, list[str]]]:
     """Return a producer with acks=1 and one with acks=all, which give up after 2 s, and what each is told.
 
-    Both are found by their acks, 1 and "all". A producer is told "ok", or the name of an error.
+    Both are found by their acks, 1 and "all". A producer is told "acknowledged", or the name of an error.
     """
     told: dict[Any, list[str]] = {1: [], "all": []}
     writers = {
@@ -130,7 +130,7 @@ def two_writers(ledger: Ledger) -> tuple[dict[Any, LedgerProducer], dict[Any, li
                 "linger.ms": 0,
                 "message.timeout.ms": 2000,
                 "on_delivery": lambda error, message, acks=acks: told[acks].append(
-                    error.name() if error else "ok"
+                    error.name() if error else "acknowledged"
                 ),
             }
         )
