@@ -13,7 +13,7 @@ from threebrokers import store
 
 @dataclass(frozen=True)
 class Guess:
-    """A prediction that was committed and then compared: the first one for its question counts."""
+    """A prediction that was chosen and then compared: the first one for its question counts."""
 
     answer: str
     truth: str

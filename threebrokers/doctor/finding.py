@@ -16,6 +16,6 @@ class Finding:
 
 
 def told(about: str, fault: LabError) -> Finding:
-    """Return a fault of the bench, whose sentence ends with the next step, as a finding."""
+    """Return a fault of the lab, whose sentence ends with the next step, as a finding."""
     what, _, cure = str(fault).partition(": ")
     return Finding(about, False, what, cure.rstrip(".") or "see the message")

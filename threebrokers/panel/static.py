@@ -28,7 +28,7 @@ def still(frame: Frame) -> Picture:
 def _broker(broker: dict[str, Any]) -> str:
     lines = [f"broker {broker['id']}", f"{broker['sign']} {broker['state']}"]
     if broker["quorum"]:
-        lines.append("♛ leads the quorum")
+        lines.append("♛ active controller")
     return cell(*lines, bold=True, border=2, color=colours(broker["id"])[0])
 
 

@@ -18,8 +18,10 @@ def words(sight: ClusterState) -> str:
 def _cluster(sight: ClusterState) -> Iterator[str]:
     for broker in sight.brokers:
         yield f"Broker {broker.id}: {_state(sight, broker)}."
-    leader = f"broker {sight.quorum_leader}" if sight.quorum_leader is not None else "nobody that answers"
-    yield f"The metadata quorum is led by {leader}."
+    if sight.quorum_leader is None:
+        yield "No active controller answers."
+    else:
+        yield f"The active controller is broker {sight.quorum_leader}."
     if sight.last_response_at is None:
         yield "No broker has answered yet."
     elif sight.at - sight.last_response_at > 1:

@@ -66,7 +66,7 @@ def explain(
 
 
 def gathered(sight: ClusterState, name: str, topic: str, asked: str | LabConsumer) -> Facts:
-    """Return what one look at the bench, and the consumer, tell."""
+    """Return what one look at the cluster, and the consumer, tell."""
     told = next((g for g in sight.groups if g.name == name), GroupState(name, "", None))
     client, positions = (None, {}) if isinstance(asked, str) else probe.ask(asked, topic)
     committed = {p: offset for t, p, offset in told.committed if t == topic}

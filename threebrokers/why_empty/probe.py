@@ -1,4 +1,4 @@
-"""Asking the consumer itself, and the brokers for what a look at the bench does not tell."""
+"""Asking the consumer itself, and the brokers for what a look at the cluster does not tell."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
