@@ -104,7 +104,9 @@ def _lengths(lesson: Lesson) -> Iterator[Fault]:
         lines = sum(code_names.is_code(line) for line in text.splitlines())
         if lines > CELL_LINES:
             place = f"the cell '{cell.source.partition(chr(10))[0]}'"
-            mend = "move what need not be read to threebrokers.lab.scenarios"
+            mend = (
+                'move what need not be read to threebrokers.lab.scenarios, or say why it must in reading="…"'
+            )
             yield place, f"it has {lines} lines of code (at most {CELL_LINES})", mend
 
 
