@@ -1,5 +1,5 @@
 # %% [markdown]
-# # What is on this bench?
+# # What is a Kafka cluster?
 #
 # **You will** look at three running servers, kill one of them and bring it back, and run a program beside this page.
 #
@@ -21,7 +21,7 @@ lab = open_lab("00")
 # - It **keeps them**, on several servers, so that a server may die.
 # - It lets programs **compute** with them while they arrive.
 #
-# A server of Kafka is called a **broker**, and the brokers that work together are a **cluster**. On this bench there are three: real brokers, on your own machine. A broker takes messages, gives each a number, writes it to its disk, and hands it to those who ask.
+# A server of Kafka is called a **broker**, and the brokers that work together are a **cluster**. Here there are three: real brokers, on your own machine. A broker takes messages, gives each a number, writes it to its disk, and hands it to those who ask.
 #
 # Here they are. The panel is alive: it goes on showing what is true while you read on.
 
@@ -30,13 +30,13 @@ ticks = lab.fresh_topic("ticks", partitions=3, replication_factor=3)
 lab.watch(ticks)
 
 # %% [markdown]
-# Each broker has a card. Below the cards is `ticks`, a **topic**: a name under which messages are sent. It has three parts, its **partitions**. Each broker has a copy of each partition. One copy is the **leader**, which programs write to; the others follow it and are **in sync**. You need no more of this now. Labs 01 to 03 tell it slowly.
+# Each broker has a card. Below the cards is `ticks`, a **topic**: a name under which messages are sent. It has three parts, its **partitions**. Each broker keeps each partition whole: that is a **replica**. One replica is the **leader**, which programs write to; the others are **followers**: they take everything from the leader and are **in sync**. You need no more of this now. Labs 01 to 03 tell it slowly.
 #
 # ## Kill one
 #
-# What is a copy good for? Take a broker away and see. Each card has buttons:
+# What are three replicas good for? Take a broker away and see. Each card has buttons:
 #
-# - **kill** ends the broker's process at once, as when somebody pulls the plug.
+# - **kill** ends the broker's process at once, as a crash does.
 # - **stop** ends it politely: it gives its work to the others first.
 # - **pause** freezes it. It is there, and answers nobody.
 # - **start** brings it back.
@@ -63,7 +63,7 @@ panel
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# Which card is the one of broker 2, and which of its buttons is like a power cut? Wait for the line that says who leads now. Is every card "up" when you have finished?
+# Which card is the one of broker 2, and which of its buttons is a crash? Wait for the line that says who leads now. Is every card "up" when you have finished?
 #
 # </details>
 # <details><summary>Another hint</summary>
@@ -100,23 +100,23 @@ lab.check.broker_killed(panel)
 # - ✗ not yet: what it found, what it expected, and where to look. Try as often as you like.
 # - ○ not attempted. *Run All Cells* stops there, because the rest is yours.
 #
-# If brokers ever behave strangely, run the first cell of the page again. Everything that can be wrong with the bench itself is named by `.venv/bin/threebrokers doctor` in a terminal.
+# If brokers ever behave strangely, run the first cell of the page again. Everything that can be wrong with the cluster itself is named by `.venv/bin/threebrokers doctor` in a terminal.
 #
 # ## Predict first
 #
 # You learn more from a surprise than from a sentence. So these labs ask what you expect, before it happens. Nobody sees your answer. A wrong one is worth more than none: it tells you what you had in mind.
 
 # %% [markdown] fewer="a prediction can only be left open or come too late" covers="A001"
-# ### Exercise 0.2: Commit a prediction
+# ### Exercise 0.2: Choose a prediction
 #
-# In a moment 100 notes are sent to a new topic. When the brokers have said that all are stored, broker 2 is killed. Choose your answer, and only then run the cell after it.
+# In a moment 100 notes are sent to a new topic. When the brokers have **acknowledged** all of them (they say: it is stored), broker 2 is killed. Choose your answer, and only then run the cell after it.
 
 # %%
 guess = lab.predict(
     "Broker 2 is gone. How many of the 100 notes can be read now?",
     {
-        "all 100": "Each of the three brokers had a copy of every note, and two still have it.",
-        "about 67": "You expect that each broker keeps a third. It would be so with one copy of each partition.",
+        "all 100": "Each of the three brokers had a replica of each partition, and two still have theirs.",
+        "about 67": "You expect that each broker keeps a third. It would be so with one replica of each partition.",
         "none": "You expect that a cluster needs all its brokers. It needs a leader for each partition.",
     },
     id="0.a",
@@ -129,7 +129,7 @@ guess.choose("about 67")
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# How many copies does a partition have when `replication_factor=3`? And where are they?
+# How many replicas does a partition have when `replication_factor=3`? And where are they?
 #
 # </details>
 # <details><summary>Another hint</summary>
@@ -176,16 +176,16 @@ producer = lab.producer()
 for number in range(1, 21):
     producer.produce(lab.topic("ticks"), f"tick {number}")
     producer.flush()
-    print("stored: tick", number)
+    print("acknowledged: tick", number)
     time.sleep(0.4)
 
 # %% [markdown]
-# `produce` hands a message over, and `flush` waits until the brokers have stored it. The program has `lab`, and nothing else of this page. Run the cell again and look at one of the panels: the logs of `ticks` grow.
+# `produce` hands a message over, and `flush` waits until the brokers have acknowledged it. The program has `lab`, and nothing else of this page. Run the cell again and look at one of the panels: the logs of `ticks` grow.
 
 # %% [markdown]
 # ### Exercise 0.3: Kill a program
 #
-# `clock` is your handle to the program, which starts again here. Wait until it has stored tick 3, and keep the line that says so as `line`. Then kill the program: do not ask it to stop, and do not wait for its end.
+# `clock` is your handle to the program, which starts again here. Wait until tick 3 is acknowledged, and keep the line that says so as `line`. Then kill the program: do not ask it to stop, and do not wait for its end.
 
 # %%
 clock = lab.program("clock", restart=True)
@@ -236,17 +236,17 @@ clock.kill()
 lab.check.clock_killed(clock, line)
 
 # %% [markdown]
-# The program is gone. What it had sent is not: a message belongs to the brokers as soon as they have stored it. The cell counts.
+# The program is gone. What it had sent is not: a message belongs to the brokers as soon as they have acknowledged it. The cell counts.
 
 # %%
 kept = {record.value.decode() for record in read_log(lab.bootstrap, ticks)}
-said = set(lab.program("clock").output.replace("stored: ", "").splitlines())
-lab.observed("Every tick that the clock called stored is in the topic", said and said <= kept)
+said = set(lab.program("clock").output.replace("acknowledged: ", "").splitlines())
+lab.observed("Every tick that was acknowledged to the clock was in the topic", said and said <= kept)
 
 # %% [markdown] covers="E087 B022"
 # ## Who is there?
 #
-# The last look is at the bench itself. A program that wants to talk to the cluster needs the address of one broker. That broker tells it the others.
+# The last look is at the cluster itself. A program that wants to talk to the cluster needs the address of one broker. That broker tells it the others.
 
 # %%
 from confluent_kafka.admin import AdminClient
@@ -256,10 +256,10 @@ with AdminClient({"bootstrap.servers": lab.cluster.address(1)}) as admin:
 print("cluster:", answer.cluster_id)
 for number, broker in sorted(answer.brokers.items()):
     print(f"broker {number} at {broker.host}:{broker.port}")
-print("The brokers follow the lead of broker", lab.cluster.state().quorum_leader)
+print("The active controller is broker", lab.cluster.state().quorum_leader)
 
 # %% [markdown] covers="B053 B055 E010 B077"
-# The **cluster id** is the name that this cluster gave itself. One of the three leads the others in all matters of the cluster: the **active controller**. Three brokers are the least for real use, since one may then be away. Large clusters have hundreds.
+# The **cluster id** is the name that this cluster gave itself. One of the three decides in all matters of the cluster: the **active controller**. The three elect it, so each is a **voter**, and two votes of three are enough: that is a **quorum**. Three brokers are the least for real use, since one may then be away. Large clusters have hundreds.
 #
 # Old courses let you install Java, write three files and keep a terminal open for each broker. Here `make lab` did it, and brought a Java of its own. This is a part of what broker 1 was told. (`process.roles`: it is both broker and controller. `node.id`: its number. `listeners`: where it can be reached. Before its first start the empty disk was formatted with the cluster's id.) Below that: what runs each broker, which is a process of this machine or, if you chose the compose engine, a container.
 
@@ -289,8 +289,8 @@ for broker in lab.cluster.brokers:
 # |---|---|---|
 # | clicks and searches of a web site, read by many | topics and groups | 01, 07 |
 # | metrics and logs of many machines, in one place | partitions, batches | 02, 05 |
-# | a record of who did what, and of every change of a thing | a log in which nothing is changed | 02 |
-# | a bench of servers that loses nothing | copies, leaders | 03, 04 |
+# | an account of who did what, and of every change of a thing | a log in which nothing is changed | 02 |
+# | a cluster that loses nothing | replicas, leaders | 03, 04 |
 # | the last value of each key, as a table | compaction | 09 |
 # | writing in one place and reading in another | transactions, streams | 11, 15 |
 # | finding patterns while events arrive | Spark | 12 to 15 |
@@ -309,8 +309,8 @@ for broker in lab.cluster.brokers:
 # %% [markdown]
 # ## What to remember
 #
-# - Three brokers are a cluster. Each partition has one leader and, if you ask for them, copies on other brokers.
-# - One broker may die: another one leads, and what was stored is still there.
+# - Three brokers are a cluster. Each partition has one leader and, if you ask for them, more replicas on other brokers.
+# - One broker may die: another one leads, and what was acknowledged is still there.
 # - A prediction comes before the run, a check looks at the real brokers, and anything may be tried again.
 
 # %% [markdown]

@@ -13,25 +13,25 @@ lab = open_lab("01")
 # %% [markdown] covers="A002 D001 E001 D018 D022 D023"
 # ## A message is sent to a name
 #
-# A program that has something to tell sends a **message**. It does not send it to another program. It sends it to a **topic**, which is a name, such as `orders`. Other programs read that topic, now or later. The sender does not know them and does not wait for them, and a topic that nobody reads is fine too. This is called *publish and subscribe*.
+# A program that has something to tell sends a message, which Kafka calls a **record**: from here on we say record. It does not send it to another program. It sends it to a **topic**, which is a name, such as `orders`. Other programs read that topic, now or later. The sender does not know them and does not wait for them, and a topic that nobody reads is fine too. This is called *publish and subscribe*.
 #
-# The sender is a **producer**, the reader is a **consumer**. Between them stand servers, the **brokers**. Here there are three, and together they are a **cluster**. A broker stores each message on its disk. Reading does not remove it. So Kafka has three uses: it passes messages on, it keeps them, and other programs compute with them while they arrive.
+# The sender is a **producer**, the reader is a **consumer**. Between them stand servers, the **brokers**. Here there are three, and together they are a **cluster**. A broker stores each record on its disk. Reading does not remove it. So Kafka has three uses: it passes records on, it keeps them, and other programs compute with them while they arrive.
 #
 # Two examples. A company's web pages and its phone app send every click of a user to one topic; the reports and the search read it, as in the picture. Or: many programs send their messages for customers to one topic, and one program reads it, writes the e-mails, and leaves out what a customer does not want.
 
 # %%
-from threebrokers.diagrams.topics import log_picture, message_path, topic_picture
+from threebrokers.diagrams import log_picture, message_path, topic_picture
 
 message_path(producers=("web pages", "phone app"), consumers=("reports", "search"))
 
 # %% [markdown] covers="A034 E020"
 # ## A topic is made of partitions
 #
-# The picture shows more than a name. A topic is divided into **partitions**. A partition is a list of messages: each new message is added at the end and gets the next number, its **offset**: 0, 1, 2, and so on. So a message has a place that never changes: topic, partition, offset.
+# The picture shows more than a name. A topic is divided into **partitions**. A partition is a list of records: each new record is added at the end and gets the next number, its **offset**: 0, 1, 2, and so on. So a record has a place that never changes: topic, partition, offset.
 #
-# A partition can have copies on several brokers, its **replicas**. One of them is the **leader**. Producers write to the leader and consumers read from it; the other copies take every message from the leader. A copy that has them all is **in sync**.
+# A partition can be kept on several brokers; each of them has a **replica** of it. One replica is the **leader**. Producers write to the leader and consumers read from it; the others are **followers**, which take every record from the leader. A replica that has them all is **in sync**.
 #
-# The next cell makes a topic with three partitions and three copies of each. We do this first, because on these brokers a topic must exist before you can use it. Kafka's own default is different: there, a topic that somebody writes to or asks for is created if it does not exist, so a spelling mistake becomes a new topic. The setting is `auto.create.topics.enable`; here it is off.
+# The next cell makes a topic with three partitions and three replicas of each. We do this first, because on these brokers a topic must exist before you can use it. Kafka's own default is different: there, a topic that somebody writes to or asks for is created if it does not exist, so a spelling mistake becomes a new topic. The setting is `auto.create.topics.enable`; here it is off.
 
 # %%
 hello = lab.fresh_topic("hello", partitions=3, replication_factor=3)
@@ -40,16 +40,14 @@ topic_picture(lab.cluster.state().topic(hello))
 # %% [markdown] covers="A027 A028"
 # ### Exercise 1.1: Create the topic
 #
-# `lab.fresh_topic` is a helper of this course. Now use Kafka's own way: the admin client. Create the topic `helloworld` with three partitions and three copies of each.
+# `lab.fresh_topic` is a helper of this course. Now use Kafka's own way: the admin client. Create the topic `helloworld` with three partitions and three replicas of each.
 #
 # A topic's name may have letters, digits, `.`, `_` and `-`, and no spaces. Do not mix `.` and `_`: Kafka refuses `a_b` if there is an `a.b`, because its statistics write both the same way.
 
 # %%
 from confluent_kafka.admin import NewTopic
 
-from threebrokers.cluster import topics
-
-topics.delete(lab.cluster, [lab.topic("helloworld")])  # so that you can run this cell again
+lab.delete_topic("helloworld")  # so that you can run this cell again
 admin = lab.admin()
 
 # TODO: set topic to the name, create it with admin.create_topics, and wait for the result
@@ -77,7 +75,7 @@ topic = lab.topic("helloworld")
 admin.create_topics([NewTopic(topic, num_partitions=1, replication_factor=3)])[topic].result()
 
 # %% tags=["wrong"]
-# one replica | has 1 copy of each partition
+# one replica | has 1 replica of each partition
 topic = lab.topic("helloworld")
 admin.create_topics([NewTopic(topic, num_partitions=3, replication_factor=1)])[topic].result()
 
@@ -112,17 +110,17 @@ for address in lab.bootstrap.split(","):
 # %% [markdown] covers="A050 D027"
 # ## What does `produce()` do?
 #
-# A message needs a topic and a value. It may also have a key, a partition, a time and headers; lab 02 uses them. Values are bytes for Kafka; the client turns text into bytes for you.
+# A record needs a topic and a value. It may also have a key, a partition, a time and headers; lab 02 uses them. Values are bytes for Kafka; the client turns text into bytes for you.
 #
-# The next cell but one produces five messages, and then asks the brokers how many they have. First say what you expect: press the button of your answer, then run on. Your answer is compared with what happens. A wrong one is worth more than none.
+# The next cell but one produces five records, and then asks the brokers how many they have. First say what you expect: press the button of your answer, then run on. Your answer is compared with what happens. A wrong one is worth more than none.
 
 # %%
 guess = lab.predict(
-    "produce() has been called five times. How many messages have the brokers stored?",
+    "produce() has been called five times. How many records have the brokers stored?",
     {
-        "0": "produce() only puts a message into a queue of your program; a thread sends it later.",
-        "1": "The first message is not special: it waits in the queue for the others.",
-        "5": "produce() does not wait for the brokers: it returns when the message is in a queue.",
+        "0": "produce() only puts a record into a queue of your program; a thread sends it later.",
+        "1": "The first record is not special: it waits in the queue for the others.",
+        "5": "produce() does not wait for the brokers: it returns when the record is in a queue.",
     },
     id="1.a",
 )
@@ -140,36 +138,36 @@ for n in range(5):
     producer.produce(hello, value=f"hello {n}")
 
 stored = len(read_log(lab.bootstrap, hello)) - before
-print(len(producer), "messages wait in this program")
-print(stored, "messages are stored")
+print(len(producer), "records wait in this program")
+print(stored, "records are stored")
 guess.compare(stored)
 
 # %% [markdown]
 # <details><summary>What happened?</summary>
 #
-# None is stored. `produce()` puts the message into a queue in your own program and returns. A thread in the background sends the queue, but not at once: it waits a moment for more messages, because a few large requests are faster than many small ones. The setting is `linger.ms`. Its default is 5 ms; here it is a minute, so that we had the time to look.
+# None is stored. `produce()` puts the record into a queue in your own program and returns. A thread in the background sends the queue, but not at once: it waits a moment for more records, because a few large requests are faster than many small ones. The setting is `linger.ms`. Its default is 5 ms; here it is a minute, so that we had the time to look.
 #
 # If the program had ended now, all five would be lost, and no error would have been raised.
 #
 # </details>
 
 # %% [markdown]
-# `flush()` sends what waits, and returns when there is an answer for every message. Its result is the number of messages that still have none.
+# `flush()` sends what waits, and returns when there is an answer for every record. Its result is the number of records that still have none.
 #
-# The panel below shows the cluster while you work: each partition, its leader, its copies, and how long its log is. It looks twice a second. Run it, then the cell after it, and see the numbers grow. (It has buttons too, to stop a broker. They are for labs 03 and 04; if you press one, the lab's first cell brings the broker back.)
+# The panel below shows the cluster while you work: each partition, its leader, its followers, and how long its log is. It looks twice a second. Run it, then the cell after it, and see the numbers grow. (It has buttons too, to stop a broker. They are for labs 03 and 04; if you press one, the lab's first cell brings the broker back.)
 
 # %%
 lab.watch(hello)
 
 # %%
 producer.flush()
-print(len(producer), "messages wait in this program")
-print(len(read_log(lab.bootstrap, hello)), "messages are stored")
+print(len(producer), "records wait in this program")
+print(len(read_log(lab.bootstrap, hello)), "records are stored")
 
 # %% [markdown] covers="D030 D033 D035"
 # ## Who tells me where it went?
 #
-# For each message the broker's answer is a **delivery report**: the partition and the offset, or an error. You get it if you pass a function as `on_delivery`. The producer never calls this function by itself: it does so only while your program is inside `flush()` or `poll()`. A program that sends all day calls `producer.poll(0)` after each `produce()`, and `flush()` at its end.
+# For each record the broker's answer is a **delivery report**: the partition and the offset, or an error. A report without an error says that the record is **acknowledged**. You get a report if you pass a function as `on_delivery`. The producer never calls this function by itself: it does so only while your program is inside `flush()` or `poll()`. A program that sends all day calls `producer.poll(0)` after each `produce()`, and `flush()` at its end.
 
 
 # %%
@@ -187,7 +185,7 @@ for n in range(5):
 producer.flush()
 
 # %% [markdown]
-# Here is the whole log of the topic now. Look for your messages at the places that the reports named. You gave no key and no partition, so the producer chose at random, and often the same partition several times in a row (lab 05).
+# Here is the whole log of the topic now. Look for your records at the places that the reports named. You gave no key and no partition, so the producer chose at random, and often the same partition several times in a row (lab 05).
 
 # %%
 stored = read_log(lab.bootstrap, hello)
@@ -202,18 +200,18 @@ producer.produce("helo", value="is anybody there?", on_delivery=report)
 producer.flush()
 
 # %% [markdown]
-# `produce()` raised no error, and neither did `flush()`. Only the report shows it. A producer that does not listen to its reports works by *fire and forget*: most messages arrive, and it never learns which did not. Lab 05 measures what listening costs.
+# `produce()` raised no error, and neither did `flush()`. Only the report shows it. A producer that does not listen to its reports works by *fire and forget*: most records arrive, and it never learns which did not. Lab 05 measures what listening costs.
 
 # %% [markdown]
 # ### Exercise 1.2: Send ten greetings
 #
-# Send ten messages to `topic`. A delivery report comes with a message, which knows its place: keep these ten in the list `reports`.
+# Send ten records to `topic`. A delivery report comes with the record, which knows its place now (the Python client's name for it is `Message`): keep these ten in the list `reports`.
 
 # %%
-producer = lab.producer({"linger.ms": 1000})  # it waits a second for more messages
+producer = lab.producer({"linger.ms": 1000})  # it waits a second for more records
 topic = lab.fresh_topic("greetings", partitions=3, replication_factor=3)
 
-# TODO: make the list reports, write the function that fills it, send ten messages
+# TODO: make the list reports, write the function that fills it, send ten records
 # BEGIN SOLUTION
 reports = []
 
@@ -235,7 +233,7 @@ producer.flush()
 # </details>
 # <details><summary>Another hint</summary>
 #
-# Pass `on_delivery=` a function of two arguments, an error (or `None`) and a message, which appends the message to `reports`. `flush()` without a number waits for all reports.
+# Pass `on_delivery=` a function of two arguments, an error (or `None`) and a `Message`, which appends the latter to `reports`. `flush()` without a number waits for all reports.
 #
 # </details>
 
@@ -253,14 +251,14 @@ for n in range(10):
 producer.flush(0)
 
 # %% tags=["wrong"]
-# reports ignored | 10 messages arrived, but `reports` is empty
+# reports ignored | 10 records arrived, but `reports` is empty
 reports = []
 for n in range(10):
     producer.produce(topic, value=f"greeting {n}")
 producer.flush()
 
 # %% tags=["wrong"]
-# sent to another topic | holds messages of the topic 'greeting'
+# sent to another topic | holds records of the topic 'greeting'
 reports = []
 other = lab.fresh_topic("greeting", partitions=3, replication_factor=3)
 for n in range(10):
@@ -268,7 +266,7 @@ for n in range(10):
 producer.flush()
 
 # %% tags=["wrong"]
-# places in place of messages | `reports[0]` is (
+# places in place of records | `reports[0]` is (
 reports = []
 for n in range(10):
     producer.produce(
@@ -277,7 +275,7 @@ for n in range(10):
 producer.flush()
 
 # %% tags=["wrong"]
-# sent twice | the topic holds 20 messages
+# sent twice | the topic holds 20 records
 reports = []
 for n in range(20):
     producer.produce(
@@ -291,11 +289,11 @@ lab.check.greetings_sent(topic, producer, reports)
 # %% [markdown] covers="A037"
 # ## A reader that comes late
 #
-# The topic `hello` holds ten messages now. Next, a consumer begins to read it. A consumer belongs to a **group**, whose name is in the setting `group.id`. This group is new. The consumer subscribes to the topic and takes what comes within three seconds, at most 100 messages.
+# The topic `hello` holds ten records now. Next, a consumer begins to read it. A consumer belongs to a **group**, whose name is in the setting `group.id`. This group is new. The consumer subscribes to the topic and takes what comes within three seconds, at most 100 records.
 
 # %%
 guess = lab.predict(
-    "Ten messages are stored, and a new group begins to read. How many does its consumer get?",
+    "Ten records are stored, and a new group begins to read. How many does its consumer get?",
     {
         "all that are stored": "They are all there, but a new group begins at the end if nobody tells it otherwise.",
         "one from each partition": "A log has no newest value that every reader is given first.",
@@ -312,13 +310,13 @@ guess.choose("none")
 late = lab.consumer({"group.id": lab.group("late")})
 late.subscribe([hello])
 got = len(late.consume(100, timeout=3))
-print(got, "messages")
+print(got, "records")
 guess.compare("none" if got == 0 else "one from each partition" if got == 3 else "all that are stored")
 
 # %% [markdown]
 # <details><summary>What happened?</summary>
 #
-# It got none. A new group has no place in the topic yet, and the setting `auto.offset.reset` says where it begins. The default is `latest`: at the end. The consumer gets only what comes after it has begun. `earliest` means: at the first message that is still stored.
+# It got none. A new group has no place in the topic yet, and the setting `auto.offset.reset` says where it begins. The default is `latest`: at the end. The consumer gets only what comes after it has begun. `earliest` means: at the first record that is still stored.
 #
 # </details>
 
@@ -333,7 +331,7 @@ print([message.value() for message in late.consume(1, timeout=10)])
 late.close()
 
 # %% [markdown] covers="A036 A054"
-# Now from the start. Most consumers have a loop like this one: `poll(0.2)` waits up to 0.2 seconds and returns one message, or `None`.
+# Now from the start. Most consumers have a loop like this one: `poll(0.2)` waits up to 0.2 seconds and returns one record, or `None`.
 
 # %%
 consumer = lab.consumer({"group.id": lab.group("reports"), "auto.offset.reset": "earliest"})
@@ -351,9 +349,9 @@ for _ in range(30):
 consumer.close()
 
 # %% [markdown]
-# Two things to see. The first poll returned `None`, although eleven messages are there: the consumer has to join its group and find the leaders first. So *an empty poll does not mean an empty topic*. And there is no last message: more may come at any time, so the program itself decides when to stop. This loop stops after 30 polls; `consume(10, timeout=5)` stops after 10 messages or after 5 seconds.
+# Two things to see. The first poll returned `None`, although eleven records are there: the consumer has to join its group and find the leaders first. So *an empty poll does not mean an empty topic*. And there is no last record: more may come at any time, so the program itself decides when to stop. This loop stops after 30 polls; `consume(10, timeout=5)` stops after 10 records or after 5 seconds.
 #
-# A message may also be an error, for example when the topic does not exist. So look at `message.error()` first.
+# What `poll()` returns may also be an error, for example when the topic does not exist. So look at `message.error()` first.
 
 # %% [markdown]
 # The next two exercises each begin with a topic that holds ten greetings. This function makes one. With `partition=` the producer does not choose: greeting 0 goes to partition 0, greeting 1 to partition 1, and so on, in turn.
@@ -380,7 +378,7 @@ def ten_greetings(name):
 topic = ten_greetings("letters")
 group = lab.group(f"visitors-{token_hex(2)}")  # another name each time this cell runs
 
-# TODO: make the consumer, subscribe it to topic, read ten messages
+# TODO: make the consumer, subscribe it to topic, read ten records
 # BEGIN SOLUTION
 consumer = lab.consumer({"group.id": group, "auto.offset.reset": "earliest"})
 consumer.subscribe([topic])
@@ -424,7 +422,7 @@ while (message := consumer.poll(0)) is not None:
     messages.append(message)
 
 # %% tags=["wrong"]
-# keeps the texts only | every item of `messages` should be a message
+# keeps the texts only | every item of `messages` should be a Message
 consumer = lab.consumer({"group.id": group, "auto.offset.reset": "earliest"})
 consumer.subscribe([topic])
 messages = [message.value().decode() for message in consumer.consume(10, timeout=10)]
@@ -454,9 +452,9 @@ lab.check.read_from_start(messages, consumer)
 
 # %%
 guess = lab.predict(
-    "11 messages are stored. How many does the group `reports` get, and how many the group `search`?",
+    "11 records are stored. How many does the group `reports` get, and how many the group `search`?",
     {
-        "11 and 11": "A group that has read a message does not get it again: it goes on where it stopped.",
+        "11 and 11": "A group that has read a record does not get it again: it goes on where it stopped.",
         "0 and 11": "Each group has a place of its own, and only `reports` has read them already.",
         "0 and 0": "Reading removes nothing: what `reports` has read is still there for `search`.",
     },
@@ -509,7 +507,7 @@ topic = ten_greetings("postcards")
 group = lab.group(f"collectors-{token_hex(2)}")  # another name each time this cell runs
 first = read(topic, group, 10, seconds=10)
 
-# TODO: make a consumer of the group, take the group back to offset 0 in each partition, read ten messages
+# TODO: make a consumer of the group, take the group back to offset 0 in each partition, read ten records
 # BEGIN SOLUTION
 consumer = lab.consumer({"group.id": group})
 consumer.commit(offsets=[TopicPartition(topic, p, 0) for p in range(3)], asynchronous=False)
@@ -549,7 +547,7 @@ consumer.subscribe([topic])
 again = consumer.consume(10, timeout=1)
 
 # %% tags=["wrong"]
-# one partition goes back | `again` holds 4 of the 10 messages
+# one partition goes back | `again` holds 4 of the 10 records
 consumer = lab.consumer({"group.id": group})
 consumer.commit(offsets=[TopicPartition(topic, 0, 0)], asynchronous=False)
 consumer.subscribe([topic])
@@ -578,9 +576,9 @@ print(lab.cluster.tool("kafka-topics", "--list"))
 print(lab.cluster.tool("kafka-topics", "--describe", "--topic", hello).expandtabs(1))
 
 # %% [markdown] covers="A035 E230"
-# `__consumer_offsets` is Kafka's own topic: the groups' committed offsets are messages too. `--exclude-internal` leaves it out.
+# `__consumer_offsets` is Kafka's own topic: the groups' committed offsets are records too. `--exclude-internal` leaves it out.
 #
-# The console producer sends each line that you type as a message, until Ctrl-C or the end of the input. Here `parse.key=true` makes it split each line into a key and a value.
+# The console producer sends each line that you type as a record, until Ctrl-C or the end of the input. Here `parse.key=true` makes it split each line into a key and a value.
 
 # %%
 typed = "anna:hello from the console\nbao:hello too\n"
@@ -588,7 +586,7 @@ keyed = ["--reader-property", "parse.key=true", "--reader-property", "key.separa
 print(lab.cluster.tool("kafka-console-producer", "--topic", hello, *keyed, typed=typed), end="")
 
 # %% [markdown] covers="E232 E233 E234 E235"
-# The console consumer begins at the end, as a new group does. `--from-beginning` is its `earliest`, `--max-messages` and `--timeout-ms` end it, and each `print.…=true` shows one more part of a message.
+# The console consumer begins at the end, as a new group does. `--from-beginning` is its `earliest`, `--max-messages` and `--timeout-ms` end it, and each `print.…=true` shows one more part of a record.
 
 # %%
 shown = [f"--formatter-property=print.{part}=true" for part in ("partition", "offset", "key")]
@@ -600,16 +598,16 @@ print(lab.cluster.tool("kafka-console-consumer", "--topic", hello, *options))
 #
 # | tool | option | meaning |
 # |---|---|---|
-# | producer | `--sync` | wait for the answer to each message before the next |
+# | producer | `--sync` | wait for the answer to each record before the next |
 # | producer | `--batch-size`, `--timeout` | bytes and milliseconds to collect before sending |
 # | producer | `--compression-codec` | compress; without a value: `gzip` |
 # | producer, consumer | `--command-property name=value` | any setting of the client (`--producer-property` and `--consumer-property` are the old names) |
 # | consumer | `--include 'orders.*'` | all topics of these names, a regular expression (`--whitelist` is gone) |
 # | consumer | `--partition 1 --offset 5` | one partition, from one offset |
 # | consumer | `--group name` | read as a member of this group |
-# | consumer | `--skip-message-on-error` | go on after a message that cannot be shown |
+# | consumer | `--skip-message-on-error` | go on after a record that cannot be shown |
 # | consumer | `--formatter-property` | `print.timestamp`, `print.headers`, `key.separator`, `line.separator`, `key.deserializer`, … (`--property` is the old name) |
-# | consumer | `--formatter` | another class that writes the messages, for example `org.apache.kafka.tools.consumer.NoOpMessageFormatter`, which writes nothing, or `LoggingMessageFormatter` |
+# | consumer | `--formatter` | another class that writes the records, for example `org.apache.kafka.tools.consumer.NoOpMessageFormatter`, which writes nothing, or `LoggingMessageFormatter` |
 #
 # </details>
 
@@ -623,13 +621,13 @@ print("\n".join(versions[:8]), "\n\t…")
 # %% [markdown]
 # ## What to remember
 #
-# - A message is safe when its delivery report says so, not when `produce()` returns. End with `flush()`.
+# - A record is safe when its delivery report says so, not when `produce()` returns. End with `flush()`.
 # - Reading removes nothing. Each group has its own place, which the brokers keep; a new group begins where `auto.offset.reset` says.
 # - An empty poll means that nothing has arrived yet. A topic has no end.
 #
 # ## Quiz
 #
-# **1. Your program calls `produce()` a thousand times and ends at once. No error was shown. Are the messages stored?**
+# **1. Your program calls `produce()` a thousand times and ends at once. No error was shown. Are the records stored?**
 #
 # <details><summary>Answer</summary>
 #
@@ -637,11 +635,11 @@ print("\n".join(versions[:8]), "\n\t…")
 #
 # </details>
 #
-# **2. Two consumers with different groups read a topic of ten messages from the start. How many does each get?**
+# **2. Two consumers with different groups read a topic of ten records from the start. How many does each get?**
 #
 # <details><summary>Answer</summary>
 #
-# Ten. Groups do not take messages from each other. (Two consumers of the *same* group share them: lab 07.)
+# Ten. Groups do not take records from each other. (Two consumers of the *same* group share them: lab 07.)
 #
 # </details>
 #
@@ -657,7 +655,7 @@ print("\n".join(versions[:8]), "\n\t…")
 #
 # <details><summary>Answer</summary>
 #
-# No. Order is kept inside a partition only. In a topic with one partition they would come in order, and so do messages with the same key (lab 02).
+# No. Order is kept inside a partition only. In a topic with one partition they would come in order, and so do records with the same key (lab 02).
 #
 # </details>
 

@@ -22,7 +22,7 @@ import json
 import time
 
 alerts = lab.fresh_topic("alerts", replication_factor=3)
-report = {"on_delivery": lambda error, message: print("stored at offset", message.offset())}
+report = {"on_delivery": lambda error, message: print("acknowledged at offset", message.offset())}
 producer = lab.producer({"linger.ms": 100, **report})
 headers = [("machine", b"17"), ("trace", b"a1b2c3")]
 producer.produce(alerts, "Alert: machine failed", key="1234567", headers=headers)
@@ -51,8 +51,7 @@ for record in read_log(lab.bootstrap, alerts):
 # Now real data: every flight from New York in 2013. The key is the tail number, which is the name of the aircraft (2,512 flights have none). The value is a JSON object. One Python producer sends them all, once for the whole course.
 
 # %%
-from threebrokers.data.flights import flight_messages
-from threebrokers.data.topics import has_all_flights
+from threebrokers.data import flight_messages, has_all_flights
 
 name = "flights"
 flights = lab.topic(name)
@@ -75,10 +74,10 @@ else:
 # %% [markdown] covers="A039 D008 D009 B016"
 # ## A topic is a name, a partition is a directory
 #
-# A **topic** is a name for records of one kind, as a table is in a database. It is made of **partitions**. Each partition is a **log**: new records are added at its end and nowhere else, and no record is ever changed. A partition has **replicas** (copies) on several brokers. One replica is the **leader**; the others copy it.
+# A **topic** is a name for records of one kind, as a table is in a database. It is made of **partitions**. Each partition is a **log**: new records are added at its end and nowhere else, and no record is ever changed. A partition has **replicas** on several brokers. One replica is the **leader**; the **followers** take every record from it.
 
 # %%
-from threebrokers.diagrams.topics import topic_picture
+from threebrokers.diagrams import topic_picture
 
 topic_picture(lab.cluster.state([flights]).topic(flights))
 
@@ -115,7 +114,7 @@ for file in sorted(folder.iterdir()):
 # - `.index` says at which byte of the segment an offset is, `.timeindex` says which offset belongs to a time. They have an entry for every 4 KB or more, not one for each record. Space for 10 MB is reserved for each and hardly used.
 # - The other files are small notes of the broker.
 #
-# The three copies of a partition are equal, byte for byte. (Kafka's tool `kafka-replica-verification` compares them too.) What the producer sends is what lies on every disk, and what every reader gets. The cell makes a short fingerprint of the bytes of each copy.
+# The three replicas of a partition are equal, byte for byte. (Kafka's tool `kafka-replica-verification` compares them too.) What the producer sends is what lies on every disk, and what every reader gets. The cell makes a short fingerprint of the bytes of each replica.
 
 # %%
 import hashlib
@@ -125,18 +124,18 @@ def fingerprint(parts):
     return hashlib.sha256(b"".join(parts)).hexdigest()[:24]
 
 
-def copies():
+def replicas():
     files = [lab.cluster.segments(flights, 0, broker)[0] for broker in lab.cluster.brokers]
     return [fingerprint([file.read_bytes()]) for file in files]
 
 
-lab.wait_until(lambda: len(set(copies())) == 1, what="the last copy to be complete", within=30)
-copies()
+lab.wait_until(lambda: len(set(replicas())) == 1, what="the last replica to be complete", within=30)
+replicas()
 
 # %% [markdown] covers="B030 B036 B051 A022"
 # ## Order ends where the partition ends
 #
-# Seven messages are sent one after the other, without a key. First to a topic with one partition, then to a topic with 13. Press the button of your answer before you run on.
+# Seven records are sent one after the other, without a key. First to a topic with one partition, then to a topic with 13. Press the button of your answer before you run on.
 
 # %%
 guess = lab.predict(
@@ -154,13 +153,13 @@ guess.choose("with 1 partition only")
 # END SOLUTION
 
 # %%
-from threebrokers.diagrams.topics import log_picture
+from threebrokers.diagrams import log_picture
 
 
 def send_seven(topic):
     producer = lab.producer({"sticky.partitioning.linger.ms": 0})
     for number in range(1, 8):
-        producer.produce(topic, f"message {number}")
+        producer.produce(topic, f"record {number}")
         producer.flush()
     found = [record.value.decode() for record in read_log(lab.bootstrap, topic)]
     print(found)
@@ -183,7 +182,7 @@ log_picture(read_log(lab.bootstrap, seven), text=lambda record: record.value.dec
 #
 # You seldom need order for all records. You need it for those of one customer, one machine, one aircraft. Give these the same key.
 #
-# Four messages go to a topic with 13 partitions: two with the same key, two without a key. The cell does this 20 times.
+# Four records go to a topic with 13 partitions: two with the same key, two without a key. The cell does this 20 times.
 
 # %%
 guess = lab.predict(
@@ -254,7 +253,7 @@ producer.flush()
 # </details>
 # <details><summary>Another hint</summary>
 #
-# `producer.produce(topic, value, key=…)` takes the key. It may be None. Nothing is stored for certain before `producer.flush()`, which belongs after the loop.
+# `producer.produce(topic, value, key=…)` takes the key. It may be None. Nothing is acknowledged for certain before `producer.flush()`, which belongs after the loop.
 #
 # </details>
 
@@ -312,7 +311,7 @@ lab.check.aircraft_in_order(by_aircraft)
 # A reader takes nothing away. Two groups, `audit` and `board`, read January one after the other. The cell compares what they got, and the files before and after.
 
 # %%
-from threebrokers.data.topics import send
+from threebrokers.data import send
 
 
 def read_as(group):
@@ -362,7 +361,7 @@ log_picture(read_log(lab.bootstrap, gaps), text=lambda record: record.value.deco
 # %% [markdown]
 # ### Exercise 2.2: Read one page and leave no trace
 #
-# Read offsets 100 to 119 of partition 1 of the topic `january`, and nothing else. Keep the consumer as `reader` and the 20 messages as the list `page`. Leave no trace: the group must never have a member, and must have no committed offset.
+# Read offsets 100 to 119 of partition 1 of the topic `january`, and nothing else. Keep the consumer as `reader` and the 20 records as the list `page`. Leave no trace: the group must never have a member, and must have no committed offset.
 
 # %%
 from confluent_kafka import TopicPartition
@@ -839,28 +838,18 @@ reader.close()
 # A log is written at its end and read in order. Does order matter to a disk? Here is one segment, read in order and in mixed order, from the disk and from the page cache. The numbers are megabytes per second, the best of three. (macOS cannot empty the page cache for one file, so both rows are alike there.)
 
 # %%
-import os
 import random
 
+from threebrokers.lab.scenarios import megabytes_per_second
+
 BLOCK = 4096
-
-
-def megabytes_per_second(path, places, cached):
-    with path.open("rb") as file:
-        if not cached and hasattr(os, "posix_fadvise"):
-            os.fsync(file.fileno())
-            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        start = time.perf_counter()
-        for place in places:
-            os.pread(file.fileno(), BLOCK, place)
-        return len(places) * BLOCK / 1e6 / (time.perf_counter() - start)
-
-
 path = lab.cluster.segments(flights, 0)[0]
 in_order = range(0, path.stat().st_size, BLOCK)
 orders = {"in order": in_order, "mixed": random.sample(in_order, len(in_order))}
 measured = {
-    name: [max(megabytes_per_second(path, places, cached) for _ in range(3)) for cached in (False, True)]
+    name: [
+        max(megabytes_per_second(path, places, BLOCK, cached) for _ in range(3)) for cached in (False, True)
+    ]
     for name, places in orders.items()
 }
 pd.DataFrame(measured, index=["from the disk", "from the page cache"]).round().astype(int)
@@ -911,7 +900,7 @@ pd.DataFrame([{name: records_per_second(topic) for name, topic in topics.items()
 # %% [markdown] covers="B052"
 # ## Quiz
 #
-# 1. Why did the seven messages come out of order, and how do you get them in order? And must one of the brokers be started first?
+# 1. Why did the seven records come out of order, and how do you get them in order? And must one of the brokers be started first?
 #
 # <details><summary>Answer</summary>
 #
@@ -919,7 +908,7 @@ pd.DataFrame([{name: records_per_second(topic) for name, topic in topics.items()
 #
 # </details>
 #
-# 2. A colleague says: "We have read all messages, so the topic is empty now." What do you answer?
+# 2. A colleague says: "We have read all records, so the topic is empty now." What do you answer?
 #
 # <details><summary>Answer</summary>
 #
@@ -952,4 +941,4 @@ pd.DataFrame([{name: records_per_second(topic) for name, topic in topics.items()
 # </details>
 
 # %% [markdown]
-# Compare with the [solution](../solutions/02_the_log.ipynb). Next lab: [What does a copy protect you from?](03_replication.ipynb)
+# Compare with the [solution](../solutions/02_the_log.ipynb). Next lab: [What does a replica protect you from?](03_replication.ipynb)

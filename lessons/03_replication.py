@@ -1,5 +1,5 @@
 # %% [markdown]
-# # What does a copy protect you from?
+# # What does a replica protect you from?
 #
 # **You will** create a topic that survives the death of a broker, say in advance what its partitions will do, and see a write refused for a good reason.
 #
@@ -11,9 +11,9 @@ from threebrokers import open_lab
 lab = open_lab("03")
 
 # %% [markdown] covers="B056 A033 B033 D107"
-# ## One log, three copies
+# ## One log, three replicas
 #
-# A partition is one log. With `replication_factor=3` Kafka keeps that log three times, on three brokers. Each copy is a **replica**. One replica is the **leader**: programs write to it. The others are **followers**: they copy what the leader has. The replicas that keep up with the leader, and the leader itself, are the **in-sync replicas**, in short the **ISR**.
+# A partition is one log. With `replication_factor=3` Kafka keeps that log three times, on three brokers. Each of the three is a **replica**. One replica is the **leader**: programs write to it. The others are **followers**: they copy what the leader has. The replicas that keep up with the leader, and the leader itself, are the **in-sync replicas**, in short the **ISR**.
 #
 # Here is a topic with 13 partitions and three replicas of each.
 
@@ -22,7 +22,7 @@ failsafe = lab.fresh_topic("failsafe", partitions=13, replication_factor=3)
 lab.watch(failsafe)
 
 # %% [markdown] covers="A031 B063"
-# The panel shows the real brokers and goes on showing them while you read. You may press its buttons; before you go on, start again what you have ended. (*Kill* is a power cut: no time for a last word. *Stop* shuts a broker down in order. *Pause* freezes it: the process is there and answers nobody.)
+# The panel shows the real brokers and goes on showing them while you read. You may press its buttons; before you go on, start again what you have ended. (*Kill* is a crash: no time for a last word. *Stop* shuts a broker down in order. *Pause* freezes it: the process is there and answers nobody.)
 #
 # Kafka's own tool says the same in words. `Leader`, `Replicas` and `Isr` are numbers of brokers. `Elr` comes later.
 
@@ -30,16 +30,16 @@ lab.watch(failsafe)
 print(lab.cluster.tool("kafka-topics", "--describe", "--topic", failsafe))
 
 # %% [markdown] covers="A029 B064 D126 D127"
-# Who decides where the copies are? The active controller, when the topic is made. Let us count, and make three smaller topics.
+# Who decides where the replicas are? The active controller, when the topic is made. Let us count, and make three smaller topics.
 
 # %%
 from collections import Counter
 
 partitions = lab.cluster.state([failsafe]).topic(failsafe).partitions
 leads = Counter(p.leader for p in partitions)
-copies = Counter(broker for p in partitions for broker in p.replicas)
+replicas = Counter(broker for p in partitions for broker in p.replicas)
 for broker in lab.cluster.brokers:
-    print(f"broker {broker} leads {leads[broker]} partitions and holds {copies[broker]} replicas")
+    print(f"broker {broker} leads {leads[broker]} partitions and holds {replicas[broker]} replicas")
 lab.observed("The leaders were spread as evenly as 13 can be", sorted(leads.values()) == [4, 4, 5])
 
 for name, count in [("small-a", 3), ("small-b", 5), ("small-c", 5)]:
@@ -52,7 +52,7 @@ for name, count in [("small-a", 3), ("small-b", 5), ("small-c", 5)]:
 # The picture of the last topic:
 
 # %%
-from threebrokers.diagrams.topics import topic_picture
+from threebrokers.diagrams import topic_picture
 
 topic_picture(lab.cluster.state([small]).topic(small))
 
@@ -87,19 +87,19 @@ def files():
     return [lab.cluster.segments(failsafe, p, broker)[0] for broker in lab.cluster.brokers]
 
 
-lab.wait_until(lambda: len({f.stat().st_size for f in files()}) == 1, what="the last copy to be complete")
+lab.wait_until(lambda: len({f.stat().st_size for f in files()}) == 1, what="the last replica to be complete")
 paths = ",".join(str(path) for path in files())
 dumps = lab.cluster.tool("kafka-dump-log", "--files", paths).split("Dumping ")[1:]
 batches = [[line for line in dump.splitlines() if line.startswith("baseOffset")] for dump in dumps]
 for broker, lines in zip(lab.cluster.brokers, batches, strict=True):
     print(f"broker {broker}, directory {files()[broker - 1].parent.name}:")
     print(*(line.partition(" baseSequence")[0] for line in lines), sep="\n")
-lab.observed("The three copies had the same batches", batches[0] == batches[1] == batches[2])
+lab.observed("The three replicas had the same batches", batches[0] == batches[1] == batches[2])
 
 # %% [markdown] covers="A007 D110 E108 B127"
 # ## What you get without asking
 #
-# People say that Kafka keeps your data safe by default. Let us read the defaults. The last column is what production has; this bench differs where a lab would be slow.
+# People say that Kafka keeps your data safe by default. Let us read the defaults. The last column is what production has; your three brokers differ where a lab would be slow.
 
 # %%
 import pandas as pd
@@ -118,8 +118,8 @@ rows = {name: [told[name].value, changed.get(name, told[name].value)] for name i
 pd.DataFrame(rows, index=["here", "Kafka's default"]).T
 
 # %% [markdown] covers="A032"
-# - `default.replication.factor` is 1. A topic made without a number has **one** copy: nothing is safe by default.
-# - A follower is **out of sync** if it did not reach the leader's end within `replica.lag.time.max.ms`. It is not enough to fetch: it must reach the end once in that time. The default was 10 s in old books, and is 30 s since Kafka 2.5, because copies that left and came back all the time did more harm than slow ones.
+# - `default.replication.factor` is 1. A topic made without a number has **one** replica: nothing is safe by default.
+# - A follower is **out of sync** if it did not reach the leader's end within `replica.lag.time.max.ms`. It is not enough to fetch: it must reach the end once in that time. The default was 10 s in old books, and is 30 s since Kafka 2.5, because replicas that left and came back all the time did more harm than slow ones.
 # - A broker that sends no heartbeat for `broker.session.timeout.ms` is taken out of every ISR at once. (Old books name a session with ZooKeeper, which is gone.)
 # - `min.insync.replicas` says how many replicas must be in sync before a write with `acks=all` is accepted. `acks=all` is what a producer asks for by default: an answer when all in-sync replicas have the record.
 
@@ -129,7 +129,7 @@ pd.DataFrame(rows, index=["here", "Kafka's default"]).T
 # Create the topic `orders` with 13 partitions. Any one broker may die, and a producer that waits for all in-sync replicas must still be able to write. And no order may be acknowledged that only one broker has.
 
 # %%
-# TODO: make the topic `orders`: how many copies, and how many of them must a write reach?
+# TODO: make the topic `orders`: how many replicas, and how many of them must a write reach?
 # BEGIN SOLUTION
 orders = lab.fresh_topic("orders", partitions=13, replication_factor=3, config={"min.insync.replicas": "2"})
 # END SOLUTION
@@ -137,7 +137,7 @@ orders = lab.fresh_topic("orders", partitions=13, replication_factor=3, config={
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# How many copies are left when one broker is gone? And how many in-sync copies does a write ask for?
+# How many replicas are left when one broker is gone? And how many in-sync replicas does a write ask for?
 #
 # </details>
 # <details><summary>Another hint</summary>
@@ -147,19 +147,19 @@ orders = lab.fresh_topic("orders", partitions=13, replication_factor=3, config={
 # </details>
 
 # %% tags=["wrong"]
-# one copy | 'orders' keeps 1 copy of each partition
+# one replica | 'orders' keeps 1 replica of each partition
 orders = lab.fresh_topic("orders", partitions=13, replication_factor=1)
 
 # %% tags=["wrong"]
-# two copies, and both must answer | 'orders' keeps 2 copies of each partition
+# two replicas, and both must answer | 'orders' keeps 2 replicas of each partition
 orders = lab.fresh_topic("orders", partitions=13, replication_factor=2, config={"min.insync.replicas": "2"})
 
 # %% tags=["wrong"]
-# every copy must answer | min.insync.replicas is 3 of 3 copies
+# every replica must answer | min.insync.replicas is 3 of 3 replicas
 orders = lab.fresh_topic("orders", partitions=13, replication_factor=3, config={"min.insync.replicas": "3"})
 
 # %% tags=["wrong"]
-# one copy is enough: the default | min.insync.replicas is 1
+# one replica is enough: the default | min.insync.replicas is 1
 orders = lab.fresh_topic("orders", partitions=13, replication_factor=3)
 
 # %% tags=["wrong"]
@@ -172,41 +172,41 @@ lab.check.survives_one_broker(orders)
 # %% [markdown]
 # ## Broker 2 dies
 #
-# `failsafe` is made again, and now asks for two copies in sync, as your `orders` do. The other topics are for the next exercises: they must be there before the broker dies.
+# `failsafe` is made again, and now asks for two replicas in sync, as your `orders` do. The other topics are for the next exercises: they must be there before the broker dies.
 
 # %%
 from threebrokers.lab.scenarios import take_down
 
 
-def fresh(name, partitions, copies, least):
+def fresh(name, partitions, replicas, least):
     config = {"min.insync.replicas": str(least)}
-    return lab.fresh_topic(name, partitions=partitions, replication_factor=copies, config=config)
+    return lab.fresh_topic(name, partitions=partitions, replication_factor=replicas, config=config)
 
 
-lab.cluster.wait_in_sync()  # starts what is missing, and waits until all copies are in sync
-failsafe = fresh("failsafe", partitions=13, copies=3, least=2)
-thumbnails = fresh("thumbnails", partitions=3, copies=1, least=1)
-baskets = fresh("baskets", partitions=3, copies=2, least=2)
-stock = fresh("stock", partitions=6, copies=3, least=2)
-clicks = fresh("clicks", partitions=1, copies=3, least=1)
-invoices = fresh("invoices", partitions=1, copies=3, least=2)
-payments = fresh("payments", partitions=1, copies=3, least=3)
-work = fresh("work", partitions=13, copies=3, least=2)
-films = fresh("films", partitions=1, copies=3, least=2)
+lab.cluster.wait_in_sync()  # starts what is missing, and waits until all replicas are in sync
+failsafe = fresh("failsafe", partitions=13, replicas=3, least=2)
+thumbnails = fresh("thumbnails", partitions=3, replicas=1, least=1)
+baskets = fresh("baskets", partitions=3, replicas=2, least=2)
+stock = fresh("stock", partitions=6, replicas=3, least=2)
+clicks = fresh("clicks", partitions=1, replicas=3, least=1)
+invoices = fresh("invoices", partitions=1, replicas=3, least=2)
+payments = fresh("payments", partitions=1, replicas=3, least=3)
+work = fresh("work", partitions=13, replicas=3, least=2)
+films = fresh("films", partitions=1, replicas=3, least=2)
 
 before = lab.cluster.state([failsafe]).topic(failsafe).partitions
 print("Broker 2 leads the partitions", [p.id for p in before if p.leader == 2])
 
 # %% [markdown] covers="B034"
-# Commit yourself before you look.
+# Choose before you look.
 
 # %%
 leaders = lab.predict(
     "Broker 2 dies. Which of the 13 partitions get another leader?",
     {
-        "all 13": "Every partition has a copy on broker 2, but losing a follower needs no new leader.",
+        "all 13": "Every partition has a replica on broker 2, but losing a follower needs no new leader.",
         "those that broker 2 leads": "A leader must live; the other partitions lose a follower only.",
-        "none": "A partition does not wait for its leader: a copy that is in sync takes over.",
+        "none": "A partition does not wait for its leader: a replica that is in sync takes over.",
     },
     id="3.a",
 )
@@ -220,7 +220,7 @@ members = lab.predict(
     "What is the ISR of each partition afterwards?",
     {
         "brokers 1, 2 and 3": "Replicas stay as they are; but the ISR holds only those that keep up.",
-        "brokers 1 and 3": "Broker 2 had a copy of every partition, and none of these can keep up now.",
+        "brokers 1 and 3": "Broker 2 had a replica of every partition, and none of these can keep up now.",
         "only the new leader": "The other follower goes on, now from the new leader, and is in sync.",
     },
     id="3.b",
@@ -231,7 +231,7 @@ members.choose("brokers 1 and 3")
 # END SOLUTION
 
 # %% [markdown]
-# Now the power goes off. `take_down` kills broker 2 and waits until the others have noticed.
+# Now broker 2 crashes. `take_down` kills it and waits until the others have noticed.
 
 # %%
 take_down(lab, 2, [failsafe])
@@ -247,11 +247,11 @@ members.compare("brokers 1 and 3" if isr == {(1, 3)} else f"{isr}")
 # %% [markdown] covers="D111"
 # Look at the panel, too. Three words are used for partitions in such a state:
 #
-# - **under-replicated**: fewer copies in sync than replicas;
-# - **under min ISR**: fewer copies in sync than `min.insync.replicas`: nothing can be written with `acks=all`;
+# - **under-replicated**: fewer replicas in sync than there are replicas;
+# - **under min ISR**: fewer replicas in sync than `min.insync.replicas`: nothing can be written with `acks=all`;
 # - **offline**: there is no leader: nothing can be written or read.
 #
-# Only a copy that was in sync may become leader: it has all that was acknowledged. (Lab 04 shows the exception, and what it costs.)
+# Only a replica that was in sync may become leader: it has all that was acknowledged. (Lab 04 shows the exception, and what it costs.)
 
 # %% [markdown]
 # ### Exercise 3.2: Count the damage
@@ -273,7 +273,7 @@ offline = sum(p.leader is None for p in partitions)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# Each of the three words is a comparison of two things that a partition tells of itself. Which ones? And what is the ISR of a partition whose only copy is gone?
+# Each of the three words is a comparison of two things that a partition tells of itself. Which ones? And what is the ISR of a partition whose only replica is gone?
 #
 # </details>
 # <details><summary>Another hint</summary>
@@ -283,7 +283,7 @@ offline = sum(p.leader is None for p in partitions)
 # </details>
 
 # %% tags=["wrong"]
-# counts offline | lost their last copy, or their leader
+# counts offline | lost their last replica, or their leader
 partitions = [p for topic in found.topics for p in topic.partitions]
 under_replicated = under_min_isr = offline = sum(p.leader is None for p in partitions)
 
@@ -315,7 +315,7 @@ under_min_isr = sum(len(p.isr) <= least[p.topic] for p in partitions)
 offline = sum(p.leader is None for p in partitions)
 
 # %% tags=["wrong"]
-# everything on broker 2 is offline | have a copy on broker 2
+# everything on broker 2 is offline | have a replica on broker 2
 partitions = [p for topic in found.topics for p in topic.partitions]
 under_replicated = sum(len(p.isr) < len(p.replicas) for p in partitions)
 under_min_isr = sum(len(p.isr) < least[p.topic] for p in partitions)
@@ -332,7 +332,7 @@ lines = lab.cluster.tool("kafka-topics", "--describe", "--under-min-isr-partitio
 print(*(line.strip() for line in lines if line.strip() and line.split()[1] in least), sep="\n")
 
 # %% [markdown]
-# And writing goes on, although 13 partitions of `failsafe` have lost a copy.
+# And writing goes on, although 13 partitions of `failsafe` have lost a replica.
 
 # %%
 producer = lab.producer({"acks": "all", "message.timeout.ms": 5000})
@@ -342,12 +342,12 @@ for number in range(1000):
         failsafe, f"while broker 2 was away: {number}", on_delivery=lambda e, m: errors.append(e)
     )
 left = producer.flush()
-lab.observed("1,000 records were acknowledged by two copies each", errors == [None] * 1000)
+lab.observed("1,000 records were acknowledged by two replicas each", errors == [None] * 1000)
 
 # %% [markdown]
 # ### Exercise 3.3: Have a write refused
 #
-# Broker 2 is still away. Three topics have three copies each, and `min.insync.replicas` is 1 for `clicks`, 2 for `invoices` and 3 for `payments`. Send one record and have it refused with `NOT_ENOUGH_REPLICAS`: the list `errors` must end with this error. Keep the `producer`. And say `why` the leader refuses, with one of these words.
+# Broker 2 is still away. Three topics have three replicas each, and `min.insync.replicas` is 1 for `clicks`, 2 for `invoices` and 3 for `payments`. Send one record and have it refused with `NOT_ENOUGH_REPLICAS`: the list `errors` must end with this error. Keep the `producer`. And say `why` the leader refuses, with one of these words.
 #
 # - `"full"`: the two brokers that are left have too much to do.
 # - `"leader"`: the partition has no leader.
@@ -370,7 +370,7 @@ why = "promise"
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# How many copies are in sync now, and which of the topics asks for more? Does every producer care about that? And if a refused producer simply tries again, which error do you see at the end?
+# How many replicas are in sync now, and which of the topics asks for more? Does every producer care about that? And if a refused producer simply tries again, which error do you see at the end?
 #
 # </details>
 # <details><summary>Another hint</summary>
@@ -394,14 +394,14 @@ producer.flush()
 why = "promise"
 
 # %% tags=["wrong"]
-# a topic that is content with two copies | which is content with 2 copies
+# a topic that is content with two replicas | which is content with 2 replicas
 producer = lab.producer({**patience, "acks": "all", "retries": 0})
 producer.produce(invoices, "invoice 1")
 producer.flush()
 why = "promise"
 
 # %% tags=["wrong"]
-# broker still up | all three copies were in sync
+# broker still up | all three replicas were in sync
 lab.cluster.wait_in_sync([clicks, invoices, payments])
 producer = lab.producer({**patience, "acks": "all", "retries": 0})
 producer.produce(payments, "pay 100 euro to Anna")
@@ -433,18 +433,18 @@ why = "full"
 lab.check.write_refused(producer, errors, why)
 
 # %% [markdown] covers="E223"
-# If the copies get too few *while* a record waits for them, it has been stored already. Kafka has the error `NOT_ENOUGH_REPLICAS_AFTER_APPEND` for that; a Kafka of today rather lets such a write wait until its time is over.
+# If the replicas get too few *while* a record waits for them, it has been stored already. Kafka has the error `NOT_ENOUGH_REPLICAS_AFTER_APPEND` for that; a Kafka of today rather lets such a write wait until its time is over.
 #
-# Since Kafka 4.1 the controller also remembers who else is safe: the **eligible leader replicas** (ELR). When the ISR is smaller than `min.insync.replicas`, nothing more is acknowledged, so the copy that has left last still has everything that was. It may be elected like a member of the ISR. `payments` has such a copy, `invoices` does not: there, writing has gone on without broker 2.
+# Since Kafka 4.1 the active controller also remembers who else is safe: the **eligible leader replicas** (ELR). When the ISR is smaller than `min.insync.replicas`, nothing more is acknowledged, so the replica that has left last still has everything that was. It may be elected like a member of the ISR. `payments` has such a replica, `invoices` does not: there, writing has gone on without broker 2.
 
 # %%
 told = lab.cluster.tool("kafka-topics", "--describe", "--topic", f"{payments}|{invoices}")
 lines = [line.strip() for line in told.splitlines() if "Elr" in line]
 print(*lines, sep="\n")
-lab.observed("One copy was kept as eligible to lead", sum("Elr: 2" in line for line in lines) == 1)
+lab.observed("One replica was kept as eligible to lead", sum("Elr: 2" in line for line in lines) == 1)
 
 # %% [markdown]
-# Whoever lowers `min.insync.replicas` in such a state makes the topic writable again, and clears its ELR: from then on the copy that is away is not safe any more. Better bring the broker back.
+# Whoever lowers `min.insync.replicas` in such a state makes the topic writable again, and clears its ELR: from then on the replica that is away is not safe any more. Better bring the broker back.
 
 # %% [markdown] covers="B084 E103"
 # ## It comes back
@@ -459,8 +459,8 @@ for _ in range(1000):
 left = producer.flush()
 
 change = ["kafka-configs", "--alter", "--entity-type"]
-every_copy, rate = "leader.replication.throttled.replicas", "leader.replication.throttled.rate"
-told = lab.cluster.tool(*change, "topics", "--entity-name", films, "--add-config", f"{every_copy}=*")
+every_replica, rate = "leader.replication.throttled.replicas", "leader.replication.throttled.rate"
+told = lab.cluster.tool(*change, "topics", "--entity-name", films, "--add-config", f"{every_replica}=*")
 told = lab.cluster.tool(*change, "brokers", "--entity-default", "--add-config", f"{rate}=100000")
 lab.cluster.start(2)
 
@@ -478,7 +478,7 @@ for broker, end in seen.log_end_offsets:
 lab.observed("Broker 2 fetched again, and was not in sync", 2 not in seen.isr)
 
 # %% [markdown]
-# This is what *out of sync* means: not silent, only behind. The distance between the leader's end and a copy's end is its **lag**. (An old course starts `kafka-replica-verification` to see it; that tool is deprecated. Watch under-replicated partitions instead.) Now the throttle is taken away.
+# This is what *out of sync* means: not silent, only behind. The distance between the leader's end and a replica's end is its **lag**. (An old course starts `kafka-replica-verification` to see it; that tool is deprecated. Watch under-replicated partitions instead.) Now the throttle is taken away.
 
 # %%
 told = lab.cluster.tool(*change, "brokers", "--entity-default", "--delete-config", rate)
@@ -488,10 +488,10 @@ for broker, end in seen.log_end_offsets:
     print(
         f"broker {broker} holds {end:,} records of {seen.log_end_offset:,}", "in sync" * (broker in seen.isr)
     )
-lab.observed("The copy reached the end and was in sync again", set(seen.isr) == {1, 2, 3})
+lab.observed("The replica reached the end and was in sync again", set(seen.isr) == {1, 2, 3})
 
 # %% [markdown] covers="B127 E021"
-# All copies are back. And the leaders?
+# All replicas are back. And the leaders?
 
 # %%
 partitions = lab.cluster.state([failsafe]).topic(failsafe).partitions
@@ -502,7 +502,7 @@ for broker in lab.cluster.brokers:
 lab.observed("Broker 2 came back and led nothing", leads[2] == 0)
 
 # %% [markdown]
-# Broker 2 holds everything and does nothing but copy, and the other two do its work. In production the controller looks every 300 s (`leader.imbalance.check.interval.seconds`) and gives leadership back, because `auto.leader.rebalance.enable` is true. On this bench it is false, so that you can do it yourself.
+# Broker 2 holds everything and does nothing but follow, and the other two do its work. In production the active controller looks every 300 s (`leader.imbalance.check.interval.seconds`) and moves leadership back, because `auto.leader.rebalance.enable` is true. Here it is false, so that you can do it yourself.
 
 # %% [markdown] covers="D112"
 # ### Exercise 3.4: Put leadership back
@@ -570,44 +570,33 @@ lab.check.leadership_back(work, elected)
 # %% [markdown] covers="B128 D147"
 # ## How many may leave?
 #
-# Now we try every choice: six topics, three partitions each, from one copy to three. Two brokers are going to be stopped, one after the other. Each time we send one record to every partition with `acks=all` and count how many are accepted.
+# Now we try every choice: six topics, three partitions each, from one replica to three. Two brokers are going to be stopped, one after the other. Each time we send one record to every partition with `acks=all` and count how many are accepted.
 
 # %%
+from threebrokers.lab.scenarios import accepted
+
 choices = {}
 for count in [1, 2, 3]:
     for least in range(1, count + 1):
         topic = lab.fresh_topic(
-            f"copies-{count}-least-{least}",
+            f"replicas-{count}-least-{least}",
             partitions=3,
             replication_factor=count,
             config={"min.insync.replicas": str(least)},
         )
-        choices[topic] = f"{count} copies, {least} must be in sync"
+        choices[topic] = f"{count} replicas, {least} must be in sync"
 
-
-def accepted():
-    """Send one record to each partition; return for each topic how many were accepted."""
-    reports = []
-    settings = {"acks": "all", "message.timeout.ms": 2500}  # after this time the producer gives up
-    producer = lab.producer({**settings, "on_delivery": lambda *report: reports.append(report)})
-    for topic in choices:
-        for partition in range(3):
-            producer.produce(topic, "a record", partition=partition)
-    producer.flush()
-    return Counter(message.topic() for error, message in reports if error is None)
-
-
-found = {"all brokers up": accepted()}
+found = {"all brokers up": accepted(lab, choices)}
 found["all brokers up"].total()
 
 # %%
 guess = lab.predict(
-    "Three copies, and two must be in sync. Two of the three brokers are gone. "
+    "Three replicas, and two must be in sync. Two of the three brokers are gone. "
     "How many of the 3 partitions accept the record?",
     {
-        "3": "One copy is left and could take the record, but then only one broker would have it.",
-        "1": "Every partition has a copy on every broker, so all three are in the same position.",
-        "0": "One copy in sync is fewer than two, so each partition refuses to write.",
+        "3": "One replica is left and could take the record, but then only one broker would have it.",
+        "1": "Every partition has a replica on every broker, so all three are in the same position.",
+        "0": "One replica in sync is fewer than two, so each partition refuses to write.",
     },
     id="3.c",
 )
@@ -617,17 +606,17 @@ guess.choose("0")
 # END SOLUTION
 
 # %% [markdown]
-# When the second broker is stopped, the **quorum** is gone too: our brokers are also the controllers, and one of three controllers can decide nothing (lab 04). So the bench wants to hear `force=True`. What was decided before stays.
+# When the second broker is stopped, the **quorum** is gone too: our brokers are also the controllers, and one of three controllers can decide nothing (lab 04). So the lab wants to hear `force=True`. What was decided before stays.
 
 # %%
 from threebrokers.kafka.log_reader import read_log
 
 lab.cluster.stop(3)
-found["one is gone"] = accepted()
+found["one is gone"] = accepted(lab, choices)
 lab.cluster.stop(2, force=True)
-found["two are gone"] = accepted()
+found["two are gone"] = accepted(lab, choices)
 
-strong = lab.topic("copies-3-least-2")
+strong = lab.topic("replicas-3-least-2")
 guess.compare(found["two are gone"][strong])
 records = read_log(lab.bootstrap, strong)
 table = pd.DataFrame({when: [count[topic] for topic in choices] for when, count in found.items()})
@@ -637,15 +626,15 @@ table
 # %% [markdown] covers="B134 D150 D154 B132 E025 E104"
 # Each number is *how many of three partitions* took the record. Read the table line by line.
 #
-# - **One copy**: a partition is on one disk, and nobody can use it without its broker. It has no leader then; the tool prints `Leader: none`.
-# - **Two copies** survive one loss, if one copy in sync is enough. If both must be in sync, they are worse than one copy for writing: two brokers have to be there instead of one.
-# - **Three copies, one must be in sync**: accepts to the end. But the last records are on one disk only. Slides say "three copies tolerate three failures". It is two, and only with this setting, and then nothing may happen to the last one.
-# - **Three copies, two must be in sync**: the usual choice. One broker may leave and all goes on. When two are gone, nothing can be written. Durability is above availability here.
+# - **One replica**: a partition is on one disk, and nobody can use it without its broker. It has no leader then; the tool prints `Leader: none`.
+# - **Two replicas** survive one loss, if one replica in sync is enough. If both must be in sync, they are worse than one replica for writing: two brokers have to be there instead of one.
+# - **Three replicas, one must be in sync**: accepts to the end. But the last records are on one disk only. Slides say "three replicas tolerate three failures". It is two, and only with this setting, and then nothing may happen to the last one.
+# - **Three replicas, two must be in sync**: the usual choice. One broker may leave and all goes on. When two are gone, nothing can be written. Durability is above availability here.
 # - **Three of three**: the first loss, or one restart for an update, stops all writing.
 #
 # So `replication_factor` should be `min.insync.replicas` plus one: then brokers can be restarted one after the other, and writing never stops. With plus two a broker may even fail during such a restart.
 #
-# And reading? It went on, from the copy that was left.
+# And reading? It went on, from the replica that was left.
 
 # %%
 print(len(records), "records were read with two brokers gone")
@@ -654,19 +643,19 @@ lab.observed("Every number of the table was what the rules say", table.values.to
 lab.observed("What was accepted before could still be read", len(records) >= 6)
 
 # %%
-lab.cluster.wait_in_sync()  # starts what is missing, and waits until all copies are in sync
+lab.cluster.wait_in_sync()  # starts what is missing, and waits until all replicas are in sync
 
 # %% [markdown] covers="B032 B042 D124"
 # ## Stored, and not yet readable
 #
-# A record that only the leader has could be lost with the leader. If a reader had seen it, that reader would have acted on something that never was. So readers see a record when **all in-sync replicas** have it; then it is called *committed*. There are two ends of a log:
+# A record that only the leader has could be lost with the leader. If a reader had seen it, that reader would have acted on something that never was. So readers see a record only when **all in-sync replicas** have it. (Books call such a record *committed*. In this course that word is for offsets and transactions.) There are two ends of a log:
 #
-# - the **log end offset** (LEO) is the offset that the next record of this copy will get; every copy has its own;
+# - the **log end offset** (LEO) is the offset that the next record of this replica will get; every replica has its own;
 # - the **high watermark** is the offset up to which all in-sync replicas have the log. A reader may read the records *before* it. `get_watermark_offsets` returns this one.
 #
 # Books say "the offset of the last record". It is the one after it, for both.
 #
-# What if one copy in sync stands still?
+# What if one follower in sync stands still?
 
 # %% [markdown]
 # **Predict** what a frozen follower does to everybody else.
@@ -675,9 +664,9 @@ lab.cluster.wait_in_sync()  # starts what is missing, and waits until all copies
 guess = lab.predict(
     "A follower that is in sync freezes. When is the next record with acks=all acknowledged?",
     {
-        "at once": "The frozen copy is still a member of the ISR, and acks=all waits for every member.",
-        "after some seconds": "It waits until the frozen copy is expelled from the ISR; then two are enough.",
-        "when the copy is back": "Nobody waits for ever: who is silent too long is expelled from the ISR.",
+        "at once": "The frozen follower is still a member of the ISR, and acks=all waits for every member.",
+        "after some seconds": "It waits until the frozen follower is expelled from the ISR; then two are enough.",
+        "when the follower is back": "Nobody waits for ever: who is silent too long is expelled from the ISR.",
     },
     id="3.d",
 )
@@ -687,69 +676,52 @@ guess.choose("after some seconds")
 # END SOLUTION
 
 # %%
-import time
+from threebrokers.lab.scenarios import send_and_read
 
 slow = lab.fresh_topic("slow", replication_factor=3, config={"min.insync.replicas": "2"})
 producer = lab.producer({"acks": "all", "linger.ms": 0})
 consumer = lab.consumer({"group.id": lab.group("slow"), "enable.auto.commit": False})
 consumer.assign([TopicPartition(slow, 0, 0)])
 
-
-def send_one():
-    """Send a record; return after how many ms it was acknowledged and read, and the ISR then."""
-    sent, times = time.perf_counter(), {}
-
-    def done(name):
-        times.setdefault(name, round((time.perf_counter() - sent) * 1000))
-
-    producer.produce(slow, "a record", on_delivery=lambda error, message: done("acknowledged"))
-    while len(times) < 2:
-        if consumer.poll(0.005) is not None:
-            done("readable")
-        producer.poll(0)
-    isr = lab.cluster.state([slow]).topic(slow).partitions[0].isr
-    return {**dict(sorted(times.items())), "ISR": isr}
-
-
-rows = [send_one() for _ in range(4)]
+rows = [send_and_read(lab, producer, consumer, slow) for _ in range(4)]
 follower = lab.cluster.state([slow]).topic(slow).partitions[0]
 follower = next(broker for broker in follower.replicas if broker != follower.leader)
 lab.cluster.pause(follower)
-rows += [send_one() for _ in range(4)]
+rows += [send_and_read(lab, producer, consumer, slow) for _ in range(4)]
 lab.cluster.resume(follower)
 consumer.close()
 
 waited = rows[4]["acknowledged"]
 guess.compare(
-    "at once" if waited < 500 else "after some seconds" if waited < 10_000 else "when the copy is back"
+    "at once" if waited < 500 else "after some seconds" if waited < 10_000 else "when the follower is back"
 )
-pd.DataFrame(rows, index=[*["all well"] * 4, *["one copy frozen"] * 4])
+pd.DataFrame(rows, index=[*["all well"] * 4, *["one follower frozen"] * 4])
 
 # %% [markdown] covers="D125 D148"
-# The times are in milliseconds. (The first record pays for the connections.) One slow copy made everybody wait: the writer for its acknowledgement, and the reader for the record, which was on the leader's disk all the time. Then the copy was expelled, everything was fast again, **and one copy fewer is safe**. That is the trade: `replica.lag.time.max.ms`, or here the shorter session of a dead broker, says how long all wait for one.
+# The times are in milliseconds. (The first record pays for the connections.) One slow follower made everybody wait: the writer for its acknowledgement, and the reader for the record, which was on the leader's disk all the time. Then the follower was expelled, everything was fast again, **and one replica fewer is safe**. That is the trade: `replica.lag.time.max.ms`, or here the shorter session of a dead broker, says how long all wait for one.
 
 # %%
 usual = sorted(row["acknowledged"] for row in rows[-3:])[1]
-lab.observed("The frozen copy was expelled", len(rows[-1]["ISR"]) == 2)
+lab.observed("The frozen follower was expelled", len(rows[-1]["ISR"]) == 2)
 lab.observed("All waited for it until then, and nobody after that", usual < waited / 2)
 lab.cluster.wait_in_sync([slow])
 
 # %% [markdown]
 # ### Exercise 3.5: Hide three records
 #
-# Make the leader of `unseen` store three records that no consumer can read, and leave it so. The topic has one partition, three copies, and `min.insync.replicas=3`: below that number the high watermark does not move. Then say as numbers the leader's log end offset `end` and the high watermark `readable`; and what the records wait for, `waits_for`, as one of these words.
+# Make the leader of `unseen` store three records that no consumer can read, and leave it so. The topic has one partition, three replicas, and `min.insync.replicas=3`: below that number the high watermark does not move. Then say as numbers the leader's `log_end_offset` and the `high_watermark`; and what the records wait for, `waits_for`, as one of these words.
 #
 # - `"flush"`: the leader has them in memory only, and must write them to disk first.
 # - `"transaction"`: they belong to an open transaction; a reader with `read_uncommitted` sees them.
 # - `"consumer"`: a consumer must ask for longer, or begin at the right offset.
-# - `"copies"`: not enough in-sync replicas have them.
+# - `"replicas"`: not enough in-sync replicas have them.
 
 # %%
 lab.cluster.wait_in_sync()
 unseen = lab.fresh_topic("unseen", replication_factor=3, config={"min.insync.replicas": "3"})
 partition = lab.cluster.state([unseen]).topic(unseen).partitions[0]
 print("leader:", partition.leader, " replicas:", partition.replicas)
-# TODO: hide three records; set `end`, `readable` and `waits_for`
+# TODO: hide three records; set `log_end_offset`, `high_watermark` and `waits_for`
 # BEGIN SOLUTION
 follower = next(broker for broker in partition.replicas if broker != partition.leader)
 lab.cluster.pause(follower)
@@ -758,42 +730,42 @@ for word in ["nobody", "sees", "me"]:
     producer.produce(unseen, word)
 producer.flush()
 seen = lab.cluster.state([unseen]).topic(unseen).partitions[0]
-end, readable, waits_for = seen.log_end_offset, seen.high_watermark, "copies"
+log_end_offset, high_watermark, waits_for = seen.log_end_offset, seen.high_watermark, "replicas"
 # END SOLUTION
 
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# Whose copies must have a record before it can be read? What must be true of one of them, and how do you get an answer for your write all the same?
+# Which replicas must have a record before it can be read? What must be true of one of them, and how do you get an answer for your write all the same?
 #
 # </details>
 # <details><summary>Another hint</summary>
 #
-# `lab.cluster.pause(broker)` freezes a follower; `acks` chooses who must answer the producer. A partition of `lab.cluster.state([topic])` has `.log_end_offset` (its leader's), `.log_end_offsets` and `.high_watermark`.
+# `lab.cluster.pause(broker)` freezes a follower; `acks` chooses who must answer the producer. A partition of `lab.cluster.state([topic])` tells its leader's end, the end of each replica (`.log_end_offsets`) and the high watermark. Its names are those of the task.
 #
 # </details>
 
 # %% tags=["wrong"]
-# no copy is held back | everybody can read up to the leader's end
+# no follower is held back | everybody can read up to the leader's end
 producer = lab.producer({"acks": 1})
 for word in ["nobody", "sees", "me"]:
     producer.produce(unseen, word)
 producer.flush()
 lab.wait_until(
-    lambda: lab.cluster.state([unseen]).topic(unseen).partitions[0].high_watermark, what="the copies"
+    lambda: lab.cluster.state([unseen]).topic(unseen).partitions[0].high_watermark, what="the followers"
 )
-end, readable, waits_for = 3, 0, "copies"
+log_end_offset, high_watermark, waits_for = 3, 0, "replicas"
 
 # %% tags=["wrong"]
-# takes the high watermark for the end | is the high watermark, not the end
+# takes the high watermark for the end | is the high watermark, not the log end offset
 lab.cluster.pause(next(broker for broker in partition.replicas if broker != partition.leader))
 producer = lab.producer({"acks": 1})
 for word in ["nobody", "sees", "me"]:
     producer.produce(unseen, word)
 producer.flush()
 reader = lab.consumer({"group.id": lab.group("unseen")})
-end = readable = reader.get_watermark_offsets(TopicPartition(unseen, 0), timeout=10)[1]
-waits_for = "copies"
+log_end_offset = high_watermark = reader.get_watermark_offsets(TopicPartition(unseen, 0), timeout=10)[1]
+waits_for = "replicas"
 
 # %% tags=["wrong"]
 # the offset of the last record | is the offset of the last record
@@ -802,7 +774,7 @@ producer = lab.producer({"acks": 1})
 for word in ["nobody", "sees", "me"]:
     producer.produce(unseen, word)
 producer.flush()
-end, readable, waits_for = 2, 0, "copies"
+log_end_offset, high_watermark, waits_for = 2, 0, "replicas"
 
 # %% tags=["wrong"]
 # believes that flushing helps | has written it already
@@ -811,7 +783,7 @@ producer = lab.producer({"acks": 1})
 for word in ["nobody", "sees", "me"]:
     producer.produce(unseen, word)
 producer.flush()
-end, readable, waits_for = 3, 0, "flush"
+log_end_offset, high_watermark, waits_for = 3, 0, "flush"
 
 # %% tags=["wrong"]
 # believes that read_uncommitted helps | a reader with read_uncommitted
@@ -820,7 +792,7 @@ producer = lab.producer({"acks": 1})
 for word in ["nobody", "sees", "me"]:
     producer.produce(unseen, word)
 producer.flush()
-end, readable, waits_for = 3, 0, "transaction"
+log_end_offset, high_watermark, waits_for = 3, 0, "transaction"
 
 # %% tags=["wrong"]
 # believes that the consumer must wait or seek | the brokers answer every consumer
@@ -829,27 +801,27 @@ producer = lab.producer({"acks": 1})
 for word in ["nobody", "sees", "me"]:
     producer.produce(unseen, word)
 producer.flush()
-end, readable, waits_for = 3, 0, "consumer"
+log_end_offset, high_watermark, waits_for = 3, 0, "consumer"
 
 # %% tags=["nbval-check-output"]
-lab.check.records_hidden(end, readable, waits_for)
+lab.check.records_hidden(log_end_offset, high_watermark, waits_for)
 
 # %% [markdown]
-# Let the copy go on, and the records appear without anybody sending them again.
+# Let the follower go on, and the records appear without anybody sending them again.
 
 # %%
 lab.cluster.wait_in_sync()
 print([record.value.decode() for record in read_log(lab.bootstrap, unseen)])
 
 # %% [markdown] covers="B124 D108 E006 E074 D128"
-# ## Reading from the nearest copy
+# ## Reading from the nearest replica
 #
 # *The last three sections only look around. If your time is over, go to "What to remember".*
 #
-# Books say that followers serve nobody. Writers do need the leader, but since Kafka 2.4 a reader may use a follower that is near. Brokers say in which **rack** they stand (`broker.rack`; in a cloud this is the zone), and a new partition gets its replicas in different racks, so that one broken switch does not take all copies. A reader says where it stands with `client.rack`. Our brokers are in `rack-1` to `rack-3`, and choose a replica in the reader's rack (`replica.selector.class`). How many bytes come from which broker?
+# Books say that followers serve nobody. Writers do need the leader, but since Kafka 2.4 a reader may use a follower that is near. Brokers say in which **rack** they stand (`broker.rack`; in a cloud this is the zone), and a new partition gets its replicas in different racks, so that one broken switch does not take all replicas. A reader says where it stands with `client.rack`. Our brokers are in `rack-1` to `rack-3`, and choose a replica in the reader's rack (`replica.selector.class`). How many bytes come from which broker?
 
 # %%
-import json
+from threebrokers.lab.scenarios import bytes_by_broker
 
 topic = lab.fresh_topic("nearest", partitions=3, replication_factor=3)
 producer = lab.producer({"linger.ms": 20})
@@ -857,26 +829,11 @@ for number in range(3000):
     producer.produce(topic, b"x" * 1000, partition=number % 3)
 left = producer.flush()
 
-
-def bytes_from(rack):
-    received = {}
-
-    def note(told):
-        told = json.loads(told)["brokers"].values()
-        received.update({b["nodeid"]: b["rxbytes"] for b in told if b["nodeid"] in lab.cluster.brokers})
-
-    place = {"client.rack": rack} if rack else {}
-    watch = {"statistics.interval.ms": 100, "stats_cb": note}
-    reader = lab.consumer({"group.id": lab.group("nearest"), "enable.auto.commit": False, **place, **watch})
-    reader.assign([TopicPartition(topic, partition, 0) for partition in range(3)])
-    count = 0
-    while count < 3000 or sum(received.values()) < 3_000_000:
-        count += len(reader.consume(500, timeout=0.2))
-    reader.close()
-    return [received.get(broker, 0) for broker in lab.cluster.brokers]
-
-
-read = {"no rack": bytes_from(None), "rack-2": bytes_from("rack-2")}
+group = {"group.id": lab.group("nearest")}
+read = {
+    "no rack": bytes_by_broker(lab, topic, 3000, group),
+    "rack-2": bytes_by_broker(lab, topic, 3000, {**group, "client.rack": "rack-2"}),
+}
 lab.observed("The reader in rack-2 got its records from broker 2", read["rack-2"][1] > 3_000_000)
 pd.DataFrame(read, index=[f"from broker {broker}" for broker in lab.cluster.brokers])
 
@@ -884,14 +841,14 @@ pd.DataFrame(read, index=[f"from broker {broker}" for broker in lab.cluster.brok
 # Reading inside a zone is quicker, and often cheaper, because traffic between zones costs money. The price: a follower knows the high watermark a moment later than the leader.
 
 # %% [markdown] covers="E105 E104"
-# ## What copies cost
+# ## What replicas cost
 #
-# Every copy is written to a disk, and all but the first travel from broker to broker. One megabyte, sent to topics with one, two and three copies, measured in their files:
+# Every replica is written to a disk, and all but the first travel from broker to broker. One megabyte, sent to topics with one, two and three replicas, measured in their files:
 
 # %%
 rows = {}
 for count in [1, 2, 3]:
-    topic = lab.topic(f"copies-{count}-least-1")
+    topic = lab.topic(f"replicas-{count}-least-1")
     holders = lab.cluster.state([topic]).topic(topic).partitions[0].replicas
 
     def sizes(topic=topic, holders=holders):
@@ -901,13 +858,13 @@ for count in [1, 2, 3]:
     for _ in range(100):
         producer.produce(topic, b"x" * 10_000, partition=0)
     left = producer.flush()
-    lab.wait_until(lambda sizes=sizes: len(set(sizes())) == 1, what="the copies to be complete")
+    lab.wait_until(lambda sizes=sizes: len(set(sizes())) == 1, what="the replicas to be complete")
     sent = (sizes()[0] - before) / 1e6
-    rows[f"{count} copies"] = {"MB on disks": sent * count, "MB between brokers": sent * (count - 1)}
+    rows[f"{count} replicas"] = {"MB on disks": sent * count, "MB between brokers": sent * (count - 1)}
 pd.DataFrame(rows).T.round(1)
 
 # %% [markdown]
-# So writing 10 MB a second with five copies makes 40 MB a second between the brokers. More copies mean: more losses survived, more reading nearby; but more disk, more network, and a longer wait for `acks=all`. Thumbnails that can be computed again live with one copy. Orders get three, two of them in sync. Some banks keep five.
+# So writing 10 MB a second with five replicas makes 40 MB a second between the brokers. More replicas mean: more losses survived, more reading nearby; but more disk, more network, and a longer wait for `acks=all`. Thumbnails that can be computed again live with one replica. Orders get three, two of them in sync. Some banks keep five.
 
 # %% [markdown] covers="E016"
 # ## The same three brokers in a compose file
@@ -915,9 +872,9 @@ pd.DataFrame(rows).T.round(1)
 # Brokers often run in containers. The file `docker-compose.yml` of this course describes three such brokers for Docker, and `threebrokers up --engine compose` runs the labs on them. You need no Docker to read it. Who reaches a broker, and at which address? Here are the lines that say it; each `KAFKA_…` is a setting of the broker, written in capitals.
 
 # %%
-from threebrokers.paths import repo
+from threebrokers.lab.scenarios import compose_file
 
-text = (repo() / "docker-compose.yml").read_text()
+text = compose_file()
 print("For all three brokers:")
 for line in text.splitlines():
     if line.strip().startswith(("KAFKA_LISTENER", "KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR")):
@@ -928,19 +885,19 @@ print(text[text.index("  kafka-1:\n") : text.index("  kafka-2:\n")])
 # %% [markdown]
 # - **Listeners** are a broker's doors. Here are three: for clients, for the copying between brokers, and for the controllers. (The names are free; the map says how each is secured, here not at all.) No host stands before the port, so the door opens to all networks of the container, as with `0.0.0.0`.
 # - **Advertised listeners** are the addresses that a broker tells others. A client uses the address that you give it only once; after that it connects to the advertised ones. So they must be right *from where the client is*: `127.0.0.1` and the published port (`ports`) for programs on your machine, and a name that only their own network knows for the other brokers. If a container advertises only its inner name, a program outside reaches it once and never again: the most frequent fault of such files.
-# - **Internal topics**, such as that of the groups' offsets, get three copies. Examples with one broker say 1. With three brokers that would mean: whichever dies takes the offsets of some groups with it.
+# - **Internal topics**, such as that of the groups' offsets, get three replicas. Examples with one broker say 1. With three brokers that would mean: whichever dies takes the offsets of some groups with it.
 
 # %% [markdown]
 # ## What to remember
 #
-# - Copies protect if you ask for them: three replicas and `min.insync.replicas=2` survive any one broker, and say no rather than keep a record once.
-# - The ISR are the copies that keep up. Who is out is not waited for, and is not elected; it comes back by catching up.
+# - Replicas protect if you ask for them: three replicas and `min.insync.replicas=2` survive any one broker, and refuse a write rather than keep it on one disk.
+# - The ISR are the replicas that keep up. Who is out is not waited for, and is not elected; it comes back by catching up.
 # - A record is readable when all in-sync replicas have it. Until then it is stored, and hidden.
 
 # %% [markdown]
 # ## Quiz
 #
-# 1. A topic has three copies and `min.insync.replicas=1`. The producer uses `acks=all`. Can an acknowledged record be on one disk only?
+# 1. A topic has three replicas and `min.insync.replicas=1`. The producer uses `acks=all`. Can an acknowledged record be on one disk only?
 #
 # <details><summary>Answer</summary>
 #
@@ -948,7 +905,7 @@ print(text[text.index("  kafka-1:\n") : text.index("  kafka-2:\n")])
 #
 # </details>
 #
-# 2. A colleague sets three copies and `min.insync.replicas=3`, "to be quite safe". What happens at the next update of the brokers?
+# 2. A colleague sets three replicas and `min.insync.replicas=3`, "to be quite safe". What happens at the next update of the brokers?
 #
 # <details><summary>Answer</summary>
 #
@@ -956,7 +913,7 @@ print(text[text.index("  kafka-1:\n") : text.index("  kafka-2:\n")])
 #
 # </details>
 #
-# 3. After an outage one broker has 30 % more work than the others, although all copies are in sync. Why, and what helps?
+# 3. After an outage one broker has 30 % more work than the others, although all replicas are in sync. Why, and what helps?
 #
 # <details><summary>Answer</summary>
 #
@@ -968,7 +925,7 @@ print(text[text.index("  kafka-1:\n") : text.index("  kafka-2:\n")])
 #
 # <details><summary>Answer</summary>
 #
-# Nothing is lost, and they can write as long as enough copies are in sync. But the next loss may stop writing, so find out which broker is missing.
+# Nothing is lost, and they can write as long as enough replicas are in sync. But the next loss may stop writing, so find out which broker is missing.
 #
 # </details>
 #

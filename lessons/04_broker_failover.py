@@ -15,11 +15,11 @@ lab = open_lab("04")
 #
 # A dead broker says nothing. So somebody must notice that it is silent. In every Kafka cluster one node is the **active controller**. It knows which brokers there are, and it chooses the leaders of partitions.
 #
-# - A broker that starts **registers** with the controller. From then on it sends a heartbeat every 300 ms.
-# - If the controller hears nothing for 1.7 s, the broker's **session** is over and the broker is **fenced**: it may not lead any more, and its partitions get other leaders. (Kafka's defaults are 2 s and 9 s: `broker.heartbeat.interval.ms`, `broker.session.timeout.ms`. The lab has shorter times so that you need not wait.)
+# - A broker that starts **registers** with it. From then on it sends a heartbeat every 300 ms.
+# - If the active controller hears nothing for 1.7 s, the broker's **session** is over and the broker is **fenced**: it may not lead any more, and its partitions get other leaders. (Kafka's defaults are 2 s and 9 s: `broker.heartbeat.interval.ms`, `broker.session.timeout.ms`. The lab has shorter times so that you need not wait.)
 # - The broker stays on the list of brokers. It is only not counted as alive, until it comes back or somebody removes it for ever.
 #
-# Who is the controller now? Kafka has a tool for that.
+# Who is the active controller now? Kafka has a tool for that.
 
 # %%
 print(lab.cluster.tool("kafka-metadata-quorum", "describe", "--status"))
@@ -27,7 +27,7 @@ print(lab.cluster.tool("kafka-metadata-quorum", "describe", "--status"))
 # %% [markdown] covers="A041 B047 E011 E092 E091"
 # `LeaderId` is the active controller. `CurrentVoters` are the controllers, here all three brokers: each of ours does both jobs. In production controllers are usually processes of their own.
 #
-# The controllers are a **quorum** in the Raft protocol (**KRaft**). They keep a log of everything that is known about the cluster: topics, leaders, ISRs, settings. The active controller is the leader of that log, the other controllers follow it, and all brokers read it. So a new controller already has the whole log when it takes over.
+# The controllers are **voters**: they elect the active one, and a majority of them, the **quorum**, must agree on what is written. The protocol is Raft (**KRaft**). They keep a log of everything that is known about the cluster: topics, leaders, ISRs, settings. The active controller is the leader of that log, the other controllers follow it, and all brokers read it. So a new active controller already has the whole log when it takes over.
 #
 # Until Kafka 4 this was the work of another system, ZooKeeper. Old books tell you to start it first. Today there is nothing to start.
 
@@ -38,8 +38,8 @@ print(lab.cluster.tool("kafka-metadata-quorum", "describe", "--status"))
 #
 # | | what is done | what is left |
 # |---|---|---|
-# | `stop` | a clean shutdown, as with a plain `kill` | the broker says good-bye: it hands its leaderships over first |
-# | `kill` | `kill -9`, as a power cut | nothing; the operating system closes the connections |
+# | `stop` | a clean shutdown, as with a plain `kill` | the broker says good-bye: it hands its partitions over first |
+# | `kill` | `kill -9`: the process crashes | nothing; the operating system closes the connections |
 # | `pause` | the process is frozen | the connections stand, and nobody answers |
 # | `cut` | no network to the other brokers | the process lives, and clients still reach it |
 #
@@ -62,103 +62,42 @@ guess.choose("cut")
 # END SOLUTION
 
 # %% [markdown]
-# Three topics with more partitions lie beside the heartbeats. They have one, two and three copies. Nobody writes to them, but you will see what happens to their leaders. `lab.cluster.recover()` brings every broker back, waits until all copies are equal, and lets the first replica of each partition lead. The active controller is never the victim before its own section, so that only one thing goes wrong at a time.
+# Three topics with more partitions lie beside the heartbeats. They have one, two and three replicas. Nobody writes to them, but you will see what happens to their leaders. `lab.cluster.recover()` is a helper of this course: it brings every broker back, waits until all replicas are in sync, and lets the first replica of each partition lead. The active controller is never the victim before its own section, so that only one thing goes wrong at a time.
 
 # %%
+from threebrokers.lab.scenarios import controller_last
+
 heartbeats = lab.fresh_topic(
     "heartbeats", partitions=3, replication_factor=3, config={"min.insync.replicas": "2"}
 )
-others = [lab.fresh_topic(f"copies-{n}", partitions=13, replication_factor=n) for n in (1, 2, 3)]
+others = [lab.fresh_topic(f"replicas-{n}", partitions=13, replication_factor=n) for n in (1, 2, 3)]
 lab.cluster.recover()
 
-
-def controller_last():
-    """Return the three brokers, the active controller as the last one."""
-    quorum_leader = lab.cluster.state([]).quorum_leader
-    return sorted(lab.cluster.brokers, key=lambda broker: broker == quorum_leader)
-
-
 partitions = lab.cluster.state([heartbeats]).topic(heartbeats).partitions
-place = next(p for p in partitions if p.leader == controller_last()[0])
+place = next(p for p in partitions if p.leader == controller_last(lab)[0])
+victim, PATIENCE = place.leader, 2.5  # a broker; and seconds that our clients wait for an answer
 print(f"The heartbeats go to partition {place.id}. Its leader is broker {place.leader}.")
 
 # %% [markdown]
-# Clients have patience too. These two wait 2.5 s for an answer (Kafka's Python client waits 60 s). Both run in a thread of their own.
-
-# %%
-import threading
-from collections import Counter
-
-from confluent_kafka import TopicPartition
-
-PATIENCE = 2.5  # seconds
-
-
-class Heart:
-    """Sends to one partition and reads from it until told to stop; `heard` counts by leader epoch."""
-
-    def __init__(self, topic, partition):
-        self.place, self.heard, self.stopped = (topic, partition), Counter(), threading.Event()
-        patience = {"socket.timeout.ms": int(PATIENCE * 1000)}
-        self.producer = lab.producer({"acks": "all", "request.timeout.ms": int(PATIENCE * 1000), **patience})
-        self.reader = lab.consumer(
-            {"group.id": lab.group("monitor"), "enable.auto.commit": False, **patience}
-        )
-        self.reader.assign([TopicPartition(topic, partition, 0)])
-        self.threads = [threading.Thread(target=work) for work in (self.beat, self.listen)]
-
-    def beat(self):
-        while not self.stopped.is_set():
-            self.producer.produce(self.place[0], b"I am here", partition=self.place[1])
-            self.producer.poll(0.05)
-
-    def listen(self):
-        while not self.stopped.is_set():
-            message = self.reader.poll(0.05)
-            if message is not None and message.error() is None:
-                self.heard[message.leader_epoch()] += 1
-
-    def wait(self):
-        """Wait until three more heartbeats have come that the leader of this moment has stored."""
-        (topic, partition), before = self.place, self.heard.copy()
-
-        def heard():
-            epoch = lab.cluster.state([topic]).topic(topic).partitions[partition].leader_epoch
-            return self.heard[epoch] >= before[epoch] + 3
-
-        lab.wait_until(heard, what="heartbeats from the leader", within=30)
-
-    def __enter__(self):
-        for thread in self.threads:
-            thread.start()
-        self.wait()
-        return self
-
-    def __exit__(self, *fault):
-        self.stopped.set()
-        for thread in self.threads:
-            thread.join()
-
-
-# %% [markdown]
+# Clients have patience too. These two wait 2.5 s for an answer (Kafka's Python client waits 60 s). `Heartbeats`, a helper of this course, runs both as long as its `with` lasts, each in a thread of its own.
+#
 # Now all four, in one recording. It takes about 20 s. After `stop`, `kill` and `pause` the cell waits until heartbeats come again. The cut is mended after 6 s, more than twice the clients' patience.
 
 # %%
 import time
 
+from threebrokers.lab.scenarios import Heartbeats, leads_nothing
+
 UNDO = {"stop": "start", "kill": "start", "pause": "resume", "cut": "heal"}
-victim = place.leader
-
-
-def leaders_elsewhere():
-    return victim not in {p.leader for t in lab.cluster.state([heartbeats]).topics for p in t.partitions}
-
-
-with lab.record(heartbeats, *others) as recording, Heart(heartbeats, place.id) as heart:
+group = lab.group("monitor")
+with (
+    lab.record(heartbeats, *others) as recording,
+    Heartbeats(lab, heartbeats, place.id, group, PATIENCE) as heart,
+):
     for how, undo in UNDO.items():
         began = time.monotonic()
         getattr(lab.cluster, how)(victim)
-        lab.wait_until(leaders_elsewhere, what="new leaders", within=20)
+        lab.wait_until(lambda: leads_nothing(lab, victim, heartbeats), what="new leaders", within=20)
         if how == "cut":
             time.sleep(max(0, 2.4 * PATIENCE - (time.monotonic() - began)))
         else:
@@ -176,7 +115,7 @@ recording.show()
 import pandas as pd
 
 actions = {action.kind: action for action in recording.actions if action.kind in UNDO}
-kinds = {"acknowledged": "producer hears no ok", "delivered": "consumer hears nothing"}
+kinds = {"acknowledged": "producer hears nothing", "delivered": "consumer hears nothing"}
 silence = pd.DataFrame(
     {
         words: [recording.longest_gap(kind, after=action).seconds for action in actions.values()]
@@ -195,10 +134,10 @@ lab.observed(
 )
 
 # %% [markdown] covers="D115 E094"
-# - **stop**: the broker asks the controller to move its leaderships, and only then ends. Clients get the error "not leader", ask any broker for new metadata, and go on.
+# - **stop**: the broker asks the active controller to move its partitions to other leaders, and only then ends. Clients get the error "not leader", ask any broker for new metadata, and go on.
 # - **kill**: connections break, so clients know at once. But there is no new leader before the session is over.
-# - **pause**: the same 1.7 s for the controller. The clients wait longer: nothing is broken, there is only no answer. Their own patience decides.
-# - **cut**: the other brokers have a new leader after 1.7 s. The producer's `acks=all` is not confirmed, so it loses patience and asks again who leads. The consumer gets an answer to every request: "nothing new". It believes that, until it refreshes its metadata by itself (`topic.metadata.refresh.interval.ms`, 5 minutes).
+# - **pause**: the same 1.7 s for the active controller. The clients wait longer: nothing is broken, there is only no answer. Their own patience decides.
+# - **cut**: the other brokers have a new leader after 1.7 s. The producer's records with `acks=all` are not acknowledged, so it loses patience and asks again who leads. The consumer gets an answer to every request: "nothing new". It believes that, until it refreshes its metadata by itself (`topic.metadata.refresh.interval.ms`, 5 minutes).
 #
 # So "how long does failover take?" has four answers, and half of each is in your clients' settings.
 
@@ -273,8 +212,8 @@ guess = lab.predict(
     {
         "broker 1": "The smallest number has no meaning; what counts is the order of the replicas.",
         "broker 3": "The first replica in the list that is alive and in sync.",
-        "the broker with the most records": "All in-sync replicas hold everything that was confirmed, so nobody counts.",
-        "whichever answers first": "There is no race: the controller alone decides.",
+        "the broker with the most records": "All in-sync replicas hold everything that was acknowledged, so nobody counts.",
+        "whichever answers first": "There is no race: the active controller alone decides.",
     },
     id="4.b",
 )
@@ -307,15 +246,15 @@ followed = [(replicas[1:] or ["nobody"])[0] == now for _, _, replicas, now in ro
 guess.compare("broker 3" if all(followed) else "whichever answers first")
 lab.observed("Every partition went to the next replica in its list", all(followed))
 alone = [row for row in rows if len(row[2]) == 1]
-lab.observed("A partition with one copy had no leader any more", all(row[3] == "nobody" for row in alone))
+lab.observed("A partition with one replica had no leader any more", all(row[3] == "nobody" for row in alone))
 
 # %% [markdown] covers="B131 B133"
-# No vote is held. The controller takes the first replica of the list that is alive and in the ISR. All of the ISR hold every confirmed record, so any of them will do.
+# No vote is held. The active controller takes the first replica of the list that is alive and in the ISR. All of the ISR hold every acknowledged record, so any of them will do.
 #
-# - With **one copy** nobody is left. The partition is *offline* until its broker returns.
-# - With **two or three copies** one broker may die and nothing stops.
+# - With **one replica** nobody is left. The partition is *offline* until its broker returns.
+# - With **two or three replicas** one broker may die and nothing stops.
 #
-# That is why Kafka needs few copies: with $f+1$ copies, $f$ brokers may die. A system in which a majority must agree on every record needs $2f+1$. Kafka pays for it in another place: the list of who is in sync must itself be safe. It stands in the controllers' log, and *that* log is kept by a majority.
+# That is why Kafka needs few replicas: with $f+1$ replicas, $f$ brokers may die. A system in which a majority must agree on every record needs $2f+1$. Kafka pays for it in another place: the list of who is in sync must itself be safe. It stands in the controllers' log, and *that* log is kept by a majority.
 
 # %% [markdown] covers="E092 D104"
 # ## The log that decides
@@ -326,7 +265,7 @@ lab.observed("A partition with one copy had no leader any more", all(row[3] == "
 import json
 import re
 
-quorum_leader = controller_last()[-1]
+quorum_leader = controller_last(lab)[-1]
 segments = lab.cluster.segments("__cluster_metadata", 0, quorum_leader)[-2:]
 dump = lab.cluster.tool(
     "kafka-dump-log", "--cluster-metadata-decoder", "--files", ",".join(map(str, segments))
@@ -345,9 +284,9 @@ lab.observed("The log says that the broker was fenced", victim in [entry["broker
 # %% [markdown] covers="B069 D106 E101"
 # ## The way back
 #
-# When the broker returned, its replicas came back as followers. Each asks the new leader: "up to which offset do we agree?" It knows under which leader it wrote each record: every leader has a number, the **leader epoch**, and every batch carries it. What the new leader does not have is cut off; then the follower copies the rest. When it has caught up it is in the ISR again.
+# When the broker returned, its replicas came back as followers. Each asks the new leader: "up to which offset do we agree?" It knows under which leader it wrote each record: every leader has a number, the **leader epoch**, and every batch carries it. What the new leader does not have is cut off; then the follower fetches the rest. When it has caught up it is in the ISR again.
 #
-# It does not lead again by itself, at least not at once: an old book leaves its broker without work here. After `recover` moved leadership back, the epochs tell how often a partition had a new leader:
+# It does not lead again by itself, at least not at once: an old book leaves its broker without work here. After `lab.cluster.recover()` moved leadership back, the epochs tell how often a partition had a new leader:
 
 # %%
 epochs = {"before": before, "killed": during, "at the end": recording.states[-1]}
@@ -363,15 +302,17 @@ pd.DataFrame(
 )
 
 # %% [markdown]
-# Kafka's own check for a better leader runs every 300 s and is off in this lab (`auto.leader.rebalance.enable`), so that you see what happens. In lab 03 you moved leadership back with `elect_leaders`; `recover` does the same.
+# Kafka's own check for a better leader runs every 300 s and is off in this lab (`auto.leader.rebalance.enable`), so that you see what happens. In lab 03 you moved leadership back with `elect_leaders`; `lab.cluster.recover()` does the same.
 
 # %% [markdown] covers="A121 D055"
 # ## A partition that nobody leads
 #
-# A key chooses its partition among *all* partitions, also those that nobody leads; otherwise an outage would move keys to other partitions. A record without a key may go anywhere. The broker that was the victim is frozen once more, and 39 records go to the topic with one copy: one for each partition by key, and 26 without a key.
+# A key chooses its partition among *all* partitions, also those that nobody leads; otherwise an outage would move keys to other partitions. A record without a key may go anywhere. The broker that was the victim is frozen once more, and 39 records go to the topic with one replica: one for each partition by key, and 26 without a key.
 
 # %%
 from confluent_kafka import consistent
+
+from threebrokers.lab.scenarios import leaderless_everywhere
 
 single = others[0]
 by_partition = {consistent(str(key).encode(), 13): str(key) for key in range(200)}
@@ -383,14 +324,8 @@ def report(error, message):
         failed.append((message.key() or b"").decode())
 
 
-def orphaned():
-    """Tell whether both other brokers know it: the producer may ask either of them."""
-    views = lab.cluster.views([single]).values()
-    return [None in {p.leader for p in view.topic(single).partitions} for view in views] == [True, True]
-
-
 lab.cluster.pause(victim)
-lab.wait_until(orphaned, what="partitions without a leader")
+lab.wait_until(lambda: leaderless_everywhere(lab, single), what="partitions without a leader")
 producer = lab.producer(
     {"message.timeout.ms": 2000, "sticky.partitioning.linger.ms": 0, "on_delivery": report}
 )
@@ -417,38 +352,18 @@ lab.observed("Most records without a key went elsewhere", failed.count("") < 13)
 # %% [markdown]
 # ### Exercise 4.2: A producer that loses nothing
 #
-# `through_a_kill(topic)` gives you the numbers 0 to 149, and breaks something on the way: after 50 it stops the copying between brokers, after 100 it kills the leader, and then everything comes back. Send every number as a record to `transfers`, so that none is missing in the end. Make the producer with `ledger.producer(…)`: it is the usual one, and notes what becomes of each record.
+# `through_a_kill(lab, topic)` gives you the numbers 0 to 149, and breaks something on the way: after 50 it stops the replication between brokers, after 100 it kills the leader, and then everything comes back. Send every number as a record to `transfers`, so that none is missing in the end. Make the producer with `ledger.producer(…)`: it is the usual one, and notes what becomes of each record.
 
 # %%
-from threebrokers.waiting import quiet_wait
+from threebrokers.lab.scenarios import through_a_kill
 
-
-def through_a_kill(topic):
-    def look():
-        return lab.cluster.state([topic]).topics[0].partitions[0]
-
-    leader, cluster = look().leader, lab.cluster
-    try:
-        yield from range(50)
-        lab.wait_until(lambda: (look().high_watermark or 0) >= 50, what="the first 50 to be copied", within=5)
-        cluster.cut(leader, "brokers")  # followers get nothing more; heartbeats go on
-        yield from range(50, 100)
-        quiet_wait(lambda: (dict(look().log_end_offsets).get(leader) or 0) >= 100, within=1)
-        cluster.kill(leader)
-        cluster.heal(leader)
-        yield from range(100, 150)
-    finally:
-        cluster.up()
-
-
-# %%
 lab.cluster.recover()
-transfers = lab.fresh_topic("transfers", brokers=controller_last(), config={"min.insync.replicas": "2"})
+transfers = lab.fresh_topic("transfers", brokers=controller_last(lab), config={"min.insync.replicas": "2"})
 ledger = lab.ledger("transfers")
-# TODO: make the `producer` and send each number of through_a_kill(transfers)
+# TODO: make the `producer` and send each number of through_a_kill(lab, transfers)
 # BEGIN SOLUTION
 producer = ledger.producer({"acks": "all", "enable.idempotence": True})
-for number in through_a_kill(transfers):
+for number in through_a_kill(lab, transfers):
     producer.produce(transfers, str(number))
     producer.poll(0)
 producer.flush()
@@ -462,14 +377,14 @@ producer.flush()
 # </details>
 # <details><summary>Another hint</summary>
 #
-# The setting `acks` says whose confirmation counts. `message.timeout.ms` (300,000 unless you say otherwise) bounds all tries together. `flush()` without a number waits for every report; show `ledger.balance(transfers)` to see what is missing.
+# The setting `acks` says who must acknowledge. `message.timeout.ms` (300,000 unless you say otherwise) bounds all tries together. `flush()` without a number waits for every report; show `ledger.balance(transfers)` to see what is missing.
 #
 # </details>
 
 # %% tags=["wrong"]
-# acks=0 | acks=0: nobody confirms anything
+# acks=0 | acks=0: nobody acknowledges anything
 producer = ledger.producer({"acks": 0})
-for number in through_a_kill(transfers):
+for number in through_a_kill(lab, transfers):
     producer.produce(transfers, str(number))
     producer.poll(0)
 producer.flush()
@@ -477,7 +392,7 @@ producer.flush()
 # %% tags=["wrong"]
 # acks=1 | acks=1: only the leader had them
 producer = ledger.producer({"acks": 1})
-for number in through_a_kill(transfers):
+for number in through_a_kill(lab, transfers):
     producer.produce(transfers, str(number))
     producer.poll(0)
 producer.flush()
@@ -485,7 +400,7 @@ producer.flush()
 # %% tags=["wrong"]
 # gives up before there is a new leader | message.timeout.ms is 1000
 producer = ledger.producer({"acks": "all", "message.timeout.ms": 1000})
-for number in through_a_kill(transfers):
+for number in through_a_kill(lab, transfers):
     producer.produce(transfers, str(number))
     producer.poll(0)
 producer.flush()
@@ -493,7 +408,7 @@ producer.flush()
 # %% tags=["wrong"]
 # swallows the errors | failed at the first try
 producer = ledger.producer({"acks": "all", "retries": 0, "on_delivery": lambda error, message: None})
-for number in through_a_kill(transfers):
+for number in through_a_kill(lab, transfers):
     producer.produce(transfers, str(number))
     producer.poll(0)
 producer.flush()
@@ -512,61 +427,42 @@ lab.check.nothing_lost(producer)
 guess = lab.predict(
     "A producer with acks=1 writes to the leader that is cut off. What happens?",
     {
-        "it says ok, and the record stays": "The old leader keeps its own log only until it meets the new leader; then it follows.",
-        "it says ok, and the record is lost": "One broker's word is worth as much as that one broker.",
+        "it is acknowledged, and the record stays": "The old leader keeps its own log only until it meets the new leader; then it follows.",
+        "it is acknowledged, and the record is lost": "One broker's word is worth as much as that one broker.",
         "it gets an error": "The old leader cannot know yet that it leads no more, so it accepts.",
     },
     id="4.c",
 )
 # TODO: choose an answer: press its button
 # BEGIN SOLUTION
-guess.choose("it says ok, and the record is lost")
+guess.choose("it is acknowledged, and the record is lost")
 # END SOLUTION
 
 # %%
+from threebrokers.lab.scenarios import partition_of, two_writers
+
 lab.cluster.recover()
-cut_off = lab.fresh_topic("cut-off", brokers=controller_last(), config={"min.insync.replicas": "2"})
+cut_off = lab.fresh_topic("cut-off", brokers=controller_last(lab), config={"min.insync.replicas": "2"})
 ledger = lab.ledger("split-brain")
-told = {1: [], "all": []}
-writers = {
-    acks: ledger.producer(
-        {
-            "acks": acks,
-            "linger.ms": 0,
-            "message.timeout.ms": 2000,
-            "on_delivery": lambda error, message, acks=acks: told[acks].append(
-                error.name() if error else "ok"
-            ),
-        }
-    )
-    for acks in told
-}
-
-
-def look():
-    return lab.cluster.state([cut_off]).topics[0].partitions[0]
-
-
+writers, told = two_writers(ledger)  # with acks=1 and acks="all"; and what each of them is told
 for writer in writers.values():
     writer.produce(cut_off, b"in peace")
     writer.flush()
-old = look().leader
+old = partition_of(lab, cut_off).leader
 with lab.record(cut_off) as recording:
     lab.cluster.cut(old)
-    lab.wait_until(lambda: look().leader not in (old, None), what="a second leader", within=20)
+    lab.wait_until(lambda: partition_of(lab, cut_off).leader not in (old, None), what="a leader", within=20)
     for writer in writers.values():
         writer.produce(cut_off, b"while two brokers believe that they lead")
     for writer in writers.values():
         writer.flush()
-    split = look()
+    split = partition_of(lab, cut_off)
     lab.cluster.heal(old)
     lab.cluster.recover()
+
+# %%
 print(
-    "new leader:",
-    split.leader,
-    " epoch",
-    split.leader_epoch,
-    " still believes that it leads:",
+    f"new leader: {split.leader}, epoch {split.leader_epoch}; still believes that it leads:",
     split.stale_leaders,
 )
 print("told to the producers:", told)
@@ -575,15 +471,21 @@ balance
 
 # %%
 lab.observed("Two brokers believed that they lead", split.stale_leaders == (old,))
-lab.observed("With acks=1 the old leader said ok", told[1] == ["ok", "ok"])
-lab.observed("With acks=all nobody said ok", told["all"] == ["ok", "_MSG_TIMED_OUT"])
+lab.observed("With acks=1 the old leader acknowledged both", told[1] == ["acknowledged"] * 2)
+lab.observed(
+    "With acks=all the second was not acknowledged", told["all"] == ["acknowledged", "_MSG_TIMED_OUT"]
+)
 lab.observed(
     "The record with acks=1 was gone after the heal", [e.number.producer for e in balance.lost] == [1]
 )
-guess.compare("it says ok, and the record is lost" if balance.lost else "it says ok, and the record stays")
+guess.compare(
+    "it is acknowledged, and the record is lost"
+    if balance.lost
+    else "it is acknowledged, and the record stays"
+)
 
 # %% [markdown]
-# With `acks=all` a record counts when the whole ISR has it. The old leader cannot shrink its ISR: for that it must ask the controller, and the controller is out of reach. So it waits, and the producer hears nothing, then an error. An error is honest: the producer may send the record again.
+# With `acks=all` a record counts when the whole ISR has it. The old leader cannot shrink its ISR: for that it must ask the active controller, and that is out of reach. So it waits, and the producer hears nothing, then an error. An error is honest: the producer may send the record again.
 #
 # **Epochs** end the quarrel when the network heals. The new leader has a higher leader epoch, so the old one gives way, cuts its log back to where both agree, and follows. The same idea is used three times: a number that grows with each change of office, and whoever comes with an older one is refused. Partition leaders have their leader epoch, the active controller has `LeaderEpoch`, and a producer with transactions has a producer epoch (lab 11).
 
@@ -595,7 +497,7 @@ guess.compare("it says ok, and the record is lost" if balance.lost else "it says
 # While that happens, commits fail with errors such as `NOT_COORDINATOR`. They are retriable: the client looks for the new coordinator by itself. Old courses show such lines in red; they are the sound of a failover that works.
 
 # %%
-from confluent_kafka import KafkaException
+from threebrokers.lab.scenarios import coordinator_of, member_of_new_group, read_and_commit
 
 lab.cluster.recover()
 readings = lab.fresh_topic("readings", replication_factor=3)
@@ -604,73 +506,33 @@ for number in range(200):
     producer.produce(readings, str(number))
 left = producer.flush()
 
-
-def coordinator_of(group):
-    def ask():
-        try:
-            return (
-                lab.admin()
-                .describe_consumer_groups([group], request_timeout=5)[group]
-                .result()
-                .coordinator.id
-            )
-        except KafkaException:  # a new coordinator reads all offsets before it answers
-            return None
-
-    return lab.wait_until(ask, what="the coordinator to answer", within=20)
-
-
-def a_member():
-    """Return a new group and a member; it is not coordinated by the leader of readings."""
-    leader = lab.cluster.state([readings]).topic(readings).partitions[0].leader
-    wanted, found = [broker for broker in controller_last() if broker != leader], {}
-    for _ in range(12):  # who coordinates a group depends on its name: a few names give a choice
-        name = f"{lab.group('readers')}-{time.time_ns()}"
-        found[coordinator_of(name)] = name
-        if wanted[0] in found:
-            break
-    group = next(found[broker] for broker in wanted if broker in found)
-    reader = lab.consumer({"group.id": group, "auto.offset.reset": "earliest", "enable.auto.commit": False})
-    reader.subscribe([readings])
-    read_and_commit(reader)
-    return group, reader
-
-
-def read_and_commit(reader):
-    """Read 20 records and commit them, however often that must be tried."""
-    messages = []
-    while len(messages) < 20:
-        messages += reader.consume(20 - len(messages), timeout=0.5)
-
-    def commit():
-        try:
-            return reader.commit(message=messages[-1], asynchronous=False)
-        except KafkaException as fault:
-            print("not yet:", fault.args[0].name())
-
-    lab.wait_until(commit, what="a commit", within=30)
-
+# %% [markdown]
+# Three helpers of this course for the next exercise:
+#
+# - `coordinator_of(lab, group)` returns the number of the broker that coordinates a group. It asks the AdminClient (`describe_consumer_groups`).
+# - `member_of_new_group(lab, topic, prefix)` returns the name of a new group, and a consumer that is its member.
+# - `read_and_commit(lab, consumer)` reads 20 records and commits them, however often that must be tried.
 
 # %% [markdown]
 # ### Exercise 4.3: Kill the coordinator
 #
-# `reader` is a member of the group `group` and has read and committed some records. Record with `lab.record(readings, groups=[group])` as `recording`: find the group's coordinator, kill that broker, and go on with `read_and_commit(reader)`. Then set `after`: the broker that is the coordinator now.
+# `reader` is a member of the group `group` and has read and committed some records. Record with `lab.record(readings, groups=[group])` as `recording`: find the group's coordinator, kill that broker, and go on with `read_and_commit(lab, reader)`. Then set `after`: the broker that is the coordinator now.
 
 # %%
 lab.cluster.recover()
-group, reader = a_member()
+group, reader = member_of_new_group(lab, readings, lab.group("readers"))
 # TODO: record as `recording` how you kill the coordinator and read on; who is the coordinator `after`?
 # BEGIN SOLUTION
 with lab.record(readings, groups=[group]) as recording:
-    lab.cluster.kill(coordinator_of(group))
-    read_and_commit(reader)
-    after = coordinator_of(group)
+    lab.cluster.kill(coordinator_of(lab, group))
+    read_and_commit(lab, reader)
+    after = coordinator_of(lab, group)
 # END SOLUTION
 
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# Look at the cell above: which function asks the AdminClient who coordinates a group? When is its answer another one?
+# Which of the three helpers asks who coordinates a group? When is its answer another one?
 #
 # </details>
 # <details><summary>Another hint</summary>
@@ -682,27 +544,27 @@ with lab.record(readings, groups=[group]) as recording:
 # %% tags=["wrong"]
 # nobody is killed | nobody was killed while
 with lab.record(readings, groups=[group]) as recording:
-    read_and_commit(reader)
-    after = coordinator_of(group)
+    read_and_commit(lab, reader)
+    after = coordinator_of(lab, group)
 
 # %% tags=["wrong"]
 # takes the partition's leader for the coordinator | leads the partition of
 with lab.record(readings, groups=[group]) as recording:
     lab.cluster.kill(lab.cluster.state([readings]).topic(readings).partitions[0].leader)
-    after = coordinator_of(group)
+    after = coordinator_of(lab, group)
 
 # %% tags=["wrong"]
 # says the old one | is the broker that you killed
 with lab.record(readings, groups=[group]) as recording:
-    after = coordinator_of(group)
+    after = coordinator_of(lab, group)
     lab.cluster.kill(after)
-    read_and_commit(reader)
+    read_and_commit(lab, reader)
 
 # %% tags=["nbval-check-output"]
 lab.check.group_goes_on(recording, after)
 
 # %% [markdown] covers="E012 E013 E037 E089 E113 B026"
-# ## When the controller itself dies
+# ## When the active controller dies
 #
 # The active controller is one of the voters. The others read its log; if they get no answer for 1 s (`controller.quorum.fetch.timeout.ms`, Kafka's default is 2 s), they elect a new one. Each election has a higher `LeaderEpoch`, and whoever still speaks with an older epoch is not heard.
 #
@@ -717,7 +579,7 @@ print("describe_cluster names", asked, "and the active controller is", lab.clust
 # %% [markdown]
 # ### Exercise 4.4: Kill the active controller
 #
-# Keep the output of `kafka-metadata-quorum describe --status` as `before`. Kill the active controller. When another one leads the quorum, keep the output as `after`. And `may_fail`: how many controllers of **five** may fail so that the quorum still works?
+# Keep the output of `kafka-metadata-quorum describe --status` as `before`. Kill the active controller. When another one is active, keep the output as `after`. And `may_fail`: how many controllers of **five** may fail so that the quorum still works?
 
 # %%
 lab.cluster.recover()
@@ -727,7 +589,9 @@ before = lab.cluster.tool("kafka-metadata-quorum", "describe", "--status")
 leader = int(re.search(r"LeaderId:\s+(\d+)", before)[1])
 lab.cluster.kill(leader)
 lab.wait_until(
-    lambda: lab.cluster.state([]).quorum_leader not in (None, leader), what="another controller", within=20
+    lambda: lab.cluster.state([]).quorum_leader not in (None, leader),
+    what="a new active controller",
+    within=20,
 )
 after = lab.cluster.tool("kafka-metadata-quorum", "describe", "--status")
 may_fail = 2
@@ -741,7 +605,7 @@ may_fail = 2
 # </details>
 # <details><summary>Another hint</summary>
 #
-# `lab.cluster.tool("kafka-metadata-quorum", "describe", "--status")` returns text; `re.search(r"LeaderId:\s+(\d+)", text)[1]` finds the number. `lab.cluster.state([]).quorum_leader` tells who leads now, or None.
+# `lab.cluster.tool("kafka-metadata-quorum", "describe", "--status")` returns text; `re.search(r"LeaderId:\s+(\d+)", text)[1]` finds the number. `lab.cluster.state([]).quorum_leader` tells who is active now, or None.
 #
 # </details>
 
@@ -752,13 +616,13 @@ after = before
 may_fail = 2
 
 # %% tags=["wrong"]
-# takes a partition's leader for the controller | the leaders of partitions
+# takes a partition's leader for the active controller | the leaders of partitions
 before = lab.cluster.tool("kafka-topics", "--describe", "--topic", readings)
 after = before
 may_fail = 2
 
 # %% tags=["wrong"]
-# kills nobody | the same controller in the same epoch
+# kills nobody | the same active controller in the same epoch
 before = lab.cluster.tool("kafka-metadata-quorum", "describe", "--status")
 after = before
 may_fail = 2
@@ -784,69 +648,63 @@ lab.check.controller_killed(before, after, may_fail)
 # Here is how it happens. The topic has two replicas and is content with one (`min.insync.replicas=1`).
 #
 # 1. The follower loses its network and leaves the ISR.
-# 2. Ten more records go to the leader, and it says ok. The ISR is the leader alone, so that is even true with `acks=all`.
+# 2. Ten more records go to the leader, and it acknowledges them. The ISR is the leader alone, so it does so even with `acks=all`.
 # 3. The leader loses its network too.
 # 4. The **follower** comes back first.
 #
 # Beside it lies a topic with the same two replicas and `min.insync.replicas=2`.
 
-# %%
+# %% reading="each line is a part of the four steps of the text above"
+from threebrokers.lab.scenarios import Asker
+
 lab.cluster.recover()
-leader, follower, _ = controller_last()
+leader, follower, _ = controller_last(lab)
 settings = {"min.insync.replicas": "1", "unclean.leader.election.enable": "true"}
 unclean = lab.fresh_topic("unclean", brokers=[leader, follower], config=settings)
 guarded = lab.fresh_topic("guarded", brokers=[leader, follower], config={"min.insync.replicas": "2"})
 
-
-def partition(topic):
-    return leaders(lab.cluster.state([topic]), topic)[0]
-
-
 ledger = lab.ledger("unclean")
 producer = ledger.producer({"acks": "all", "linger.ms": 0, "retries": 0})
-# A record that comes a moment before the leader knows of its shorter ISR waits in vain: so 1 s at most.
-asker = lab.producer({"acks": "all", "retries": 0, "request.timeout.ms": 1000})
-refusals, said = {"NOT_ENOUGH_REPLICAS", "NOT_ENOUGH_REPLICAS_AFTER_APPEND"}, set()
-
-
-def was_refused():
-    asker.produce(guarded, b"refused", on_delivery=lambda error, _: said.add(error and error.name()))
-    asker.flush(3)
-    return refusals & said
-
-
+asker = Asker(lab, guarded)  # sends a record to `guarded` each time it is asked whether one was refused
 for number in range(5):
     producer.produce(unclean, f"everybody has {number}")
 left = producer.flush(10)
 
 with lab.record(unclean, guarded) as recording:
     lab.cluster.cut(follower)
-    lab.wait_until(lambda: partition(unclean).isr == (leader,), what="an ISR of one", within=20)
+    lab.wait_until(lambda: partition_of(lab, unclean).isr == (leader,), what="an ISR of one", within=20)
     for number in range(5, 15):
         producer.produce(unclean, f"only the leader has {number}")
     left = producer.flush(10)
-    lab.wait_until(was_refused, what="a refusal", within=20)
+    lab.wait_until(asker.was_refused, what="a refusal", within=20)
     described = lab.cluster.tool("kafka-topics", "--describe", "--topic", guarded)
     lab.cluster.cut(leader, force=True)
     lab.cluster.heal(follower)
     for topic in [unclean, guarded]:
-        lab.wait_until(lambda topic=topic: partition(topic).leader == follower, what="a leader", within=30)
+        lab.wait_until(
+            lambda topic=topic: partition_of(lab, topic).leader == follower, what="a leader", within=30
+        )
     lab.cluster.heal(leader)
     lab.cluster.recover()
+
+# %%
 balance = ledger.balance(unclean)
 balance
 
 # %%
 lab.observed("The replica that was out of sync became the leader", balance.stored)
 lab.observed(
-    "Ten confirmed records were lost, and no other",
+    "Ten acknowledged records were lost, and no other",
     [e.number.sequence for e in balance.lost] == list(range(5, 15)),
 )
-lab.observed("The topic that wants two copies refused the record", refusals & said and None not in said)
+lab.observed(
+    "The topic that wants two replicas in sync refused the record",
+    asker.refusals and None not in asker.answers,
+)
 print(next(line for line in described.splitlines() if "Partition: 0\t" in line))
 
 # %% [markdown]
-# The last line is of `guarded`, when its follower was away. Look at **Elr**: *eligible leader replicas*, new since Kafka 4.1 and not in any old book. The ISR was smaller than `min.insync.replicas`, so nothing could be confirmed any more. So whoever left the ISR at that moment still has *everything* that was ever confirmed, and may lead, although it is not in sync. That is why `guarded` had a leader again without any risk, and `unclean` paid with ten records.
+# The last line is of `guarded`, when its follower was away. Look at **Elr**: *eligible leader replicas*, new since Kafka 4.1 and not in any old book. The ISR was smaller than `min.insync.replicas`, so nothing could be acknowledged any more. So whoever left the ISR at that moment still has *everything* that was ever acknowledged, and may lead, although it is not in sync. That is why `guarded` had a leader again without any risk, and `unclean` paid with ten records.
 #
 # There is also a tool for this last resort: `kafka-leader-election --election-type unclean` elects such a leader once, by hand, for one partition.
 
@@ -866,7 +724,7 @@ first = leader
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# Which of the records had the ISR of one confirmed? And who was that one? Look at `recording.show()`.
+# Which of the records did an ISR of one broker acknowledge? And who was that one? Look at `recording.show()`.
 #
 # </details>
 # <details><summary>Another hint</summary>
@@ -888,7 +746,7 @@ was_in_sync = False
 first = leader
 
 # %% tags=["wrong"]
-# believes that confirmed is safe | confirmed means
+# believes that acknowledged is safe | acknowledged means
 lost = []
 was_in_sync = False
 first = leader
@@ -905,7 +763,7 @@ lab.check.loss_told(ledger, recording, lost, was_in_sync, first)
 # %% [markdown] covers="A014"
 # ## And if all three die at once?
 #
-# One power cut for all. A record that was confirmed may still be only in the page caches of three machines (lab 02), and a real power cut would empty them. Here the machine stays on, so what was written is there again. (In production the three copies are in three buildings, with three sources of power.)
+# Three crashes at once. What a broker has written is in the page cache of the machine (lab 02), and the machine stays on, so it is there again. A **power cut** is another thing: nobody closes the connections, and what is only in memory is gone. A record that was acknowledged may be in three page caches and on no disk yet; one power cut for all three machines would take it. (In production the three replicas are in three buildings, with three sources of power.)
 
 # %%
 lab.cluster.recover()
@@ -920,9 +778,9 @@ lab.observed("All 200 readings were there after three kills", len(read_log(lab.b
 # %% [markdown]
 # ## What to remember
 #
-# - A dead broker is noticed by its silence: the controller waits for the session's end, then the next in-sync replica of the list leads. How long *you* wait depends on your client as well.
-# - `acks=all` with `min.insync.replicas=2` loses nothing when a leader dies or is cut off; `acks=1` says ok for records that only one broker has.
-# - Controllers need a majority, data needs one in-sync copy. Whoever has the higher epoch is right.
+# - A dead broker is noticed by its silence: the active controller waits for the session's end, then the next in-sync replica of the list leads. How long *you* wait depends on your client as well.
+# - `acks=all` with `min.insync.replicas=2` loses nothing when a leader dies or is cut off; `acks=1` acknowledges records that only one broker has.
+# - Controllers need a majority, data needs one replica in sync. Whoever has the higher epoch is right.
 
 # %% [markdown]
 # ## Quiz
@@ -931,7 +789,7 @@ lab.observed("All 200 readings were there after three kills", len(read_log(lab.b
 #
 # <details><summary>Answer</summary>
 #
-# About two seconds of silence for each partition that the broker leads (nine with Kafka's defaults), because it cannot hand its leaderships over. A clean stop costs nearly nothing.
+# About two seconds of silence for each partition that the broker leads (nine with Kafka's defaults), because it cannot hand its partitions over. A clean stop costs nearly nothing.
 #
 # </details>
 #
@@ -947,7 +805,7 @@ lab.observed("All 200 readings were there after three kills", len(read_log(lab.b
 #
 # <details><summary>Answer</summary>
 #
-# Failover happens inside the cluster, by itself, in seconds: another replica leads. Disaster recovery is for the loss of a whole site: another cluster has a copy, and people decide to use it (lab 19).
+# Failover happens inside the cluster, by itself, in seconds: another replica leads. Disaster recovery is for the loss of a whole site: another cluster has the same data, and people decide to use it (lab 19).
 #
 # </details>
 #

@@ -13,15 +13,15 @@ lab = open_lab("12")
 # %% [markdown]
 # ## A tool for questions
 #
-# A consumer gets one message after another. That is good for reacting: one message, one action. It is slow work for a question about all messages, such as *at which hour are flights most delayed?*
+# A consumer gets one record after another. That is good for reacting: one record, one action. It is slow work for a question about all records, such as *at which hour are flights most delayed?*
 #
 # **Apache Spark** is made for such questions. You describe the answer as a table that comes from other tables; Spark divides the work into **tasks**, runs them at the same time, and puts the parts together. Spark runs in Java. Your Python code only describes; **PySpark** is the library that passes the description on. `session()` starts Spark and returns the object through which you talk to it. Here it runs on this machine, with two tasks at a time. On a cluster of machines the same lines would run with hundreds: `session("spark://host:port")`.
 #
 # Our data are all 336,776 departures from the three airports of New York in 2013. They are in the topic `flights`, where lab 02 puts them. If they are not there, the next cell sends them; that takes about ten seconds. Most of this lab uses the flights of January only, which the cell sends to a topic of their own.
 
 # %%
-from threebrokers.data.topics import ensure_flights, month_topic
-from threebrokers.spark.session import session
+from threebrokers.data import ensure_flights, month_topic
+from threebrokers.spark import session
 
 spark = session()
 all_flights = ensure_flights(lab)
@@ -34,7 +34,7 @@ print("Spark", spark.version, "is ready; topics:", all_flights, "and", january)
 # A topic resembles a table of a database. A record is a row; key, value, partition, offset and timestamp are columns. Spark shows it in just this way. `spark.read.format("kafka")` makes a **DataFrame**, Spark's word for a table whose rows are computed when somebody asks for them. One task reads one partition.
 
 # %%
-from threebrokers.diagrams.spark import reading_picture
+from threebrokers.diagrams import reading_picture
 
 reading_picture(january, partitions=3)
 
@@ -212,7 +212,7 @@ lab.check.flights_in_columns(table)
 # The next cell shows both. `flight_columns` is the course's own answer to exercise 12.1, so that you can go on from here in any case.
 
 # %%
-from threebrokers.spark.flights import flight_columns
+from threebrokers.spark import flight_columns
 
 flights = flight_columns(read(january))
 new_york = F.convert_timezone(None, F.lit("America/New_York"), "scheduled")
@@ -309,7 +309,7 @@ lab.check.worst_hour(delays)
 # January was a sample. Now the same question for the whole year: 336,776 records in six partitions. The query is the one of exercise 12.2; only the topic is another.
 
 # %%
-from threebrokers.spark.flights import delays_by_hour
+from threebrokers.spark import delays_by_hour
 
 worst = delays_by_hour(flight_columns(read(january)), fewest=100).toPandas().iloc[0]
 guess = lab.predict(
@@ -340,7 +340,7 @@ worst_of_year
 # Can we trust it? The flights came out of a Python package before they went to Kafka. The next cell computes the answer from the package's own table, with pandas and without Kafka, and compares all groups.
 
 # %%
-from threebrokers.data.flights import flights_file, load_flights
+from threebrokers.data import flights_file, load_flights
 
 package = load_flights()
 hour = package["scheduled"].dt.hour.rename("hour")
@@ -549,7 +549,7 @@ lab.check.only_new(read_new)
 # All three run at the same time, over the same topic.
 
 # %%
-from threebrokers.diagrams.topics import message_path
+from threebrokers.diagrams import message_path
 
 readers = ("report (Spark batch)", "board (Spark stream)", "positions (Python group)")
 message_path(lab.cluster.state().topic(january), producers=("flights",), consumers=readers)
@@ -570,12 +570,7 @@ guess.choose("all")
 # END SOLUTION
 
 # %%
-from concurrent.futures import ThreadPoolExecutor
-
-from threebrokers.spark.flights import start_board
-
-total = sum(end_offsets(lab.bootstrap, january).values())
-positions = {}
+from threebrokers.spark import start_board
 
 
 def report():
@@ -595,6 +590,11 @@ def board():
     return sum(step["numInputRows"] for step in query.recentProgress)
 
 
+# %%
+total = sum(end_offsets(lab.bootstrap, january).values())
+positions = {}
+
+
 def follow(consumer):
     """A Python consumer group: the airport to which each aircraft flew last."""
     consumer.subscribe([january])
@@ -608,6 +608,9 @@ def follow(consumer):
     consumer.close()
     return count
 
+
+# %%
+from concurrent.futures import ThreadPoolExecutor
 
 group = lab.group("spark-positions")
 mechanics = lab.consumer({"group.id": group, "auto.offset.reset": "earliest"})
@@ -637,7 +640,7 @@ by_airport
 # Add a fourth reader: a stream that copies all records of `january` into files of the folder `copy`, as companies do to keep data for years. Make `query`: it must read everything that the topic holds, keep its place in the folder `checkpoint`, and end by itself.
 
 # %%
-from threebrokers.spark.session import fresh_folder
+from threebrokers.spark import fresh_folder
 
 for running in spark.streams.active:
     running.stop()

@@ -9,7 +9,18 @@ if TYPE_CHECKING:
     from threebrokers.lab.lab import Lab
     from threebrokers.lab.opening import open_lab
 
-__all__ = ["Cluster", "Lab", "LabError", "open_lab"]
+__all__ = ["PUBLIC", "Cluster", "Lab", "LabError", "open_lab"]
+
+# The modules that a lesson may import from. Their names stay; all others may change without notice.
+PUBLIC = (
+    "threebrokers",
+    "threebrokers.cluster.settings",
+    "threebrokers.data",
+    "threebrokers.diagrams",
+    "threebrokers.kafka.log_reader",
+    "threebrokers.lab.scenarios",
+    "threebrokers.spark",
+)
 
 _MODULES = {"LabError": "errors", "Cluster": "cluster", "Lab": "lab.lab", "open_lab": "lab.opening"}
 

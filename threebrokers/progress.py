@@ -14,7 +14,7 @@ LOCK_SECONDS = 5
 
 @dataclass(frozen=True)
 class Guess:
-    """A prediction that was committed and then compared: the first one for its question counts."""
+    """A prediction that was chosen and then compared: the first one for its question counts."""
 
     answer: str
     truth: str

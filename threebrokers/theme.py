@@ -68,7 +68,7 @@ REPLICAS = {
     "none": Look("–", "", SOFT),
 }
 NO_LEADER = Look("✕", "no leader", BAD.colour)
-QUORUM_LEADER = Look("♛", "leads the quorum", INK)
+QUORUM_LEADER = Look("♛", "active controller", INK)
 
 
 def state_look(state: str) -> Look:

@@ -160,7 +160,7 @@ def test_a_topic_of_kafkas_own_has_one_copy(bench):
     topics.create(bench, name, 1, 1, {})
     found = troubles()
     topics.delete(bench, [name])
-    assert f"{name} has 1 of 3 copies" in found["internal topics"].what
+    assert f"{name} has 1 of 3 replicas" in found["internal topics"].what
     assert "threebrokers reset" in found["internal topics"].cure
 
 
@@ -175,7 +175,7 @@ def test_a_partition_without_a_leader_and_a_broker_that_was_killed_from_outside(
     found = troubles()
     bench.up()
     assert set(found) >= {"state", "leaders"}
-    assert f"nobody leads {TOPIC}-0 (copies on broker {leader})" in found["leaders"].what
+    assert f"nobody leads {TOPIC}-0 (replicas on broker {leader})" in found["leaders"].what
     assert f"start broker {leader}" in found["leaders"].cure
     assert f"broker {leader} (process {pid}) ended without being asked" in found["state"].what
 

@@ -35,7 +35,7 @@ def seen(panel: Panel, words: str) -> None:
 
 def whole(panel: Panel) -> None:
     """Wait until every copy is in sync."""
-    assert quiet_wait(lambda: "all copies in sync" in panel.frame["topics"][0]["summary"], 30), panel
+    assert quiet_wait(lambda: "all replicas in sync" in panel.frame["topics"][0]["summary"], 30), panel
 
 
 def test_it_tells_of_every_fault_and_never_stands_still(cluster, panel, notes):
@@ -47,7 +47,7 @@ def test_it_tells_of_every_fault_and_never_stands_still(cluster, panel, notes):
     cluster.kill(first)
     seen(panel, f"you killed broker {first}")
     seen(panel, "new leader, at most")
-    seen(panel, "leads the quorum now")
+    seen(panel, "is the active controller now")
     assert panel.frame["brokers"][first - 1]["state"] == "down"
     assert panel.frame["brokers"][second - 1]["cost"].startswith("This takes the quorum away")
     cluster.start(first)

@@ -74,7 +74,7 @@ def lab(cluster: object) -> Iterator[Lab]:
 
 
 def run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    text = f"import sys\nfrom threebrokers.spark.session import session\n{READ}\n{program}"
+    text = f"import sys\nfrom threebrokers.spark import session\n{READ}\n{program}"
     command = [sys.executable, "-c", text, *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
 

@@ -1,8 +1,11 @@
 """What is imported by whom: commands and programs do without what takes long."""
 
+import importlib
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -45,6 +48,14 @@ def test_the_public_names_are_there_when_they_are_asked_for() -> None:
     assert set(threebrokers.__all__) <= set(dir(threebrokers))
     with pytest.raises(AttributeError, match="no attribute 'Broker'"):
         threebrokers.Broker  # noqa: B018
+
+
+@pytest.mark.parametrize("name", threebrokers.PUBLIC)
+def test_a_public_module_offers_what_it_says_and_hides_none_of_its_modules(name: str) -> None:
+    module = importlib.import_module(name)
+    offered = {one: getattr(module, one) for one in getattr(module, "__all__", ())}
+    inner = {found.name for found in pkgutil.iter_modules(getattr(module, "__path__", ()))}
+    assert not {one for one in offered.keys() & inner if not isinstance(offered[one], ModuleType)}
 
 
 def test_a_public_name_that_is_missing_cannot_be_imported() -> None:

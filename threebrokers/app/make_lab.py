@@ -48,7 +48,7 @@ def sit(number: str | None, port: int | None, say: Callable[[str], None]) -> Non
                 jupyterlab.end(server)
             others = len(sessions.still_open(home())) - 1
             if others:
-                say(f"The brokers go on for {others} other `make lab` of this bench.")
+                say(f"The brokers go on for {others} other `make lab` of this home.")
 
 
 def _warn_of_little_memory(say: Callable[[str], None]) -> None:

@@ -28,7 +28,7 @@ def show(table: RenderableType) -> None:
 
 
 def status(cluster: "Cluster") -> RenderableType:
-    """Return a table of the brokers, one row each, who leads the quorum, and where they live."""
+    """Return a table of the brokers, one row each, who is the active controller, and where they live."""
     state = cluster.state()
     leads = Counter(p.leader for topic in state.topics for p in topic.partitions)
     table = _table("broker", "state", "runs as", "address", "memory", "leads")
@@ -45,7 +45,7 @@ def status(cluster: "Cluster") -> RenderableType:
             )
             name, memory = processes[broker.id].name, f"{broker.rss / MEGA:.0f} MB"
             table.add_row(*row, name, broker.address, memory, known)
-    return Group(table, f"The quorum is led by {_leader(state)}.", f"Home: {home()}")
+    return Group(table, _active(state), f"Home: {home()}")
 
 
 def doomed(cluster: "Cluster") -> str:
@@ -109,8 +109,10 @@ def _table(*columns: str) -> Table:
     return table
 
 
-def _leader(state: "ClusterState") -> str:
-    return "nobody now" if state.quorum_leader is None else f"broker {state.quorum_leader}"
+def _active(state: "ClusterState") -> str:
+    if state.quorum_leader is None:
+        return "There is no active controller now."
+    return f"The active controller is broker {state.quorum_leader}."
 
 
 def _files(folder: Path) -> list[Path]:

@@ -70,7 +70,7 @@ def messages_only(name: str, values: list[object], look_at: str) -> list[Message
         if not isinstance(value, Message):
             raise NotYet(
                 f"`{name}[{place}]` is {value!r} ({type(value).__name__})",
-                f"every item of `{name}` should be a message, as poll() or a delivery report gives it",
+                f"every item of `{name}` should be a Message, as poll() or a delivery report gives it",
                 look_at,
             )
     return values  # type: ignore[return-value]

@@ -1,4 +1,4 @@
-"""Checks of lab 00: what is on this bench?"""
+"""Checks of lab 00: what is a Kafka cluster?"""
 
 from threebrokers.cluster.actions import action_kind
 from threebrokers.lab.exercise import NotAttempted, NotYet, eventually, exercise
@@ -35,10 +35,10 @@ def broker_killed(lab: Lab, panel: Panel) -> str:
     if "kill" not in done:
         raise NotYet("broker 2 was not killed", "it should have been, and have come back", PANEL)
     eventually(lambda: _back(lab), what="broker 2 to have copied what it missed", within=15)
-    return "the other two led its partition while it was away, and it copied what it had missed."
+    return "the other two led its partitions while it was away, and it has copied what it had missed."
 
 
-@exercise("0.2", "Commit a prediction")
+@exercise("0.2", "Choose a prediction")
 def prediction_chosen(lab: Lab, guess: Prediction) -> str:
     """An answer was chosen, and the experiment was run after that."""
     look = "the cell with the question: run it again, choose, then run the cell after it"
@@ -90,6 +90,6 @@ def _back(lab: Lab) -> None:
     if found is None or any(BROKER not in p.isr for p in found.partitions):
         raise NotYet(
             "broker 2 is up and not yet in sync",
-            "it should have a full copy of each partition again",
+            "its replica of each partition should be complete again",
             "the panel: wait for the last line, then run the check again",
         )

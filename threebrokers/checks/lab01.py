@@ -27,7 +27,7 @@ def ten_greetings(lab: Lab, topic: str) -> list[Record]:
     log = log_of(lab, topic)
     if len(log) != GREETINGS:
         raise NotYet(
-            f"the topic {topic!r} holds {counted(len(log), 'message')}",
+            f"the topic {topic!r} holds {counted(len(log), 'record')}",
             f"it should hold the {GREETINGS} that the cell of the exercise puts there",
             "that cell: run it again from its first line",
         )
@@ -35,19 +35,19 @@ def ten_greetings(lab: Lab, topic: str) -> list[Record]:
 
 
 def messages_of(values: list[Message], name: str, topic: str, look_at: str) -> list[Message]:
-    """Return the values if each is a message that is stored in the topic; NotYet names what is not."""
+    """Return the values if each is a record that is stored in the topic; NotYet names what is not."""
     told = messages_only(name, list(values), look_at)
     for message in told:
         fault = message.error()
         if fault is not None:
             raise NotYet(
-                f"`{name}` holds an error where a message should be ({fault.str()})",
-                f"each message should be stored in {topic!r}",
+                f"`{name}` holds an error where a record should be ({fault.str()})",
+                f"each record should be stored in {topic!r}",
                 look_at,
             )
         if message.topic() != topic:
             raise NotYet(
-                f"`{name}` holds messages of the topic {message.topic()!r}",
+                f"`{name}` holds records of the topic {message.topic()!r}",
                 f"they should be of {topic!r}",
                 look_at,
             )
@@ -60,7 +60,7 @@ def places_of(messages: list[Message], name: str, topic: str) -> list[Place]:
     places = [place(message) for message in told]
     if len(set(places)) != len(places):
         raise NotYet(
-            f"`{name}` holds some messages twice", "each should be there once", f"what you put into `{name}`"
+            f"`{name}` holds some records twice", "each should be there once", f"what you put into `{name}`"
         )
     return places
 
@@ -71,14 +71,14 @@ def in_order(places: list[Place]) -> None:
         offsets = [offset for p, offset in places if p == partition]
         if offsets != sorted(offsets):
             raise NotYet(
-                f"the messages of partition {partition} are not in the order of their offsets",
+                f"the records of partition {partition} are not in the order of their offsets",
                 "keep the order in which they came",
-                "what you do with the messages after reading",
+                "what you do with the records after reading",
             )
 
 
 def place(message: Message) -> Place:
-    """Return where a message is stored."""
+    """Return where a record is stored."""
     return message.partition(), message.offset()
 
 
@@ -89,7 +89,7 @@ FROM_THE_START = ("earliest", "smallest", "beginning")
 
 @exercise("1.1", "Create the topic")
 def topic_created(lab: Lab, topic: str) -> str:
-    """Three partitions with three copies each, under the right name."""
+    """Three partitions with three replicas each, under the right name."""
     wanted = lab.topic("helloworld")
     if topic != wanted:
         raise NotYet(f"the topic is named {topic!r}", f"it should be {wanted!r}", "the name in NewTopic(…)")
@@ -104,20 +104,20 @@ def topic_created(lab: Lab, topic: str) -> str:
             )
         return [p.replicas for p in found.partitions]
 
-    copies = eventually(created, what=f"the topic '{wanted}'", within=3)
-    if len(copies) != 3:
+    replicas = eventually(created, what=f"the topic '{wanted}'", within=3)
+    if len(replicas) != 3:
         raise NotYet(
-            f"{wanted!r} has {counted(len(copies), 'partition')}",
+            f"{wanted!r} has {counted(len(replicas), 'partition')}",
             "with 3 partitions each of the three brokers can lead one",
             "num_partitions in NewTopic(…)",
         )
-    if len(copies[0]) != 3:
+    if len(replicas[0]) != 3:
         raise NotYet(
-            f"{wanted!r} has {counted(len(copies[0]), 'copy', 'copies')} of each partition",
-            "with 3 copies each broker has one, and the messages survive the loss of a broker",
+            f"{wanted!r} has {counted(len(replicas[0]), 'replica')} of each partition",
+            "with 3 replicas each broker has one, and the records survive the loss of a broker",
             "replication_factor in NewTopic(…)",
         )
-    return "each broker can lead one partition, and each message has a copy on every broker."
+    return "each broker can lead one partition, and every broker has each record."
 
 
 @exercise("1.2", "Send ten greetings")
@@ -133,8 +133,8 @@ def greetings_sent(lab: Lab, topic: str, producer: Producer, reports: list[Messa
         log = {(r.partition, r.offset): r.value for r in log_of(lab, topic)}
         if {(m.partition(), m.offset()): m.value() for m in told} != log:
             raise NotYet(
-                "the log and your reports do not tell of the same messages",
-                "each stored message should have one report",
+                "the log and your reports do not tell of the same records",
+                "each stored record should have one report",
                 "produce(…, on_delivery=…): run the whole cell again",
             )
 
@@ -164,12 +164,12 @@ def read_from_start(lab: Lab, messages: list[Message], consumer: Consumer) -> st
                 "auto.offset.reset",
             )
         raise NotYet(
-            f"`messages` holds {len(got)} of the {GREETINGS} messages",
+            f"`messages` holds {len(got)} of the {GREETINGS} records",
             "an empty poll says only that nothing has arrived yet, not that the topic ends",
             "the place where your reading stops: how long does it wait?",
         )
     in_order(got)
-    return "a new group began at the first offset, and each partition gave its messages in order."
+    return "a new group began at the first offset, and each partition gave its records in order."
 
 
 @exercise("1.4", "Read them a second time")
@@ -180,7 +180,7 @@ def read_again(lab: Lab, group: str, first: list[Message], again: list[Message],
     before = messages_only("first", list(first), "the cell of the exercise: run it again")
     if [r.timestamp for r in log] != [m.timestamp()[1] for m in sorted(before, key=place)]:
         raise NotYet(
-            f"the messages in {topic!r} are not those of the first reading",
+            f"the records in {topic!r} are not those of the first reading",
             "the topic should stay as it is: only the group should go back",
             "what creates the topic, or sends to it, after the first reading",
         )
@@ -210,7 +210,7 @@ def read_again(lab: Lab, group: str, first: list[Message], again: list[Message],
         )
     if len(got) != GREETINGS:
         raise NotYet(
-            f"`again` holds {len(got)} of the {GREETINGS} messages",
+            f"`again` holds {len(got)} of the {GREETINGS} records",
             "the group should go back to offset 0 in every partition, and read until all have come",
             "which partitions go back, and how long the reading waits",
         )
@@ -233,28 +233,28 @@ def _no_reports(producer: Producer, stored: int) -> NotYet:
     if waiting and patience is not None:
         return NotYet(
             f"flush({patience:g}) did not wait for the answers, and `reports` is empty",
-            "without a number flush() waits until every message has its report",
+            "without a number flush() waits until every record has its report",
             "flush(…)",
         )
     if waiting:
         return NotYet(
-            f"{waiting} messages have no report yet, for your program has not asked for one",
+            f"{waiting} records have no report yet, for your program has not asked for one",
             "the producer hands reports over inside flush() and poll() only",
             "the end of your code: is there a flush()?",
         )
     if stored:
         return NotYet(
-            f"{counted(stored, 'message')} arrived, but `reports` is empty",
+            f"{counted(stored, 'record')} arrived, but `reports` is empty",
             "your code should keep each report",
             "on_delivery in produce(…)",
         )
-    return NotYet("nothing was sent", f"{GREETINGS} messages should be in the topic", "produce(…)")
+    return NotYet("nothing was sent", f"{GREETINGS} records should be in the topic", "produce(…)")
 
 
 def _counts(stored: int, told: int, late: int) -> None:
     if stored > GREETINGS:
         raise NotYet(
-            f"the topic holds {stored} messages",
+            f"the topic holds {stored} records",
             f"it should hold {GREETINGS}",
             "how often produce(…) runs; the whole cell begins with an empty topic",
         )
@@ -262,6 +262,6 @@ def _counts(stored: int, told: int, late: int) -> None:
         raise NotYet(
             f"`reports` holds {counted(told, 'report')}"
             + (f", and {late} are still to come" if late else ""),
-            f"it should hold {GREETINGS}, one for each message",
+            f"it should hold {GREETINGS}, one for each record",
             "how often produce(…) runs, and flush() after it",
         )

@@ -205,13 +205,13 @@ def _lab_consumer(name: str, value: object) -> LabConsumer:
 
 def is_the_page(page: list[Any], topic: str) -> None:
     """Raise NotYet unless the messages are offsets 100 to 119 of partition 1 of the topic."""
-    messages = messages_only("page", page, "poll() or consume(): keep each message that it returns")
+    messages = messages_only("page", page, "poll() or consume(): keep each Message that it returns")
     for message in messages:
         fault, place = message.error(), (message.topic(), message.partition())
         if fault is not None or place != (topic, 1):
             where = fault.str() if fault is not None else f"partition {place[1]} of '{place[0]}'"
             raise NotYet(
-                f"a message of the page says: {where}",
+                f"a record of the page says: {where}",
                 f"all of them should be records of partition 1 of '{topic}'",
                 "the TopicPartition that you assign",
             )

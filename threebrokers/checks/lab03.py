@@ -1,4 +1,4 @@
-"""What lab 03 reads and says about partitions that have lost copies."""
+"""What lab 03 reads and says about partitions that have lost replicas."""
 
 from typing import Any
 
@@ -10,6 +10,7 @@ from threebrokers.kafka.state import PartitionState
 from threebrokers.lab.exercise import NotYet, eventually, exercise
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios import is_balanced
+from threebrokers.text import counted
 
 DAMAGED = {"thumbnails": 1, "baskets": 2, "stock": 2}  # min.insync.replicas of the exercise's topics
 
@@ -29,7 +30,7 @@ def _partitions(lab: Lab) -> list[tuple[PartitionState, int]]:
         )
     if all(len(p.isr) == len(p.replicas) for p in found):
         raise NotYet(
-            "all copies of all partitions are in sync now",
+            "all replicas of all partitions are in sync now",
             "broker 2 should be away while you count",
             "the exercise's cell: run it again, it sends broker 2 away",
         )
@@ -44,7 +45,7 @@ def is_offline(found: list[tuple[PartitionState, int]], answer: int) -> None:
     gone = {b for p, _ in found for b in set(p.replicas) - set(p.isr)}
     if answer == sum(bool(gone & set(p.replicas)) for p, _ in found):
         raise NotYet(
-            f"{answer} partitions have a copy on broker 2, but most of them still have a leader",
+            f"{answer} partitions have a replica on broker 2, but most of them still have a leader",
             "offline are those that have none",
             "`offline` and p.leader",
         )
@@ -54,14 +55,14 @@ def is_offline(found: list[tuple[PartitionState, int]], answer: int) -> None:
 
 
 def is_under_replicated(found: list[tuple[PartitionState, int]], answer: int) -> None:
-    """Raise NotYet if the number of partitions with fewer copies in sync than replicas is another one."""
+    """Raise NotYet if the number of partitions that have a replica out of sync is another one."""
     short = [p for p, _ in found if len(p.isr) < len(p.replicas)]
     gone = {b for p in short for b in set(p.replicas) - set(p.isr)}
     if answer == len(short):
         return
     said = {
         sum(p.leader is None for p, _ in found): (
-            f"{answer} is the number of partitions that lost their last copy, or their leader"
+            f"{answer} is the number of partitions that lost their last replica, or their leader"
         ),
         len({p.topic for p in short}): f"{answer} is the number of topics with such partitions",
         sum(p.replicas[0] in gone for p, _ in found): (
@@ -88,7 +89,7 @@ def is_under_minimum(found: list[tuple[PartitionState, int]], answer: int) -> No
     )
     raise NotYet(
         said,
-        "a partition counts if it has fewer copies in sync than its own topic asks for",
+        "a partition counts if it has fewer replicas in sync than its own topic asks for",
         "len(p.isr) and least[p.topic]",
     )
 
@@ -98,10 +99,10 @@ def _without(count: int) -> str:
 
 
 LEAST = {"clicks": 1, "invoices": 2, "payments": 3}  # min.insync.replicas of the exercise's topics
-COPIES = 3
+REPLICAS = 3
 ALL = ("all", -1, "-1")
 NOT_WHY = {
-    "full": ("the brokers have little to do", "they count copies, not work"),
+    "full": ("the brokers have little to do", "they count replicas, not work"),
     "leader": ("the leader itself has answered, so there is one", "it has counted its in-sync replicas"),
     "lost": ("the record was never stored: the leader looks before it writes", "so nothing can be lost"),
 }
@@ -143,7 +144,7 @@ def is_refused(lab: Lab, producer: Producer, errors: list[Any]) -> None:
         )
     if code == KafkaError.REQUEST_TIMED_OUT:
         raise NotYet(
-            "the error is REQUEST_TIMED_OUT: the leader took the record and waited for a copy in vain",
+            "the error is REQUEST_TIMED_OUT: the leader took the record and waited for a follower in vain",
             "broker 2 should be out of the ISR before you send",
             "the exercise's cell: run it as it stands, it waits for that",
         )
@@ -167,12 +168,12 @@ def _stored(lab: Lab, producer: Producer) -> NotYet:
     partitions = [p for topic in lab.cluster.state(names).topics for p in topic.partitions]
     if partitions and all(len(p.isr) == len(p.replicas) for p in partitions):
         return NotYet(
-            "the record was stored: all three copies were in sync",
+            "the record was stored: all three replicas were in sync",
             "broker 2 should be away",
             "the exercise's cell, which sends it away; do not start it again",
         )
     return NotYet(
-        "the record was stored in a topic which is content with 2 copies in sync, or with 1",
+        "the record was stored in a topic which is content with 2 replicas in sync, or with 1",
         "it should ask for more than are left",
         "the three topics and their min.insync.replicas",
     )
@@ -218,51 +219,55 @@ def is_hidden(leader_end: int, watermark: int) -> None:
     if leader_end == watermark:
         raise NotYet(
             f"everybody can read up to the leader's end, offset {leader_end}",
-            "a copy that is needed should not get the record",
+            "a follower that is needed should not get the record",
             "lab.cluster.pause(…) for a follower, before you send",
         )
 
 
-def are_the_ends(end: int, readable: int, leader_end: int, watermark: int) -> None:
+def are_the_ends(log_end_offset: int, high_watermark: int, leader_end: int, watermark: int) -> None:
     """Raise NotYet unless both offsets are those of the leader."""
     look = "lab.cluster.state([unseen]): .log_end_offset and .high_watermark of its partition"
-    if end != leader_end:
+    if log_end_offset != leader_end:
         said = {
-            watermark: ", which is the high watermark, not the end",
+            watermark: ", which is the high watermark, not the log end offset",
             leader_end - 1: ", which is the offset of the last record",
         }
         raise NotYet(
-            f"`end` is {end}{said.get(end, '')}", "it should be the offset that the next record gets", look
+            f"`log_end_offset` is {log_end_offset}{said.get(log_end_offset, '')}",
+            "it should be the offset that the next record gets",
+            look,
         )
-    if readable != watermark:
+    if high_watermark != watermark:
         raise NotYet(
-            f"`readable` is {readable}", "it should be the offset before which everybody can read", look
+            f"`high_watermark` is {high_watermark}",
+            "it should be the offset before which everybody can read",
+            look,
         )
 
 
 def stays_so(lab: Lab) -> None:
-    """Wait until the copy that got nothing has left the ISR: nor can the records be read after that."""
+    """Wait until the follower that got nothing has left the ISR: nor can the records be read after that."""
     topic = lab.topic("unseen")
 
     def expelled() -> None:
-        if len(existing_topic(lab, topic).partitions[0].isr) == COPIES:
+        if len(existing_topic(lab, topic).partitions[0].isr) == REPLICAS:
             raise NotYet(
-                "all three copies of 'unseen' are in sync again",
+                "all three replicas of 'unseen' are in sync again",
                 "one of them should stay away",
-                "lab.cluster.pause(…), and whether something lets the copy go on",
+                "lab.cluster.pause(…), and whether something lets the follower go on",
             )
 
-    eventually(expelled, what="the frozen copy to leave the ISR", within=10)
+    eventually(expelled, what="the frozen follower to leave the ISR", within=10)
     is_hidden(*ends(lab))
 
 
 def is_waited_for(word: str) -> None:
-    """Raise NotYet unless the record waits for copies."""
+    """Raise NotYet unless the record waits for replicas."""
     if word in NOT_WAITING:
         found, expected = NOT_WAITING[word]
         raise NotYet(f"the two numbers are right, but {found}", expected, "`waits_for`")
-    if word != "copies":
-        words = ", ".join(["copies", *NOT_WAITING])
+    if word != "replicas":
+        words = ", ".join(["replicas", *NOT_WAITING])
         raise NotYet(f"`waits_for` is {word!r}", f"it should be one of {words}", "the task, above")
 
 
@@ -272,8 +277,8 @@ TOPICS = (
     "small-b",
     "small-c",
     "orders",
-    *(f"copies-{copies}-least-{least}" for copies in (1, 2, 3) for least in range(1, copies + 1)),
-    *LEAST,
+    *(f"replicas-{count}-least-{least}" for count in (1, 2, 3) for least in range(1, count + 1)),
+    *DAMAGED,
     *LEAST,
     "films",
     "work",
@@ -286,18 +291,18 @@ GROUPS = ("greetings", "slow", "unseen", "nearest")
 
 @exercise("3.1", "Survive one broker")
 def survives_one_broker(lab: Lab, orders: str) -> str:
-    """Solved if the topic has 13 partitions, three copies, and min.insync.replicas=2."""
+    """Solved if the topic has 13 partitions, three replicas, and min.insync.replicas=2."""
     partitions = expect_topic(lab, orders, "orders").partitions
-    copies, least = len(partitions[0].replicas), int(topic_setting(lab, orders, "min.insync.replicas"))
-    if copies < 3:
+    replicas, least = len(partitions[0].replicas), int(topic_setting(lab, orders, "min.insync.replicas"))
+    if replicas < 3:
         raise NotYet(
-            f"'{orders}' keeps {copies} {'copy' if copies == 1 else 'copies'} of each partition",
+            f"'{orders}' keeps {counted(replicas, 'replica')} of each partition",
             "two must be left when one broker is gone, so there should be 3",
             "replication_factor",
         )
     if least > 2:
         raise NotYet(
-            f"min.insync.replicas is {least} of {copies} copies",
+            f"min.insync.replicas is {least} of {replicas} replicas",
             "with one broker gone, only 2 are left and every write would be refused; it should be 2",
             "min.insync.replicas",
         )
@@ -309,11 +314,13 @@ def survives_one_broker(lab: Lab, orders: str) -> str:
         )
     if len(partitions) != 13:
         raise NotYet(
-            f"'{orders}' has {len(partitions)} partition{'s' * (len(partitions) != 1)}",
+            f"'{orders}' has {counted(len(partitions), 'partition')}",
             "13 are asked for",
             "partitions=…",
         )
-    return "any one broker may die: two copies remain, acks=all still writes, and each order is on two disks."
+    return (
+        "any one broker may die: two replicas remain, acks=all still writes, and each order is on two disks."
+    )
 
 
 @exercise("3.2", "Count the damage")
@@ -324,8 +331,8 @@ def damage_counted(lab: Lab, under_replicated: int, under_min_isr: int, offline:
     is_under_replicated(partitions, under_replicated)
     is_under_minimum(partitions, under_min_isr)
     return (
-        f"{under_replicated} partitions have a copy too few, {under_min_isr} of them cannot be written with "
-        f"acks=all, and {offline} cannot be read either; these are the three alarms of every Kafka cluster."
+        f"{under_replicated} partitions have a replica too few, {under_min_isr} of them cannot be written "
+        f"with acks=all, and {offline} cannot be read either; these are the three alarms of a Kafka cluster."
     )
 
 
@@ -380,14 +387,14 @@ def leadership_back(lab: Lab, work: str, elected: dict[Any, Any]) -> str:
 
 
 @exercise("3.5", "Hide three records")
-def records_hidden(lab: Lab, end: int, readable: int, waits_for: str) -> str:
+def records_hidden(lab: Lab, log_end_offset: int, high_watermark: int, waits_for: str) -> str:
     """Solved if the leader's log end is beyond the high watermark now, and the answers say so."""
     leader_end, watermark = ends(lab)
     is_hidden(leader_end, watermark)
-    are_the_ends(end, readable, leader_end, watermark)
+    are_the_ends(log_end_offset, high_watermark, leader_end, watermark)
     is_waited_for(waits_for)
     stays_so(lab)
     return (
-        "the leader has the records, and nobody can read them before enough copies have them; "
+        "the leader has the records, and nobody can read them before enough replicas have them; "
         "so no reader ever acts on a record that dies with one broker."
     )

@@ -83,7 +83,7 @@ def judge_transfers(lab: Lab, producer: object) -> None:
     if missing and len(found.attempted) < NUMBERS:
         raise NotYet(
             f"only {len(found.attempted)} of {NUMBERS} records were sent through the ledger",
-            "every number of through_a_kill(transfers) should be",
+            "every number of through_a_kill(lab, transfers) should be",
             "the loop, and produce() in it",
         )
     if not missing:
@@ -92,7 +92,7 @@ def judge_transfers(lab: Lab, producer: object) -> None:
     acks = str(producer.config.get("acks", "all"))
     if acks == "0":
         raise NotYet(
-            f"{count} with acks=0: nobody confirms anything, so the producer never learns that they are gone",
+            f"{count} with acks=0: nobody acknowledges anything, so the producer never learns of it",
             "a record counts when the in-sync replicas have it",
             "acks",
         )
@@ -147,27 +147,27 @@ def judge_coordinator(lab: Lab, recording: Recording, after: int) -> None:
         raise NotYet(
             f"broker {killed.broker} is not the group's coordinator: {what}",
             "the coordinator is the broker that keeps the group's offsets",
-            "describe_consumer_groups, or coordinator_of(group) in the cell above",
+            "describe_consumer_groups, or coordinator_of(lab, group), above",
         )
     if after == killed.broker:
         raise NotYet(
             "`after` is the broker that you killed",
             "another one is the coordinator now",
-            "coordinator_of(group), asked after the kill",
+            "coordinator_of(lab, group), asked after the kill",
         )
     now = lab.cluster.state([], [group]).groups
     if now and now[0].coordinator not in (None, after):
         raise NotYet(
             f"the coordinator is not broker {after}",
             "it should be the one that is now",
-            "coordinator_of(group)",
+            "coordinator_of(lab, group)",
         )
     offset = committed(lab, group, lab.topic("readings")).get(0, 0)
     if offset < 40:
         raise NotYet(
             f"the group has committed offset {offset}",
             "it should go on to 40 or more after the kill",
-            "read_and_commit(reader) after the kill",
+            "read_and_commit(lab, reader) after the kill",
         )
 
 
@@ -201,7 +201,7 @@ FAILURES = {
 
 
 def judge_controller(lab: Lab, before: str, after: str, may_fail: int) -> None:
-    """Raise NotYet unless the texts tell of two controllers, one after the other, and 2 may fail."""
+    """Raise NotYet unless the texts tell of two active controllers, one after the other, and 2 may fail."""
     if may_fail != 2:
         found, expected = FAILURES.get(
             may_fail, (f"`may_fail` is {may_fail}", "it should be how many of five may fail")
@@ -210,7 +210,7 @@ def judge_controller(lab: Lab, before: str, after: str, may_fail: int) -> None:
     first, second = (_told(name, text) for name, text in (("before", before), ("after", after)))
     if first == second:
         raise NotYet(
-            "both texts name the same controller in the same epoch",
+            "both texts name the same active controller in the same epoch",
             "the second should be of the time after the kill",
             "LeaderId and LeaderEpoch in `before` and `after`",
         )
@@ -219,7 +219,7 @@ def judge_controller(lab: Lab, before: str, after: str, may_fail: int) -> None:
         raise NotYet(
             f"`before` tells of epoch {first[1]} and `after` of epoch {second[1]}",
             f"the quorum is in epoch {now.quorum_leader_epoch} now",
-            f"{TOOL}, when another controller leads",
+            f"{TOOL}, when another one is active",
         )
     process = lab.cluster.processes().get(first[0])
     if process is None or process.state != "down":
@@ -246,7 +246,7 @@ def judge_loss(
     if not lost:
         raise NotYet(
             "`lost` is empty, and records are missing",
-            "confirmed means that the whole ISR had them, and the ISR was one broker",
+            "acknowledged means that the whole ISR had them, and the ISR was one broker",
             "balance.lost",
         )
     if sorted(lost) != gone:
@@ -264,7 +264,7 @@ def judge_loss(
         raise NotYet(
             f"broker {first} came back first, and that is what happened" if came else f"`first` is {first}",
             "somebody else had all the records",
-            "who was in the ISR when the records were confirmed",
+            "who was in the ISR when the records were acknowledged",
         )
 
 
@@ -288,13 +288,13 @@ def _told(name: str, text: str) -> tuple[int, int]:
 
 LINKS = True
 TOPICS = (
-    "copies-1",
-    "copies-2",
-    "copies-3",
     "cut-off",
     "guarded",
     "heartbeats",
     "readings",
+    "replicas-1",
+    "replicas-2",
+    "replicas-3",
     "transfers",
     "unclean",
 )
@@ -323,8 +323,8 @@ def nothing_lost(lab: Lab, producer: object) -> str:
     """Solved if all 150 numbers are in 'transfers', sent through the ledger while the leader was killed."""
     judge_transfers(lab, producer)
     return (
-        "all 150 numbers are there: what the dead leader had confirmed stood on two brokers or more, and "
-        "what it had not confirmed was sent again until the new leader did."
+        "all 150 numbers are there: what the dead leader had acknowledged stood on two brokers or more, and "
+        "what it had not acknowledged was sent again until the new leader did."
     )
 
 
@@ -343,8 +343,8 @@ def controller_killed(lab: Lab, before: str, after: str, may_fail: int) -> str:
     """Solved if both texts are the quorum tool's, with another leader and a higher epoch, and 2 may fail."""
     judge_controller(lab, before, after, may_fail)
     return (
-        "the other voters elected a new controller with a higher epoch, and it knew everything already; of "
-        "five voters three must agree, so two may fail."
+        "the other voters elected a new active controller with a higher epoch; it knew everything already; "
+        "of five voters three must agree, so two may fail."
     )
 
 
@@ -355,6 +355,6 @@ def loss_told(
     """Solved if the offsets are those of the ledger, and the story is that of the recording."""
     judge_loss(lab, ledger, recording, lost, was_in_sync, first)
     return (
-        "an unclean election takes away what the ISR had confirmed without the new leader; it is the choice "
-        "to go on now rather than to wait for the broker that has everything."
+        "an unclean election takes away what the ISR had acknowledged without the new leader; it is the "
+        "choice to go on now rather than to wait for the broker that has everything."
     )

@@ -116,7 +116,7 @@ def refuse_second(engine: Engine) -> None:
     before = _remembered(engine.home)
     if before in NAMES and before != engine.name and _runs(made(before, engine.home)):
         raise LabError(
-            f"The brokers of this bench run on the engine '{before}'",
+            f"The brokers of this home run on the engine '{before}'",
             f"end them with `{VARIABLE}={before} threebrokers down`, then start those of '{engine.name}'",
         )
 

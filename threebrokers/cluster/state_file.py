@@ -52,7 +52,7 @@ def save(home: Path, bench: Bench) -> None:
         file(home).write(bench)
     except OSError as fault:
         raise LabError(
-            f"The bench's state cannot be written to {home} ({fault.strerror})",
+            f"The cluster's state cannot be written to {home} ({fault.strerror})",
             "free some disk space, or set THREEBROKERS_HOME to another folder",
         ) from fault
 
@@ -72,7 +72,7 @@ def locked(home: Path) -> Iterator[None]:
             yield
     except Timeout:
         raise LabError(
-            f"Another command has been changing this bench for more than {LOCK_SECONDS} s",
+            f"Another command has been changing this cluster for more than {LOCK_SECONDS} s",
             "end it, or look with `threebrokers doctor`",
         ) from None
 

@@ -15,14 +15,14 @@ EXAMPLE = TopicState(
 
 
 def topic_picture(topic: TopicState, brokers: Sequence[int] = (1, 2, 3)) -> Picture:
-    """Draw where a topic's copies are: a row for each partition, a column for each broker."""
+    """Draw where a topic's replicas are: a row for each partition, a column for each broker."""
     columns = sorted({*brokers, *(b for p in topic.partitions for b in p.replicas)})
     rows = [[cell(""), *(cell(f"broker {b}", bold=True) for b in columns)]]
     for p in topic.partitions:
         name = f"partition {p.id}" if p.leader else f"partition {p.id}: {NO_LEADER}"
         rows.append([cell(name, align="left"), *(_copy(p, b) for b in columns)])
     words = "\n".join(_words(p) for p in topic.partitions)
-    return Picture(f"Where the copies of '{topic.name}' are", words, lone_table(rows))
+    return Picture(f"Where the replicas of '{topic.name}' are", words, lone_table(rows))
 
 
 def message_path(
@@ -31,7 +31,7 @@ def message_path(
     producers: Sequence[str] = ("producer",),
     consumers: Sequence[str] = ("consumer",),
 ) -> Picture:
-    """Draw the way of messages: from producers to the leader of each partition, from there to consumers."""
+    """Draw the way of records: from producers to the leader of each partition, from there to consumers."""
     whole = graph(rankdir="LR", ranksep="1.1", nodesep="0.3")
     for name in (*producers, *consumers):
         # A colon in the id of a node would mean a port of it.
@@ -45,11 +45,11 @@ def message_path(
             whole.edges([(_id(name), f"broker {p.leader}:p{p.id}:w") for name in producers])
             whole.edges([(f"broker {p.leader}:p{p.id}:e", _id(name)) for name in consumers])
     words = [
-        *(f"{name}: writes each message to the leader of one partition." for name in producers),
+        *(f"{name}: writes each record to the leader of one partition." for name in producers),
         *(_words(p) for p in topic.partitions),
         *(f"{name}: reads every partition from its leader." for name in consumers),
     ]
-    return Picture(f"The way of a message through '{topic.name}'", "\n".join(words), str(whole.source))
+    return Picture(f"The way of a record through '{topic.name}'", "\n".join(words), str(whole.source))
 
 
 def log_picture(
@@ -92,8 +92,8 @@ def _copy(p: PartitionState, broker: int, name: str = "") -> str:
         words = f"{before}{REPLICAS['leader']}"
         return cell(words, bold=True, border=3, color=strong, fill=light, port=f"p{p.id}")
     if broker in p.isr:
-        return cell(f"{before}copy, in sync", border=1, color=strong, port=f"p{p.id}")
-    words = f"{before}{REPLICAS['late'].sign} copy, not in sync"
+        return cell(f"{before}replica, in sync", border=1, color=strong, port=f"p{p.id}")
+    words = f"{before}{REPLICAS['late'].sign} replica, not in sync"
     return cell(words, border=1, color=strong, style="dashed", port=f"p{p.id}")
 
 
@@ -102,7 +102,7 @@ def _words(p: PartitionState) -> str:
     behind = [str(b) for b in p.replicas if b not in p.isr]
     late = f"; not in sync: {', '.join(behind)}" if behind else ""
     return (
-        f"Partition {p.id}: {leader}; copies on brokers {', '.join(map(str, sorted(p.replicas)))}; "
+        f"Partition {p.id}: {leader}; replicas on brokers {', '.join(map(str, sorted(p.replicas)))}; "
         f"in sync: {', '.join(map(str, p.isr)) or 'none'}{late}."
     )
 

@@ -1,10 +1,10 @@
-"""Whether the brokers that run form a whole cluster: registered, led, and with enough copies."""
+"""Whether the brokers that run form a whole cluster: registered, led, and with enough replicas."""
 
 from threebrokers.doctor.finding import Finding
 from threebrokers.kafka.state import ClusterState
 from threebrokers.text import shortened
 
-COPIES = 3
+REPLICAS = 3
 INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 
 
@@ -48,7 +48,7 @@ def look_at_leaders(state: ClusterState) -> Finding:
     if not without:
         return Finding("leaders", True, f"each of {len(every)} partitions has one")
     names = shortened(
-        [f"{p.topic}-{p.id} (copies on broker {', '.join(map(str, p.replicas))})" for p in without]
+        [f"{p.topic}-{p.id} (replicas on broker {', '.join(map(str, p.replicas))})" for p in without]
     )
     down = {b.id for b in state.brokers if b.state == "down"} & {n for p in without for n in p.replicas}
     cure = (
@@ -60,11 +60,11 @@ def look_at_leaders(state: ClusterState) -> Finding:
 
 
 def look_at_internal_topics(state: ClusterState) -> Finding:
-    """Name topics of Kafka's own that have too few copies: one broker's death then stops groups."""
+    """Name topics of Kafka's own that have too few replicas: one broker's death then stops groups."""
     own = [topic for name in INTERNAL if (topic := state.topic(name))]
-    poor = {t.name: least for t in own if (least := min(len(p.replicas) for p in t.partitions)) < COPIES}
+    poor = {t.name: least for t in own if (least := min(len(p.replicas) for p in t.partitions)) < REPLICAS}
     if poor:
-        told = shortened([f"{name} has {least} of {COPIES} copies" for name, least in poor.items()])
+        told = shortened([f"{name} has {least} of {REPLICAS} replicas" for name, least in poor.items()])
         return Finding(
             "internal topics",
             False,
@@ -73,5 +73,5 @@ def look_at_internal_topics(state: ClusterState) -> Finding:
             "transaction.state.log.replication.factor=3",
         )
     return Finding(
-        "internal topics", True, f"{shortened([t.name for t in own]) or 'none yet'}: {COPIES} copies each"
+        "internal topics", True, f"{shortened([t.name for t in own]) or 'none yet'}: {REPLICAS} replicas each"
     )

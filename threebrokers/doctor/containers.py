@@ -75,7 +75,7 @@ def metas(containers: Containers, folder: Path, data: str) -> dict[int, str]:
 
 
 def look_for_others(running: Iterable[Mapping[str, Mapping[str, str]]], own: str) -> Finding:
-    """Name containers of other benches that run; `running` is Docker's list of containers."""
+    """Name containers of other homes that run; `running` is Docker's list of containers."""
     projects = sorted(
         {name for one in running if (name := one["Labels"].get(PROJECT, "")).startswith(OURS) and name != own}
     )
@@ -84,7 +84,7 @@ def look_for_others(running: Iterable[Mapping[str, Mapping[str, str]]], own: str
     return Finding(
         "forgotten containers",
         False,
-        f"brokers of another bench run in containers ({shortened(projects)})",
+        f"brokers of another clone of the course run in containers ({shortened(projects)})",
         f"if nobody uses them: `docker compose --project-name {projects[0]} down`; their data stay",
     )
 

@@ -37,7 +37,7 @@ def look_at_memory(available: int, brokers: Iterable[BrokerProcess]) -> Finding:
 
 
 def look_at_disk(free: Mapping[Path, int]) -> Finding:
-    """Compare the free space (bytes) at the bench and at the cache with what a lab needs."""
+    """Compare the free space (bytes) at the home and at the cache with what a lab needs."""
     where, least = min(free.items(), key=lambda item: item[1])
     enough = least >= DISK_NEEDED
     cure = "free some space, or set THREEBROKERS_HOME and THREEBROKERS_CACHE to folders on another disk"

@@ -105,6 +105,10 @@ class Lab:
         topics.create(self.cluster, full, partitions, replication_factor, config or {}, brokers)
         return full
 
+    def delete_topic(self, name: str) -> None:
+        """Delete the topic of this name if there is one, and wait until every broker has forgotten it."""
+        topics.delete(self.cluster, [self.topic(name)])
+
     def producer(self, config: Mapping[str, Any] | None = None) -> LabProducer:
         """Make a confluent-kafka Producer that knows the brokers; `config` is added to that.
 

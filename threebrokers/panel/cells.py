@@ -71,12 +71,12 @@ def topic_summary(topic: TopicState) -> str:
     count = f"{len(every)} partition{'' if len(every) == 1 else 's'}"
     alone = [p.id for p in every if p.leader is None]
     short = [p.id for p in every if len(p.isr) < len(p.replicas)]
-    copies = listed(sorted({len(p.replicas) for p in every}))
+    replicas = listed(sorted({len(p.replicas) for p in every}))
     if alone:
         return f"{count}; {len(alone)} without a leader"
     if short:
-        return f"{count}; {len(short)} with fewer than {copies} copies in sync"
-    return f"{count}; all {'copies' if copies != '1' else 'single copies'} in sync"
+        return f"{count}; {len(short)} with fewer than {replicas} replicas in sync"
+    return f"{count}; all {'replicas' if replicas != '1' else 'single replicas'} in sync"
 
 
 def _row(state: ClusterState, p: PartitionState, low: int, high: int) -> dict[str, Any]:
@@ -112,9 +112,9 @@ def copy_cell(state: ClusterState, p: PartitionState, number: int) -> Cell:
     count = f"{behind:,}" if behind else ""
     late = f", {behind:,} records behind the leader" if behind else ""
     if number not in p.replicas:
-        return _cell("none", "has no copy")
+        return _cell("none", "has no replica")
     if number in p.stale_leaders:
-        return _cell("claim", "believes that it leads, but a newer leader was chosen")
+        return _cell("claim", "believes that it leads, but a newer leader was elected")
     if health != "up":
         look = state_look(health)
         if p.leader == number:

@@ -68,7 +68,7 @@ MENDING = tuple({kind.undo for kind in ACTION_KINDS.values() if kind.harm})
 def opening(state: ClusterState) -> list[Event]:
     """Say how things are when the watching begins."""
     up = [b.id for b in state.brokers if b.state == "up"]
-    led = f"; broker {state.quorum_leader} leads the quorum" if state.quorum_leader else ""
+    led = f"; broker {state.quorum_leader} is the active controller" if state.quorum_leader else ""
     others = [f"broker {b.id} is {b.state}" for b in state.brokers if b.state != "up"]
     if not others:
         return [Event(state.at, f"all {len(up)} brokers are up{led}")]
@@ -95,15 +95,15 @@ def broker_news(before: ClusterState, after: ClusterState, actions: Sequence[Act
 
 
 def quorum_news(before: ClusterState, after: ClusterState, actions: Sequence[Action]) -> Iterator[Event]:
-    """Say who leads the metadata quorum, if that changed, and whether there is a quorum at all."""
+    """Say who is the active controller, if that changed, and whether there is a quorum at all."""
     old, new = before.quorum_leader, after.quorum_leader
     if new is not None and old != new:
         lost = [old] if old is not None else [b.id for b in after.brokers if b.state != "up"]
         when = next((words for b in lost if (words := since(after.at, actions, b, *BREAKING))), "")
         not_old = f", not broker {old}" if old is not None else ""
-        yield Event(after.at, f"broker {new} leads the quorum now{not_old}{when}")
+        yield Event(after.at, f"broker {new} is the active controller now{not_old}{when}")
     elif new is None and old is not None and _all_answered(after):
-        yield Event(after.at, "nobody leads the quorum now: a new leader must be elected", "bad")
+        yield Event(after.at, "there is no active controller now: the voters must elect one", "bad")
     yield from _quorum_lost(before, after)
     if quorum_left(before) is not None and quorum_left(after) is None:
         yield Event(after.at, "enough voters are up again for a quorum", "good")
@@ -273,7 +273,7 @@ def _copies(pairs: Pairs, totals: dict[str, int], at: float, actions: Sequence[A
             back[broker].append(new)
     for broker, theirs in gone.items():
         left = {f"{len(p.isr)} of {len(p.replicas)}" for p in theirs}
-        rest = f": {left.pop()} copies are left" if len(left) == 1 else ""
+        rest = f": {left.pop()} replicas are left" if len(left) == 1 else ""
         when = since(at, actions, broker, *BREAKING)
         yield Event(at, f"broker {broker} is out of sync in {named(theirs, totals)}{when}{rest}", "bad")
     for broker, theirs in back.items():
@@ -294,7 +294,7 @@ def _claims(pairs: Pairs, totals: dict[str, int], at: float) -> Iterator[Event]:
         words = f"broker {broker} still believes that it leads {named(theirs, totals)}: broker {real} does"
         yield Event(at, words, "bad")
     for broker, theirs in ended.items():
-        words = f"broker {broker} no longer claims to lead {named(theirs, totals)}"
+        words = f"broker {broker} no longer believes that it leads {named(theirs, totals)}"
         yield Event(at, words, "good")
 
 

@@ -19,8 +19,10 @@ def words(state: ClusterState) -> str:
 def _cluster(state: ClusterState) -> Iterator[str]:
     for broker in state.brokers:
         yield f"Broker {broker.id}: {_state(state, broker)}."
-    leader = f"broker {state.quorum_leader}" if state.quorum_leader is not None else "nobody that answers"
-    yield f"The metadata quorum is led by {leader}."
+    if state.quorum_leader is None:
+        yield "No active controller answers."
+    else:
+        yield f"The active controller is broker {state.quorum_leader}."
     if state.last_response_at is None:
         yield "No broker has answered yet."
     elif state.at - state.last_response_at > 1:

@@ -49,7 +49,7 @@ function brokerCard(broker, view) {
       h("b", { key: state, class: "tb-state" }, sign(broker.sign), ` ${broker.word}`)),
     h("div", { class: "tb-line" }, `${broker.address} · ${broker.memory}`),
     h("div", { class: "tb-line" }, broker.leads),
-    h("div", { class: "tb-line tb-note" }, broker.quorum && [sign("♛ "), "leads the quorum", broker.busy || broker.note ? "; " : null],
+    h("div", { class: "tb-line tb-note" }, broker.quorum && [sign("♛ "), "active controller", broker.busy || broker.note ? "; " : null],
       broker.busy || broker.note || (broker.quorum ? null : "\u00a0")),
     view.frame.buttons && h("div", { class: "tb-buttons", role: "group", "aria-label": `Broker ${broker.id}` },
       ["stop", "kill", broker.can.includes("resume") ? "resume" : "pause", "start"].map((kind) => {
@@ -116,7 +116,7 @@ function topicPart(topic, view) {
     topic.open && topic.rows.length > 0 && h("table", null,
       h("thead", null, h("tr", null, head([h("span", { class: "tb-word" }, "partition"), h("span", { class: "tb-brief" }, "p.")]),
         brokers.map((broker) => head([h("span", { class: "tb-word" }, "broker "), h("span", { class: "tb-brief" }, "b"), broker.id])),
-        head([h("span", { class: "tb-word" }, "in "), "sync"], "copies that the leader waits for before a record may be read"),
+        head([h("span", { class: "tb-word" }, "in "), "sync"], "replicas that the leader waits for before a record may be read"),
         head(["log ", h("span", { class: "tb-soft" }, `${topic.scale[0]} … ${topic.scale[1]}`)], null, "tb-log"),
         head("readable", "consumers may read up to here: the high watermark", "tb-number tb-readable"),
         head("end", "the offset that the leader's next record gets", "tb-number tb-end"),
@@ -152,7 +152,7 @@ function player(view) {
 }
 
 function legend(grouped) {
-  const entries = [["★", "leads"], ["✓", "in sync"], ["…", "behind: not in sync"], ["⚑", "claims to lead: it was replaced"],
+  const entries = [["★", "leads"], ["✓", "in sync"], ["…", "behind: not in sync"], ["⚑", "believes that it leads: it was replaced"],
     ["✕ ❚❚ ?", "down, paused, silent"], ["−12", "records behind the leader"]];
   return h("p", { class: "tb-legend" }, entries.map(([mark, words]) => h("span", null, h("b", null, mark), ` ${words}`)),
     grouped && h("span", null, h("i", { class: "tb-swatch tb-done" }), " read by the group"),

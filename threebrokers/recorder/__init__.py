@@ -1,4 +1,4 @@
-"""Recorder the cluster and the clients on one clock, to be asked, shown and played again."""
+"""Record the cluster and the clients on one clock, to be asked, shown and played again."""
 
 from threebrokers.recorder.gaps import Gap
 from threebrokers.recorder.recorder import Recorder

@@ -20,7 +20,7 @@ WORDS = {
     "delivered": "a delivery",
     "processed": "anything processed",
     "leader": "a leader",
-    "quorum": "a leader of the quorum",
+    "quorum": "an active controller",
 }
 
 

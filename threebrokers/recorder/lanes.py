@@ -115,12 +115,12 @@ def broker_lanes(recording: RecordingData) -> Iterable[Lane]:
 
 
 def quorum_lane(recording: RecordingData) -> Lane:
-    """Return the lane of the quorum's leader: the active controller."""
-    return _led("quorum led by", recording, lambda state: _leader(state, state.quorum_leader, ()))
+    """Return the lane of the active controller, which leads the quorum."""
+    return _led("active controller", recording, lambda state: _leader(state, state.quorum_leader, ()))
 
 
 def topic_lanes(recording: RecordingData) -> Iterable[Lane]:
-    """Yield, for each topic, who led its partitions and how many copies were in sync."""
+    """Yield, for each topic, who led its partitions and how many replicas were in sync."""
     places = sorted({(p.topic, p.id) for s in recording.states for t in s.topics for p in t.partitions})
     for topic in sorted({topic for topic, _ in places}):
         several = len({topic for topic, _ in places}) > 1
@@ -181,7 +181,7 @@ def _shared(name: str, recording: RecordingData, topic: str) -> Lane:
 
 
 def _copies(state: ClusterState, topic: str) -> tuple[int, int, int, int]:
-    """Return the fewest copies in sync, the replicas, the partitions that miss a copy, all partitions."""
+    """Return the fewest replicas in sync, the replicas, the partitions that miss one, all partitions."""
     partitions = _partitions(state, topic)
     fewest = min((len(p.isr) for p in partitions), default=0)
     replicas = max((len(p.replicas) for p in partitions), default=0)
@@ -193,10 +193,10 @@ def _draw_copies(value: tuple[int, int, int, int]) -> Drawn:
     if not partitions:
         return ABSENT
     if not less:
-        return (f"all {replicas} copies" if replicas > 1 else "the one copy", f"{replicas}"), "good"
+        return (f"all {replicas} replicas" if replicas > 1 else "the one replica", f"{replicas}"), "good"
     where = f" of {less} partition{'' if less == 1 else 's'}" if partitions > 1 else ""
     few = f"{fewest} of {replicas}"
-    return (f"{few} copies{where}", f"{few} copies", few, f"{fewest}"), "less"
+    return (f"{few} replicas{where}", f"{few} replicas", few, f"{fewest}"), "less"
 
 
 def _partitions(state: ClusterState, topic: str) -> tuple[PartitionState, ...]:

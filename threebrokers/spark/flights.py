@@ -5,7 +5,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 from threebrokers.data.flights import NEW_YORK
-from threebrokers.spark.session import fresh_folder
+from threebrokers.spark.spark_session import fresh_folder
 
 FLIGHT = (
     "scheduled TIMESTAMP, carrier STRING, flight INT, tailnum STRING, origin STRING, dest STRING, "
@@ -37,7 +37,7 @@ def start_board(spark: SparkSession, bootstrap: str, topic: str) -> StreamingQue
     """Start a query that reads a topic of flights from its start and counts departures by airport.
 
     It ends at the topic's present end; the counts are the table `board`. Its position is in
-    the folder "board" of `threebrokers.spark.session`.
+    the folder "board", as `fresh_folder` gives it out.
     """
     for earlier in spark.streams.active:
         if earlier.name == "board":

@@ -66,7 +66,7 @@ def explain(
 
 
 def gathered(state: ClusterState, name: str, topic: str, asked: str | LabConsumer) -> Facts:
-    """Return what the state of the cluster, and the consumer, tell."""
+    """Return what one look at the cluster, and the consumer, tell."""
     told = next((g for g in state.groups if g.name == name), GroupState(name, "", None))
     client, positions = (None, {}) if isinstance(asked, str) else probe.ask(asked, topic)
     committed = {p: offset for t, p, offset in told.committed if t == topic}

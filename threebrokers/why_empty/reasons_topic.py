@@ -36,7 +36,7 @@ def no_leader(f: Facts) -> Told | None:
     lead = (
         f"is led by broker {place.leader}, which cannot be asked"
         if place.leader is not None
-        else f"has no leader (its copies are on broker {listed([str(n) for n in place.replicas])})"
+        else f"has no leader (its replicas are on broker {listed([str(n) for n in place.replicas])})"
     )
     sick = ill(f.brokers, [place.leader] if place.leader is not None else place.replicas)
     mend = told(sick) if sick else "a leader may be elected in this moment: ask again"
@@ -207,13 +207,13 @@ def transaction(f: Facts) -> Told | None:
 
 
 def uncopied(f: Facts) -> Told | None:
-    """Explain that records have not reached all copies that are in sync, and nobody may read them yet."""
+    """Explain that records have not reached all replicas that are in sync, and nobody may read them yet."""
     held = [p for p in f.mine if None not in (p.end, p.readable) and (p.readable or 0) < (p.end or 0)]
     if not held:
         return None
     count = sum((p.end or 0) - (p.readable or 0) for p in held)
     return "not copied", (
         f"{counted(count, 'record')} in {partitions(held)} may not be read yet: they have not reached every "
-        "copy that counts as in sync. Look with `threebrokers status` whether a broker is paused or silent; "
+        "replica in sync. Look with `threebrokers status` whether a broker is paused or silent; "
         "it leaves the ISR within replica.lag.time.max.ms (4 s here)."
     )

@@ -44,7 +44,7 @@ def read(cluster: Cluster) -> float:
     """Return how long Spark takes to read and aggregate them, in a session that has done nothing yet."""
     from pyspark.sql import functions as f
 
-    from threebrokers.spark.session import session as spark_session
+    from threebrokers.spark import session as spark_session
 
     session = spark_session()
     try:

@@ -53,7 +53,7 @@ def names_read(text: str) -> set[str]:
 
 
 def chosen(text: str) -> set[str]:
-    """Return the predictions that the text commits, if it does nothing else: `guess.choose(…)`."""
+    """Return the predictions that the text chooses, if it does nothing else: `guess.choose(…)`."""
     try:
         body = ast.parse(text).body
     except SyntaxError:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tools.lessons.lesson import NAME, Lesson, lessons
 from tools.rules import exercise as rules_exercise
-from tools.rules import names, page, predictions, programs
+from tools.rules import imports, names, page, predictions, programs
 from tools.rules.checks import Check, registered, where
 
 Fault = tuple[str, str, str]  # place in the lesson, what is wrong, what to do
@@ -26,6 +26,7 @@ def problems(lesson: Lesson, root: Path) -> list[str]:
         *_numbers(lesson),
         *_orphans(lesson, checks),
         *names.faults(lesson),
+        *imports.faults(lesson),
         *predictions.faults(lesson),
         *programs.faults(lesson),
     ]

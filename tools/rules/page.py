@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterator
 
+from tools.lessons import code_names, solution_marks
 from tools.lessons.lesson import DETAILS, HEADING, Cell, Lesson
 from tools.rules import predictions
 
 Fault = tuple[str, str, str]
 TAGS = {"wrong", "nbval-check-output", "raises-exception"}
-METADATA = {"markdown": {"covers", "fewer", "by_hand"}, "code": {"tags"}}
+METADATA = {"markdown": {"covers", "fewer", "by_hand"}, "code": {"tags", "reading"}}
+CELL_LINES = 20
 LINK = re.compile(r"\]\(([^)\s]+\.ipynb)(?:#[^)]*)?\)")
 
 
@@ -17,6 +19,7 @@ def faults(lesson: Lesson, stems: list[str]) -> Iterator[Fault]:
     yield from _head(lesson)
     yield from _end(lesson, stems)
     yield from _cells(lesson)
+    yield from _lengths(lesson)
     yield from _links(lesson, stems)
 
 
@@ -82,6 +85,29 @@ def _cells(lesson: Lesson) -> Iterator[Fault]:
         stray = cell.is_wrong or cell.is_check or (cell.is_answer and not predictions.is_meant(cell))
         if cell.place not in owned and stray:
             yield place, "it belongs to no exercise", "put it under a heading '### Exercise …'"
+
+
+def _lengths(lesson: Lesson) -> Iterator[Fault]:
+    """Yield cells of more lines than a learner reads at a glance; comments and blank lines do not count.
+
+    What a learner does not see does not count: wrong answers, and what stands between the marks, which has
+    a bound of its own. Where reading the lines is the point, `reading="…"` gives the reason: the text before
+    the cell takes them up one by one, and code out of sight would be an experiment that nobody can follow.
+    """
+    for cell in lesson.cells:
+        if cell.kind != "code" or cell.is_wrong or cell.metadata.get("reading"):
+            continue
+        text = cell.source
+        if cell.is_answer and not any(solution_marks.faults(text)):
+            part = solution_marks.split(text)
+            text = f"{part.before}\n{part.after}"
+        lines = sum(code_names.is_code(line) for line in text.splitlines())
+        if lines > CELL_LINES:
+            place = f"the cell '{cell.source.partition(chr(10))[0]}'"
+            mend = (
+                'move what need not be read to threebrokers.lab.scenarios, or say why it must in reading="…"'
+            )
+            yield place, f"it has {lines} lines of code (at most {CELL_LINES})", mend
 
 
 def _odd_heading(cell: Cell) -> bool:

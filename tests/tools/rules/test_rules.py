@@ -122,6 +122,39 @@ BROKEN = {
     "stray mark": ('shown = "shown"\n', f'{BEGIN}shown = "shown"\n{END}', "it belongs to no exercise"),
     "not Python": ('shown = "shown"', "shown = ", "Python cannot read it"),
     "magic": ('shown = "shown"', "# %matplotlib inline", "Python cannot read it"),
+    "long cell": ('shown = "shown"\n', 'shown = "shown"\n' * 20, "it has 21 lines of code (at most 20)"),
+    "long cell of an exercise": ("# A comment that stays.\n", "x = 1\n" * 21, "it has 21 lines of code"),
+    "inner module": (
+        'shown = "shown"',
+        "import threebrokers.waiting\n\nshown = 1",
+        "it imports threebrokers.waiting, which is not public",
+    ),
+    "inner module of a face": (
+        'shown = "shown"',
+        "from threebrokers.diagrams.topics import log_picture as shown",
+        "it imports threebrokers.diagrams.topics, which is not public",
+    ),
+    "a face's own module": (
+        'shown = "shown"',
+        "from threebrokers.spark import gateway as shown",
+        "threebrokers.spark does not offer 'gateway'",
+    ),
+    "a name that is imported there": (
+        'shown = "shown"',
+        "from threebrokers.lab.scenarios import Cluster as shown",
+        "threebrokers.lab.scenarios does not offer 'Cluster'",
+    ),
+    "all names": ('shown = "shown"', "from threebrokers import *", "threebrokers does not offer '*'"),
+    "inner module in a program": (
+        "print(shown)",
+        "\n# %%\n# %%program w\nfrom threebrokers import paths",
+        "threebrokers does not offer 'paths'",
+    ),
+    "inner module in a wrong answer": (
+        WRONG,
+        f"{WRONG}import threebrokers.paths\n",
+        "it imports threebrokers.paths, which is not public",
+    ),
     "too long": ("copies = 3\n", "copies = 3\n" * 12, "the learner writes 13 lines"),
 }  # fmt: skip
 
@@ -196,6 +229,28 @@ def test_predictions_and_programs_keep_the_rules(course):
         "topic = 1\nf(topic)\n\n# %%\ntopic = shown = 1"
     )
     course.edit('shown = "shown"\nprint(shown)', predicted)
+    assert course.problems() == []
+
+
+def test_what_is_no_code_or_is_not_seen_does_not_make_a_cell_long(course):
+    course.edit('shown = "shown"\n', "# a comment\n\n" * 30 + 'shown = "shown"\n' * 19)
+    course.edit(WRONG, WRONG + "x = 1\n" * 30)
+    course.edit("copies = 3\n", "copies = 3\n" * 10)
+    assert course.problems() == []
+
+
+def test_a_cell_that_is_there_to_be_read_may_be_long(course):
+    course.edit("# %%\nshown", "# %%\n" + "x = 1\n" * 30 + "shown")
+    assert len(course.problems()) == 1
+    course.edit("# %%\nx = 1", '# %% reading="each line is explained"\nx = 1')
+    assert course.problems() == []
+
+
+def test_a_lesson_may_import_what_is_public(course):
+    faces = "from threebrokers.data import load_flights\nfrom threebrokers.kafka.log_reader import read_log\n"
+    course.edit(
+        'shown = "shown"\n', f'{faces}from threebrokers.cluster.settings import TABLE\n\nshown = "shown"\n'
+    )
     assert course.problems() == []
 
 

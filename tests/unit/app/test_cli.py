@@ -153,9 +153,9 @@ def test_status_is_a_row_for_each_broker() -> None:
 
 
 def test_status_names_the_leader_of_the_quorum(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "The quorum is led by broker 1." in run("status").output
+    assert "The active controller is broker 1." in run("status").output
     monkeypatch.setattr(FakeCluster, "state", lambda self: replace(STATE, quorum_leader=None))
-    assert "The quorum is led by nobody now." in run("status").output
+    assert "There is no active controller now." in run("status").output
 
 
 def test_status_does_not_guess_when_no_broker_answers(monkeypatch: pytest.MonkeyPatch) -> None:

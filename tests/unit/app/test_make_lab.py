@@ -121,7 +121,7 @@ def test_the_brokers_go_on_while_another_lab_is_open(bench: Bench, monkeypatch: 
     said: list[str] = []
     make_lab.sit(None, None, said.append)
     assert bench.done == ALL[:-1]
-    assert "The brokers go on for 1 other `make lab` of this bench." in said
+    assert "The brokers go on for 1 other `make lab` of this home." in said
 
 
 def test_the_learner_is_told_of_an_updated_lab(bench: Bench, clone: Path) -> None:

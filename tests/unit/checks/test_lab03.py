@@ -41,9 +41,9 @@ def test_the_right_counts_pass():
 @pytest.mark.parametrize(
     ("check", "answer", "text"),
     [
-        (lab03.is_offline, 5, "have a copy on broker 2"),
+        (lab03.is_offline, 5, "have a replica on broker 2"),
         (lab03.is_offline, 0, "`offline` is 0; 1 partition has no leader now"),
-        (lab03.is_under_replicated, 1, "lost their last copy, or their leader"),
+        (lab03.is_under_replicated, 1, "lost their last replica, or their leader"),
         (lab03.is_under_replicated, 11, "is the number of replicas of these partitions"),
         (lab03.is_under_replicated, 4, "`under_replicated` is 4"),
         (lab03.is_under_minimum, 8, "at the minimum or under it"),
@@ -59,7 +59,7 @@ def test_a_refused_write_is_told_from_other_errors():
     assert "no delivery report" in told(lab03.is_refused, None, None, [])
     for code, text in [
         (KafkaError._MSG_TIMED_OUT, "own time was over"),
-        (KafkaError.REQUEST_TIMED_OUT, "waited for a copy in vain"),
+        (KafkaError.REQUEST_TIMED_OUT, "waited for a follower in vain"),
         (KafkaError.NOT_LEADER_FOR_PARTITION, "the last error is NOT_LEADER"),
     ]:
         assert text in told(lab03.is_refused, None, None, [KafkaError(code)])
@@ -68,7 +68,7 @@ def test_a_refused_write_is_told_from_other_errors():
 
 def test_each_word_has_an_answer_of_its_own():
     lab03.is_the_reason("promise")
-    lab03.is_waited_for("copies")
+    lab03.is_waited_for("replicas")
     for check, words in [(lab03.is_the_reason, lab03.NOT_WHY), (lab03.is_waited_for, lab03.NOT_WAITING)]:
         assert len({told(check, word) for word in [*words, "?"]}) == len(words) + 1
         assert "should be one of" in told(check, "?")
@@ -79,10 +79,10 @@ def test_the_two_ends_are_told_apart():
     lab03.are_the_ends(3, 0, 3, 0)
     assert "has stored nothing" in told(lab03.is_hidden, 0, 0)
     assert "everybody can read" in told(lab03.is_hidden, 3, 3)
-    assert "is the high watermark, not the end" in told(lab03.are_the_ends, 0, 0, 3, 0)
+    assert "is the high watermark, not the log end offset" in told(lab03.are_the_ends, 0, 0, 3, 0)
     assert "is the offset of the last record" in told(lab03.are_the_ends, 2, 0, 3, 0)
-    assert "`end` is 7;" in told(lab03.are_the_ends, 7, 0, 3, 0)
-    assert "`readable` is 3" in told(lab03.are_the_ends, 3, 3, 3, 0)
+    assert "`log_end_offset` is 7;" in told(lab03.are_the_ends, 7, 0, 3, 0)
+    assert "`high_watermark` is 3" in told(lab03.are_the_ends, 3, 3, 3, 0)
 
 
 def test_spread_is_about_the_first_replicas_only():

@@ -128,7 +128,7 @@ def test_nothing_is_done_to_a_broker_while_somebody_else_holds_the_lock(tmp_path
         monkeypatch.setattr(engine.containers, verb, lambda *_: pytest.fail("a container was changed"))
     with (
         state_file.locked(kept),
-        pytest.raises(LabError, match="Another command has been changing this bench"),
+        pytest.raises(LabError, match="Another command has been changing this cluster"),
     ):
         getattr(engine, verb)(2)
 

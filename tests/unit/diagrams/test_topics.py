@@ -36,18 +36,18 @@ def drawn(picture: Picture) -> list[str]:
 
 def test_a_topic_is_told_copy_by_copy() -> None:
     assert topic_picture(TOPIC).words.splitlines() == [
-        "Partition 0: the leader is broker 2; copies on brokers 1, 2, 3; in sync: 1, 2, 3.",
-        "Partition 1: the leader is broker 3; copies on brokers 1, 2, 3; in sync: 1, 3; not in sync: 2.",
-        "Partition 2: there is no leader; copies on brokers 1; in sync: none; not in sync: 1.",
+        "Partition 0: the leader is broker 2; replicas on brokers 1, 2, 3; in sync: 1, 2, 3.",
+        "Partition 1: the leader is broker 3; replicas on brokers 1, 2, 3; in sync: 1, 3; not in sync: 2.",
+        "Partition 2: there is no leader; replicas on brokers 1; in sync: none; not in sync: 1.",
     ]
 
 
 def test_a_topic_is_drawn_as_partitions_by_brokers() -> None:
     assert drawn(topic_picture(TOPIC)) == [
         *("broker 1", "broker 2", "broker 3"),
-        *("partition 0", "copy, in sync", "★ leader", "copy, in sync"),
-        *("partition 1", "copy, in sync", "… copy, not in sync", "★ leader"),
-        *("partition 2: ✕ no leader", "… copy, not in sync", "–", "–"),
+        *("partition 0", "replica, in sync", "★ leader", "replica, in sync"),
+        *("partition 1", "replica, in sync", "… replica, not in sync", "★ leader"),
+        *("partition 2: ✕ no leader", "… replica, not in sync", "–", "–"),
     ]
 
 
@@ -134,7 +134,7 @@ def test_a_long_log_keeps_its_words_short() -> None:
 
 def test_a_notebook_gets_an_image_with_a_name_and_the_same_in_words() -> None:
     shown = topic_picture(TOPIC)._repr_mimebundle_()
-    assert 'alt="Where the copies of &#x27;helloworld&#x27; are' in shown["text/html"]
+    assert 'alt="Where the replicas of &#x27;helloworld&#x27; are' in shown["text/html"]
     assert (
         "<summary>The same in words</summary><ul><li>Partition 0: the leader is broker 2;"
         in shown["text/html"]

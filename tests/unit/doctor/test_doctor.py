@@ -337,13 +337,13 @@ class TestBrokers:
     def test_nobody_leads_a_partition(self) -> None:
         lost = states.topic(states.partition(0, None, isr=(2,), replicas=(2,)), name="single")
         found = trouble(brokers.look_at_leaders(states.state(down=(2,), topics=(lost,))))
-        assert "nobody leads single-0 (copies on broker 2)" in found
+        assert "nobody leads single-0 (replicas on broker 2)" in found
         assert "start broker 2" in found
 
     def test_an_internal_topic_with_one_copy(self) -> None:
         poor = states.topic(states.partition(0, 1, isr=(1,), replicas=(1,)), name="__consumer_offsets")
         found = trouble(brokers.look_at_internal_topics(states.state(topics=(poor,))))
-        assert "__consumer_offsets has 1 of 3 copies" in found
+        assert "__consumer_offsets has 1 of 3 replicas" in found
         assert "offsets.topic.replication.factor=3" in found
 
 

@@ -20,8 +20,8 @@ def with_brokers(at, *brokers, **more):
 
 
 def test_the_first_look_says_how_things_are():
-    assert told(None, state()) == ["all 3 brokers are up; broker 1 leads the quorum"]
-    assert told(None, state(down=(2,))) == ["broker 2 is down; broker 1 leads the quorum"]
+    assert told(None, state()) == ["all 3 brokers are up; broker 1 is the active controller"]
+    assert told(None, state(down=(2,))) == ["broker 2 is down; broker 1 is the active controller"]
     assert told(None, state(down=(2, 3), quorum_leader=None)) == [
         "broker 2 is down, broker 3 is down",
         "the quorum is lost: only broker 1 of 3 voters is left, so nothing can be elected",
@@ -42,7 +42,7 @@ def test_a_killed_broker_is_gone_noticed_and_replaced():
         "5 partitions of failsafe have a new leader, at most 1.9 s after the kill: "
         "2, 10, 12 → broker 1; 5, 7 → broker 3",
         "broker 2 is out of sync in all 13 partitions of failsafe, at most 1.9 s after the kill: "
-        "2 of 3 copies are left",
+        "2 of 3 replicas are left",
     ]
 
 
@@ -115,23 +115,25 @@ def test_a_look_that_was_missed_is_no_news():
     story = Story()
     for look in (state(1), missed, state(3)):
         story.see(look)
-    assert [event.words for event in story.events] == ["all 3 brokers are up; broker 1 leads the quorum"]
+    assert [event.words for event in story.events] == [
+        "all 3 brokers are up; broker 1 is the active controller"
+    ]
     assert story.state.quorum_leader == 1
 
 
 def test_the_quorum_has_another_leader():
     assert told(state(9), state(12, quorum_leader=3), Action(10, "pause", 1)) == [
         "you paused broker 1",
-        "broker 3 leads the quorum now, not broker 1, at most 2.0 s after the pause",
+        "broker 3 is the active controller now, not broker 1, at most 2.0 s after the pause",
     ]
 
 
 def test_the_quorum_is_without_a_leader_for_a_moment():
     gone = with_brokers(10.4, broker(1, "down", registered=True), broker(2), broker(3), quorum_leader=None)
     kill = Action(10.0, "kill", 1)
-    assert told(state(9.9), gone, kill)[-1] == "nobody leads the quorum now: a new leader must be elected"
+    assert told(state(9.9), gone, kill)[-1] == "there is no active controller now: the voters must elect one"
     assert told(gone, replace(gone, at=11.0, last_response_at=11.0, quorum_leader=3), kill) == [
-        "broker 3 leads the quorum now, at most 1.0 s after the kill"
+        "broker 3 is the active controller now, at most 1.0 s after the kill"
     ]
 
 
@@ -167,7 +169,7 @@ def test_a_split_brain_is_told():
         "broker 1 still believes that it leads partition 0 of failsafe: broker 3 does"
     ]
     assert told(state(1, topics=(after,)), state(2, topics=(before,))) == [
-        "broker 1 no longer claims to lead partition 0 of failsafe"
+        "broker 1 no longer believes that it leads partition 0 of failsafe"
     ]
 
 
@@ -184,7 +186,7 @@ def test_fifty_topics_are_told_in_one_line():
         "250 partitions of 50 topics have a new leader, at most 2.0 s after the kill: "
         "150 → broker 1; 100 → broker 3",
         "broker 2 is out of sync in 650 partitions of 50 topics, at most 2.0 s after the kill: "
-        "2 of 3 copies are left",
+        "2 of 3 replicas are left",
     ]
 
 

@@ -33,7 +33,7 @@ def test_all_is_well():
     assert (two["leads"], two["memory"], two["quorum"]) == ("leads 5 of 13 partitions", "214 MB", False)
     assert one["can"] == ["kill", "pause", "stop"]
     [failsafe] = made["topics"]
-    assert failsafe["summary"] == "13 partitions; all copies in sync"
+    assert failsafe["summary"] == "13 partitions; all replicas in sync"
     assert copies(state()) == [("leader", "★", "leader"), ("sync", "✓", "in sync"), ("sync", "✓", "in sync")]
 
 
@@ -107,7 +107,7 @@ def test_a_follower_that_is_behind_says_by_how_many_records():
 
 def test_split_brain_and_a_partition_without_a_leader():
     look = state(topics=(topic(partition(0, 3, (2, 3), stale_leaders=(1,)), partition(1, None)),))
-    assert copies(look)[0] == ("claim", "⚑", "claims")
+    assert copies(look)[0] == ("claim", "⚑", "stale")
     assert drawn(look)["topics"][0]["rows"][1]["leaderless"]
     assert drawn(look)["topics"][0]["summary"] == "2 partitions; 1 without a leader"
 
@@ -195,10 +195,10 @@ def test_the_same_in_words():
         "Broker 1: up at 127.0.0.1:19092, leads 0 of 1 partitions.",
         "Broker 2: down for 8.0 s.",
         "Broker 3: up at 127.0.0.1:39092, leads 1 of 1 partitions.",
-        "The metadata quorum is led by broker 1.",
-        "Topic failsafe: 1 partition; 1 with fewer than 3 copies in sync.",
+        "The active controller is broker 1.",
+        "Topic failsafe: 1 partition; 1 with fewer than 3 replicas in sync.",
         "failsafe, partition 0: broker 3 leads; in sync: 3; "
-        "broker 1 believes that it leads, but a newer leader was chosen; broker 2 is down; "
+        "broker 1 believes that it leads, but a newer leader was elected; broker 2 is down; "
         "readable up to offset 290; the log ends at 300; alerts is 40 behind.",
         "Group alerts: stable; broker 1 coordinates it; lag 40.",
         "alerts, member a: reads failsafe 0.",

@@ -88,7 +88,7 @@ def test_a_panel_shows_something_at_once_and_says_it_in_words(shown):
 def test_a_still_shows_what_the_panel_shows(shown):
     source = still(shown.frame).source
     assert source.count("★ leader") == 13
-    assert "♛ leads the quorum" in source
+    assert "♛ active controller" in source
     folded = still({**shown.frame, "topics": [{"name": "many", "rows": [], "summary": "50 partitions"}]})
     assert "50 partitions" in folded.source
     assert "<svg" in folded.svg()

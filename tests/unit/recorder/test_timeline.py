@@ -74,7 +74,11 @@ def test_two_that_believe_they_lead_are_both_shown():
 
 def test_copies_that_are_missing_are_counted(recording):
     _, copies = topic_lanes(recording.data)
-    assert [words for _, _, words, _ in spans(copies)] == ["all 3 copies", "2 of 3 copies", "all 3 copies"]
+    assert [words for _, _, words, _ in spans(copies)] == [
+        "all 3 replicas",
+        "2 of 3 replicas",
+        "all 3 replicas",
+    ]
 
 
 def test_leaders_of_many_partitions_are_counted():
@@ -88,14 +92,14 @@ def test_leaders_of_many_partitions_are_counted():
     assert led.name == "partitions led by"
     assert [span.shares for span in led.spans] == [((1, 5), (2, 4), (3, 4)), ((1, 5), (3, 4), (None, 4))]
     assert led.spans[1].words[0] == "1 leads 5 · 3 leads 4 · 4 without a leader"
-    assert copies.spans[0].words[0] == "all 3 copies"
+    assert copies.spans[0].words[0] == "all 3 replicas"
 
 
 def test_old_news_is_not_drawn_as_seen():
     old = replace(state(1), last_response_at=at(0))
     led, copies = topic_lanes(RecordingData(at(0), at(3), states=(state(0), old, state(2))))
     assert [words for _, _, words, _ in spans(led)] == ["2", "nothing told", "2"]
-    assert [words for _, _, words, _ in spans(copies)] == ["all 3 copies", "nothing told", "all 3 copies"]
+    assert [words for _, _, words, _ in spans(copies)] == ["all 3 replicas", "nothing told", "all 3 replicas"]
 
 
 def test_a_topic_that_comes_later_is_blank_before():

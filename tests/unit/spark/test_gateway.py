@@ -12,18 +12,18 @@ from pyspark.core.context import SparkContext
 from pyspark.errors import PySparkRuntimeError
 
 from threebrokers.errors import LabError
-from threebrokers.spark import gateway, session
+from threebrokers.spark import gateway, spark_session
 
 
 @pytest.fixture(autouse=True)
 def _own_home(monkeypatch, tmp_path):
     monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
-    monkeypatch.setattr(session, "spark_jars", lambda: [Path("/jars/one.jar"), Path("/jars/two.jar")])
+    monkeypatch.setattr(spark_session, "spark_jars", lambda: [Path("/jars/one.jar"), Path("/jars/two.jar")])
     monkeypatch.setattr(gateway, "spark_java_home", lambda: Path("/java"))
 
 
 def test_settings_stay_on_this_machine_and_in_this_home(tmp_path):
-    settings = session._settings(session.LOCAL)
+    settings = spark_session._settings(spark_session.LOCAL)
     assert settings["spark.driver.host"] == settings["spark.driver.bindAddress"] == "127.0.0.1"
     assert settings["spark.ui.enabled"] == "false"
     assert settings["spark.jars"] == "file:///jars/one.jar,file:///jars/two.jar"
@@ -35,20 +35,20 @@ def test_settings_stay_on_this_machine_and_in_this_home(tmp_path):
 @pytest.mark.parametrize("master", ["", "x", "local[x]", "spark://nowhere", "yarn", 5, ["local"], True])
 def test_what_is_no_master_is_one_sentence(master):
     with pytest.raises(LabError, match=r"is no Spark master: give 'spark://host:port'"):
-        session.session(master)
+        spark_session.session(master)
 
 
 @pytest.mark.parametrize("master", ["local", "local[4]", "local[*]"])
 def test_local_masters_need_no_answer(master):
-    assert session._checked(master) == master
+    assert spark_session._checked(master) == master
 
 
 def test_a_master_must_answer():
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
-        assert session._checked(f"spark://{address}") == f"spark://{address}"
+        assert spark_session._checked(f"spark://{address}") == f"spark://{address}"
     with pytest.raises(LabError, match=rf"^No Spark master answers at {address} .*session\(\)"):
-        session.session(f"spark://{address}")
+        spark_session.session(f"spark://{address}")
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_java_that_does_not_start_is_one_sentence(monkeypatch, fault, told):
 
     monkeypatch.setattr(gateway, "start", fails)
     with pytest.raises(LabError, match=rf"^Spark did not start .*{told}.*spark\.log\.$"):
-        session.session()
+        spark_session.session()
 
 
 def test_start_scripts_get_their_environment_and_it_is_put_back(monkeypatch, tmp_path):
@@ -133,14 +133,14 @@ def test_scratch_of_kernels_that_are_gone_is_dropped(tmp_path):
     gone.wait()
     for name in (str(os.getpid()), str(gone.pid), "odd"):
         (scratch / name).mkdir(parents=True)
-    session._drop_old_scratch()
+    spark_session._drop_old_scratch()
     assert [path.name for path in scratch.iterdir()] == [str(os.getpid())]
 
 
 def test_a_fresh_folder_is_empty_and_found_again(tmp_path):
-    first = Path(session.fresh_folder("checkpoint"))
+    first = Path(spark_session.fresh_folder("checkpoint"))
     (first / "metadata").write_text("old")
-    again = Path(session.fresh_folder("checkpoint"))
-    assert again == first == session.folder("checkpoint")
+    again = Path(spark_session.fresh_folder("checkpoint"))
+    assert again == first == spark_session.folder("checkpoint")
     assert again.is_relative_to(tmp_path)
     assert list(again.iterdir()) == []

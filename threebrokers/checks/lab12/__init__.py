@@ -18,7 +18,7 @@ from threebrokers.data.topics import send
 from threebrokers.kafka.log_reader import end_offsets
 from threebrokers.lab.exercise import NotYet, exercise
 from threebrokers.lab.lab import Lab
-from threebrokers.spark.session import folder
+from threebrokers.spark.spark_session import folder
 
 TOPICS = ("spark-january", "spark-new", "spark-delays")
 GROUPS = ("spark-positions",)
