@@ -64,7 +64,7 @@ REPLICAS = {
     "leader": Look("★", "leader", INK),
     "sync": Look("✓", "in sync", INK),
     "late": Look("…", "behind", SOFT),
-    "claim": Look("⚑", "claims", BAD.colour),
+    "claim": Look("⚑", "stale", BAD.colour),
     "none": Look("–", "", SOFT),
 }
 NO_LEADER = Look("✕", "no leader", BAD.colour)
