@@ -242,7 +242,10 @@ class Cluster:
     def segments(self, topic: str, partition: int, broker: int | None = None) -> list[Path]:
         """Return the files of one partition on one broker, the leader unless told, oldest first."""
         if broker is None:
-            found = self.state([topic]).topic(topic)
+            state = self.state([topic])
+            found = state.topic(topic)
+            if state.last_response_at is None:
+                raise LabError("No broker answers, so nobody tells who leads: run `threebrokers up`.")
             if found is None or partition >= len(found.partitions):
                 raise LabError(
                     f"There is no partition {partition} of a topic '{topic}'", "see kafka-topics --list"

@@ -308,3 +308,12 @@ def test_a_step_of_the_systems_time_makes_no_broker_silent(monkeypatch, talker):
     monkeypatch.setattr(clock, "now", lambda: time.time() + 3600)
     assert poller._broker(clock.now(), BrokerProcess(1, "up"), {1: ""}, "").state == "up"
     poller.close()
+
+
+def test_without_brokers_a_cluster_has_no_topics_and_says_so(tmp_path):
+    cluster = Cluster(tmp_path)
+    state = cluster.state()
+    assert [broker.state for broker in state.brokers] == ["down"] * 3
+    assert (state.topics, state.last_response_at, cluster.views()) == ((), None, {})
+    with pytest.raises(LabError, match=r"No broker answers.*threebrokers up"):
+        cluster.segments("orders", 0)
