@@ -1,4 +1,4 @@
-"""Where a bench keeps its files."""
+"""Where a home keeps its files."""
 
 import hashlib
 import os
@@ -26,7 +26,7 @@ def cache() -> Path:
 
 
 def home() -> Path:
-    """Return the folder of this bench: its state, data, logs and progress.
+    """Return the folder of this home: its state, data, logs and progress.
 
     `THREEBROKERS_HOME` moves it; the default belongs to this clone alone, so two clones never meet.
     Raises LabError if it cannot be made.

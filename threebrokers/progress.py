@@ -1,4 +1,4 @@
-"""Which exercises this bench's learner has solved, and how the predictions went."""
+"""Which exercises this home's learner has solved, and how the predictions went."""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass

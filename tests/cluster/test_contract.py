@@ -22,7 +22,7 @@ class TestLocal(Contract):
     other = "compose"
 
     def state_file(self, home: Path) -> Path:
-        return home / "bench.json"
+        return home / "cluster.json"
 
     def take_away(self, cluster: Cluster, broker: int) -> None:
         psutil.Process(cluster.processes()[broker].pid).kill()

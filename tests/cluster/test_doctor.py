@@ -36,7 +36,7 @@ while True:
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other tests' brokers on this machine are no trouble here."""
-    monkeypatch.setattr(checks, "benches", list)
+    monkeypatch.setattr(checks, "running_homes", list)
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ class TestCompose(Contract):
     other = "local"
 
     def state_file(self, home: Path) -> Path:
-        return home / "compose" / "bench.json"
+        return home / "compose" / "cluster.json"
 
     def take_away(self, cluster: Cluster, broker: int) -> None:
         docker("rm", "--force", cluster.processes()[broker].container)

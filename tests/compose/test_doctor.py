@@ -26,7 +26,7 @@ GREEDY = 'x=$(head -c 100000000 /dev/zero | tr "\\0" x); echo ${#x}'
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other tests' brokers on this machine are no trouble here."""
-    monkeypatch.setattr(checks, "benches", list)
+    monkeypatch.setattr(checks, "running_homes", list)
     monkeypatch.setattr(containers, "running", list)
 
 

@@ -14,7 +14,7 @@ from threebrokers.cluster.containers import Container, Containers
 from threebrokers.cluster.link_faults import Fault
 from threebrokers.cluster.process import BrokerProcess, Usage
 from threebrokers.cluster.settings import BROKERS
-from threebrokers.cluster.state_file import Bench
+from threebrokers.cluster.state_file import SavedState
 from threebrokers.errors import LabError
 from threebrokers.paths import repo
 from threebrokers.waiting import wait_until
@@ -91,7 +91,7 @@ class ComposeEngine:
                 if one.state == "paused":
                     self.containers.resume(one)
             if len(missing) == len(BROKERS):
-                state_file.save(self._kept, Bench(ports=ports.claim(self._kept)))
+                state_file.save(self._kept, SavedState(ports=ports.claim(self._kept)))
                 say("Starting three containers …")
                 at = clock.now()
                 self._compose("up", "--detach", "--pull", "never")
@@ -162,7 +162,7 @@ class ComposeEngine:
         with self._locked():
             self._compose("down", "--volumes", "--timeout", "0")
             self._copies.remove()
-            state_file.save(self._kept, Bench())
+            state_file.save(self._kept, SavedState())
 
     def log(self, node: int) -> Path:
         """Return the path of a copy of what one broker has written so far."""

@@ -10,7 +10,7 @@ from threebrokers.cluster.java import java
 from threebrokers.cluster.link_faults import Fault
 from threebrokers.cluster.process import BrokerProcess, Identity, Usage
 from threebrokers.cluster.settings import BROKERS
-from threebrokers.cluster.state_file import Bench
+from threebrokers.cluster.state_file import SavedState
 from threebrokers.errors import LabError
 from threebrokers.files import set_aside
 from threebrokers.waiting import wait_until
@@ -155,7 +155,7 @@ class LocalEngine:
             here = self._found()
             self._end_all(here, 0)
             log_dirs.remove(self.home)
-            state_file.save(self.home, Bench())
+            state_file.save(self.home, SavedState())
 
     def last_words(self, node: int) -> str:
         """Return the last error line in a broker's log, or an empty text."""
@@ -180,7 +180,7 @@ class LocalEngine:
         """Return the segment files that one broker keeps of one partition, oldest first."""
         return sorted((log_dirs.folder(self.home, node) / f"{topic}-{partition}").glob("*.log"))
 
-    def _found(self) -> Bench:
+    def _found(self) -> SavedState:
         """Load the state, forget processes that are gone, and take in running ones that it does not know."""
         here = state_file.load(self.home)
         known = {n: i for n, i in here.brokers.items() if i.process()}
@@ -188,11 +188,11 @@ class LocalEngine:
         if here.brokers and not here.ports:
             # The state file is lost or damaged, its brokers run: their addresses cannot be trusted.
             self._end_all(here, 0)
-            here = Bench()
+            here = SavedState()
         state_file.save(self.home, here)
         return here
 
-    def _launch(self, here: Bench, node: int, flags: list[str]) -> float:
+    def _launch(self, here: SavedState, node: int, flags: list[str]) -> float:
         ports.wait_free(node, here.listening_ports()[node])
         mark = f"{process.MARK}{self.home}"
         command = [
@@ -213,13 +213,13 @@ class LocalEngine:
         state_file.save(self.home, here)
         return at
 
-    def _mend_links(self, here: Bench) -> None:
+    def _mend_links(self, here: SavedState) -> None:
         """Start the process that carries the links again, if it has died."""
         if here.links and not here.links.process():
             here.links = links.start(self.home, here.ports)
             state_file.save(self.home, here)
 
-    def _end_all(self, here: Bench, patience: float) -> None:
+    def _end_all(self, here: SavedState, patience: float) -> None:
         """End the brokers, then the process that carries their links."""
         # The last one would wait for 5 s to hand over the quorum, and nobody is left who could take it.
         process.end(
@@ -232,7 +232,7 @@ class LocalEngine:
         here.links = None
         state_file.save(self.home, here)
 
-    def _resume(self, here: Bench, node: int) -> bool:
+    def _resume(self, here: SavedState, node: int) -> bool:
         return process.send(here.brokers[node], "resume")
 
     def _end(self, node: int, patience: float) -> float:

@@ -6,7 +6,7 @@ import uuid
 from pathlib import Path
 
 from threebrokers.cluster import settings
-from threebrokers.cluster.state_file import Bench
+from threebrokers.cluster.state_file import SavedState
 from threebrokers.errors import LabError
 
 
@@ -15,9 +15,9 @@ def folder(home: Path, node: int) -> Path:
     return home / "data" / f"broker-{node}"
 
 
-def is_laid_out(home: Path, bench: Bench) -> bool:
-    """Tell whether all three brokers have a formatted folder of this bench's cluster."""
-    return bool(bench.cluster_id) and laid_out(home) == bench.cluster_id
+def is_laid_out(home: Path, saved: SavedState) -> bool:
+    """Tell whether all three brokers have a formatted folder of this home's cluster."""
+    return bool(saved.cluster_id) and laid_out(home) == saved.cluster_id
 
 
 def laid_out(home: Path) -> str:
@@ -65,12 +65,12 @@ def remove(home: Path) -> None:
             shutil.rmtree(home / name)
 
 
-def configure(home: Path, bench: Bench) -> None:
+def configure(home: Path, saved: SavedState) -> None:
     """Write each broker's configuration file."""
     (home / "conf").mkdir(parents=True, exist_ok=True)
     for node in settings.BROKERS:
         values = settings.properties(
-            node, bench.addresses(), str(folder(home, node)), bench.listening()[node]
+            node, saved.addresses(), str(folder(home, node)), saved.listening()[node]
         )
         configuration(home, node).write_text(settings.as_text(values))
 

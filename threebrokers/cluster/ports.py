@@ -1,4 +1,4 @@
-"""Ports of one bench: free, remembered, and never those of another bench on this machine."""
+"""Ports of one home: free, remembered, and never those of another home on this machine."""
 
 import functools
 import os
@@ -26,7 +26,7 @@ FREE_SECONDS, LOCK_SECONDS = 5.0, 30.0
 
 
 def claim(home: Path) -> Ports:
-    """Choose nine free ports for the bench of this home: the same as last time, if they are free.
+    """Choose nine free ports for this home: the same as last time, if they are free.
 
     Those that it needs to have links are free too. Its own are waited for while the system closes them.
 

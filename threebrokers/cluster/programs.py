@@ -1,4 +1,4 @@
-"""What runs for a bench besides its brokers: the programs of notebooks, each remembered by its identity."""
+"""What runs for a home besides its brokers: the programs of notebooks, each remembered by its identity."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which `make lab`s of this bench are open: the last one out stops the brokers."""
+"""Which `make lab`s of this home are open: the last one out stops the brokers."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -46,7 +46,7 @@ def entered(last_out: Callable[[], None]) -> Iterator[Callable[[Identity], None]
 
 
 def orphans() -> list[Identity]:
-    """Return the JupyterLabs of this bench that still run although their `make lab` was killed."""
+    """Return the JupyterLabs of this home that still run although their `make lab` was killed."""
     return [
         lab.jupyter
         for lab in _file(home()).read() or ()
@@ -54,9 +54,9 @@ def orphans() -> list[Identity]:
     ]
 
 
-def still_open(bench: Path) -> list[OpenLab]:
-    """Return the `make lab`s of the bench with this home that run now."""
-    return [lab for lab in _file(bench).read() or () if lab.command.process()]
+def still_open(home: Path) -> list[OpenLab]:
+    """Return the `make lab`s of this home that run now."""
+    return [lab for lab in _file(home).read() or () if lab.command.process()]
 
 
 @contextmanager
@@ -66,5 +66,5 @@ def _register() -> Iterator[list[OpenLab]]:
         yield labs
 
 
-def _file(bench: Path) -> JsonFile[list[OpenLab]]:
-    return JsonFile(bench / "labs.json", list[OpenLab])
+def _file(home: Path) -> JsonFile[list[OpenLab]]:
+    return JsonFile(home / "labs.json", list[OpenLab])

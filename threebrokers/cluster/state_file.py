@@ -1,4 +1,4 @@
-"""What a bench remembers between two commands: its cluster's id, ports and processes."""
+"""What a home remembers between two commands: its cluster's id, ports and processes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ LOCK_SECONDS = 90
 
 
 @dataclass
-class Bench:
+class SavedState:
     """The remembered state of one home. `cluster_id` is empty until its disks are laid out.
 
     `links` is the process that carries the links, also if it has died; None if the brokers have none.
@@ -38,18 +38,18 @@ class Bench:
         return behind(self.ports) if self.links else self.ports
 
 
-def load(home: Path) -> Bench:
-    """Read the state file; a missing or damaged one is an empty bench (running brokers are found anew)."""
-    return file(home).read() or Bench()
+def load(home: Path) -> SavedState:
+    """Read the state file; a missing or damaged one is an empty state (running brokers are found anew)."""
+    return file(home).read() or SavedState()
 
 
-def save(home: Path, bench: Bench) -> None:
+def save(home: Path, saved: SavedState) -> None:
     """Write the state file whole: a reader sees the old one or the new one.
 
     Raises LabError if it cannot.
     """
     try:
-        file(home).write(bench)
+        file(home).write(saved)
     except OSError as fault:
         raise LabError(
             f"The cluster's state cannot be written to {home} ({fault.strerror})",
@@ -57,14 +57,14 @@ def save(home: Path, bench: Bench) -> None:
         ) from fault
 
 
-def file(home: Path) -> JsonFile[Bench]:
+def file(home: Path) -> JsonFile[SavedState]:
     """Return the state file of a home."""
-    return JsonFile(home / "bench.json", Bench)
+    return JsonFile(home / "cluster.json", SavedState)
 
 
 @contextmanager
 def locked(home: Path) -> Iterator[None]:
-    """Let one command at a time change this bench. Raises LabError after 90 s."""
+    """Let one command at a time change this home. Raises LabError after 90 s."""
     from filelock import Timeout  # who only looks locks nothing
 
     try:

@@ -23,7 +23,7 @@ from threebrokers.doctor import (
     versions,
 )
 from threebrokers.doctor.finding import Finding
-from threebrokers.doctor.processes import benches, look_for_forgotten
+from threebrokers.doctor.processes import look_for_forgotten, running_homes
 from threebrokers.kafka.poller import ClusterPoller
 from threebrokers.kafka.state import ClusterState
 from threebrokers.paths import home
@@ -63,7 +63,7 @@ def of_home(chosen: Engine) -> Looks:
     else:
         yield "state", lambda: state.look_at_state(home())
         yield "data", lambda: state.look_at_data(_ids(), state_file.load(home()).cluster_id)
-    yield "forgotten brokers", lambda: look_for_forgotten(home(), benches())
+    yield "forgotten brokers", lambda: look_for_forgotten(home(), running_homes())
 
 
 def _of_containers(chosen: ComposeEngine) -> Looks:

@@ -1,4 +1,4 @@
-"""Which processes on this machine belong to some bench, or sit on a bench's ports."""
+"""Which processes on this machine belong to some home, or sit on a home's ports."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from threebrokers.doctor.finding import Finding
 
 
 @dataclass(frozen=True)
-class RunningBench:
+class RunningHome:
     """A home with brokers that run: their process ids, their memory (bytes), and whether a lab is open."""
 
     home: Path
@@ -21,15 +21,15 @@ class RunningBench:
     lab_open: bool
 
 
-def benches() -> list[RunningBench]:
-    """Return every bench of this machine that has a running broker, as far as this user may see."""
+def running_homes() -> list[RunningHome]:
+    """Return every home of this machine that has a running broker, as far as this user may see."""
     found: dict[Path, list[psutil.Process]] = defaultdict(list)
     for process in psutil.process_iter(["cmdline", "memory_info"]):
         for word in process.info["cmdline"] or []:
             if word.startswith(MARK):
                 found[Path(word.removeprefix(MARK))].append(process)
     return [
-        RunningBench(
+        RunningHome(
             home,
             tuple(process.pid for process in processes),
             sum(process.info["memory_info"].rss for process in processes if process.info["memory_info"]),
@@ -60,10 +60,10 @@ def _name(pid: int) -> str:
 MEGA = 1_000_000
 
 
-def look_for_forgotten(own: Path, benches: list[RunningBench]) -> Finding:
+def look_for_forgotten(own: Path, homes: list[RunningHome]) -> Finding:
     """Name brokers that run although nobody has a lab open there."""
-    left = [bench for bench in benches if not bench.lab_open]
-    others = [bench for bench in left if bench.home != own]
+    left = [home for home in homes if not home.lab_open]
+    others = [home for home in left if home.home != own]
     if others:
         found = "; ".join(
             f"{len(b.pids)} of {b.home} ({b.rss / MEGA:.0f} MB, process {', '.join(map(str, b.pids))})"

@@ -22,7 +22,7 @@ EVERY_SECONDS = 0.5
 FIRST_SECONDS = 2.0
 
 
-class Bench(Protocol):
+class Breakable(Protocol):
     """What a panel needs of a cluster: a poller, and buttons that say what they cost."""
 
     def poller(self) -> ClusterPoller: ...
@@ -38,8 +38,8 @@ class Bench(Protocol):
 class Live:
     """Keeps one panel up to date until it ends. Topics: these, or all but Kafka's own if None."""
 
-    def __init__(self, bench: Bench, topics: Sequence[str] | None, groups: Sequence[str]) -> None:
-        self._bench, self._topics = bench, topics
+    def __init__(self, cluster: Breakable, topics: Sequence[str] | None, groups: Sequence[str]) -> None:
+        self._cluster, self._topics = cluster, topics
         self._story = Story()
         self._drawing = threading.RLock()
         self._busy: dict[int, str] = {}
@@ -47,8 +47,8 @@ class Live:
         self._costs: tuple[Any, dict[int, str]] = (None, {})
         self.panel = Panel(self._press, self._end)
         self.panel.observe(lambda change: self._draw(), "opened")
-        self._actions = bench.action_reader()
-        poller = bench.poller()
+        self._actions = cluster.action_reader()
+        poller = cluster.poller()
         self._see(_first_state(poller, topics, groups))  # so that the panel shows something from the start
         self._background = BackgroundPoller(
             poller, lambda: topics, lambda: groups, every=EVERY_SECONDS, missed=self._miss
@@ -99,7 +99,7 @@ class Live:
         if self._costs[0] == states:
             return
         try:
-            self._costs = (states, {b.id: self._bench.quorum_impact(b.id) for b in state.brokers})
+            self._costs = (states, {b.id: self._cluster.quorum_impact(b.id) for b in state.brokers})
         except Exception as fault:
             self._costs = (None, {})
             self._story.tell_once(f"what the buttons cost is not known: {in_words(fault)}")
@@ -133,7 +133,7 @@ class Live:
     def _do(self, kind: str, broker: int, force: bool) -> None:
         more = {"force": force} if action_kind(kind).takes_away else {}
         try:
-            getattr(self._bench, kind)(broker, **more)
+            getattr(self._cluster, kind)(broker, **more)
         except Exception as fault:  # nobody stands above a pressed button to show it
             with self._drawing:
                 words = f"could not {kind} broker {broker}: {in_words(fault)}"
@@ -163,7 +163,9 @@ class Panels:
     def __init__(self) -> None:
         self._made: list[tuple[tuple[str, int], Panel]] = []
 
-    def watch(self, bench: Bench, topics: Sequence[str] | None = None, groups: Sequence[str] = ()) -> Panel:
+    def watch(
+        self, cluster: Breakable, topics: Sequence[str] | None = None, groups: Sequence[str] = ()
+    ) -> Panel:
         """Return a new panel that watches these topics (all but Kafka's own if None) and groups."""
         cell, run = running_cell()
         kept = []
@@ -173,7 +175,7 @@ class Panels:
             else:
                 kept.append(((by, when), panel))
         self._made = kept
-        panel = Live(bench, topics, groups).panel
+        panel = Live(cluster, topics, groups).panel
         self._made.append(((cell, run), panel))
         return panel
 

@@ -10,7 +10,7 @@ from threebrokers.cluster import Cluster, links, local, ports, process, state_fi
 from threebrokers.cluster.compose import ComposeEngine
 from threebrokers.cluster.containers import Container
 from threebrokers.cluster.local import LocalEngine
-from threebrokers.cluster.state_file import Bench
+from threebrokers.cluster.state_file import SavedState
 from threebrokers.errors import LabError
 
 ASKED, DONE = 1000.0, 1008.0  # somebody else holds the lock for 8 s meanwhile
@@ -41,7 +41,7 @@ def late(monkeypatch):
 def here(tmp_path, monkeypatch, late):
     """The local engine of a home whose brokers stand only in its state: what is done to them takes 3 s."""
     some: Any = object()
-    known = Bench("id", ports._block(0), dict.fromkeys((1, 2, 3), some), links=some)
+    known = SavedState("id", ports._block(0), dict.fromkeys((1, 2, 3), some), links=some)
     monkeypatch.setattr(state_file, "load", lambda home: known)
     monkeypatch.setattr(state_file, "save", lambda home, bench: None)
     monkeypatch.setattr(LocalEngine, "_found", lambda self: known)
@@ -106,7 +106,7 @@ def test_containers_are_no_exception(tmp_path, monkeypatch, late, verb):
     monkeypatch.setattr(engine.containers, "look", lambda: {2: Container("id", "name", state)})
     monkeypatch.setattr(engine, "_wait_gone", lambda node: None)
     monkeypatch.setattr(ComposeEngine, "addresses", lambda self: {2: {}})
-    monkeypatch.setattr(state_file, "load", lambda home: Bench(ports=ports._block(0)))
+    monkeypatch.setattr(state_file, "load", lambda home: SavedState(ports=ports._block(0)))
     monkeypatch.setattr(ports, "wait_free", lambda node, wanted: None)
     monkeypatch.setattr(engine.containers, verb, late)
     assert getattr(engine, verb)(2) == DONE
@@ -120,7 +120,7 @@ def test_nothing_is_done_to_a_broker_while_somebody_else_holds_the_lock(tmp_path
     kept.mkdir(exist_ok=True)
     monkeypatch.setattr(state_file, "LOCK_SECONDS", 0.1)
     monkeypatch.setattr(process, "send", lambda *_: pytest.fail("a signal was sent"))
-    monkeypatch.setattr(state_file, "load", lambda home: Bench(brokers={2: object()}))
+    monkeypatch.setattr(state_file, "load", lambda home: SavedState(brokers={2: object()}))
     engine = made(tmp_path)
     if made is ComposeEngine:
         state = "paused" if verb == "resume" else "up"

@@ -16,7 +16,7 @@ from threebrokers.cluster import Cluster, docker, engine, state_file
 from threebrokers.cluster.compose import ComposeEngine
 from threebrokers.cluster.containers import PROJECT, SERVICE, Containers
 from threebrokers.cluster.process import BrokerProcess, Usage
-from threebrokers.cluster.state_file import Bench
+from threebrokers.cluster.state_file import SavedState
 from threebrokers.errors import LabError
 
 PORTS = {n: {"CLIENT": 9000 + n, "REPL": 9010 + n, "CONTROLLER": 9020 + n} for n in (1, 2, 3)}
@@ -155,7 +155,7 @@ def compose(home, monkeypatch):
     made.daemon = Daemon(made.containers.project)  # type: ignore[attr-defined]
     monkeypatch.setattr(docker, "client", lambda: made.daemon)  # type: ignore[attr-defined]
     (home / "compose").mkdir()
-    state_file.save(home / "compose", Bench(ports=PORTS))
+    state_file.save(home / "compose", SavedState(ports=PORTS))
     return made
 
 

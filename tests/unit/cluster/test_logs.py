@@ -8,7 +8,7 @@ import pytest
 from threebrokers import files
 from threebrokers.cluster import local, ports, process, state_file
 from threebrokers.cluster.local import LocalEngine
-from threebrokers.cluster.state_file import Bench
+from threebrokers.cluster.state_file import SavedState
 from threebrokers.kafka import clients
 
 
@@ -41,7 +41,7 @@ def engine(tmp_path, monkeypatch):
 def test_a_broker_begins_a_new_log_when_the_old_one_is_large(engine, size):
     with engine.log(1).open("wb") as log:
         log.truncate(size)
-    engine._launch(Bench(ports=ports._block(0)), 1, [])
+    engine._launch(SavedState(ports=ports._block(0)), 1, [])
     assert engine.log(1).exists() == (size == files.LOG_BYTES)
     assert engine.log(1).with_name("broker-1.log.1").exists() == (size > files.LOG_BYTES)
 

@@ -9,7 +9,7 @@ import pytest
 from threebrokers import store
 from threebrokers.cluster import log_dirs, ports, settings, state_file
 from threebrokers.cluster.process import Identity
-from threebrokers.cluster.state_file import Bench
+from threebrokers.cluster.state_file import SavedState
 from threebrokers.errors import LabError
 
 PORTS = {n: {name: 100 * n + i for i, name in enumerate(settings.LISTENERS)} for n in settings.BROKERS}
@@ -21,30 +21,30 @@ def _own_claims(tmp_path, monkeypatch):
 
 
 def test_what_is_saved_is_loaded(tmp_path):
-    here = Bench("abc", PORTS, {2: Identity(77, "12 ticks", "-Dmark")})
+    here = SavedState("abc", PORTS, {2: Identity(77, "12 ticks", "-Dmark")})
     state_file.save(tmp_path, here)
     assert state_file.load(tmp_path) == here
-    assert [p.name for p in tmp_path.iterdir()] == ["bench.json"]
+    assert [p.name for p in tmp_path.iterdir()] == ["cluster.json"]
 
 
 @pytest.mark.parametrize(
     "damage", ["", "{", "[]", '{"ports": {}}', '{"cluster_id": "a", "ports": 3, "brokers": {}}']
 )
 def test_a_missing_or_damaged_state_file_is_an_empty_bench(tmp_path, damage):
-    assert state_file.load(tmp_path) == Bench()
-    (tmp_path / "bench.json").write_text(damage)
-    assert state_file.load(tmp_path) == Bench()
+    assert state_file.load(tmp_path) == SavedState()
+    (tmp_path / "cluster.json").write_text(damage)
+    assert state_file.load(tmp_path) == SavedState()
 
 
 def test_a_state_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
-    state_file.save(tmp_path, Bench("old"))
+    state_file.save(tmp_path, SavedState("old"))
 
     def full(path, content):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(store, "write_whole", full)
     with pytest.raises(LabError, match=r"No space left.*free some disk space"):
-        state_file.save(tmp_path, Bench("new"))
+        state_file.save(tmp_path, SavedState("new"))
     assert state_file.load(tmp_path).cluster_id == "old"
 
 
@@ -171,8 +171,8 @@ def test_folders_are_laid_out_from_the_template(tmp_path):
     (template / "bootstrap.checkpoint").write_bytes(b"levels")
     home = tmp_path / "home"
     cluster_id = log_dirs.lay_out(home, template)
-    assert log_dirs.is_laid_out(home, Bench(cluster_id))
-    assert not log_dirs.is_laid_out(home, Bench("another"))
+    assert log_dirs.is_laid_out(home, SavedState(cluster_id))
+    assert not log_dirs.is_laid_out(home, SavedState("another"))
     directories = set()
     for n in settings.BROKERS:
         assert (log_dirs.folder(home, n) / "bootstrap.checkpoint").read_bytes() == b"levels"
@@ -193,7 +193,7 @@ def test_a_layout_that_fails_leaves_nothing_half_made(tmp_path):
 
 
 def test_a_broker_is_configured_for_loopback_and_by_the_table():
-    addresses = Bench(ports=PORTS).addresses()
+    addresses = SavedState(ports=PORTS).addresses()
     told = settings.properties(2, addresses, "/somewhere")
     assert told["listeners"] == "CLIENT://127.0.0.1:200,REPL://127.0.0.1:201,CONTROLLER://127.0.0.1:202"
     assert told["controller.quorum.voters"] == "1@127.0.0.1:102,2@127.0.0.1:202,3@127.0.0.1:302"
@@ -218,8 +218,8 @@ def test_ids_are_as_kafka_writes_them():
 
 
 def test_state_file_is_readable_by_people(tmp_path):
-    state_file.save(tmp_path, Bench("abc", PORTS, {1: Identity(1, "2 ticks")}))
-    text = (tmp_path / "bench.json").read_text()
+    state_file.save(tmp_path, SavedState("abc", PORTS, {1: Identity(1, "2 ticks")}))
+    text = (tmp_path / "cluster.json").read_text()
     assert json.loads(text)["brokers"] == {"1": {"pid": 1, "start": "2 ticks", "mark": ""}}
     assert '\n "cluster_id": "abc",\n' in text
 

@@ -21,7 +21,7 @@ Fake = Callable[..., None]
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("THREEBROKERS_CLUSTER", "compose")
-    monkeypatch.setattr(checks, "benches", list)
+    monkeypatch.setattr(checks, "running_homes", list)
     return tmp_path
 
 

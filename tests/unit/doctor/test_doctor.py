@@ -19,9 +19,9 @@ from threebrokers.cluster import engine, jars, links, log_dirs, sessions
 from threebrokers.cluster.engine import Engine
 from threebrokers.cluster.link_faults import Fault
 from threebrokers.cluster.process import MARK, BrokerProcess, Identity, identify, start_of
-from threebrokers.cluster.state_file import Bench, save
+from threebrokers.cluster.state_file import SavedState, save
 from threebrokers.doctor import Finding, addresses, brokers, checks, groups, machine, processes, run, state
-from threebrokers.doctor.processes import RunningBench
+from threebrokers.doctor.processes import RunningHome
 from threebrokers.kafka.state import BrokerState, ClusterState
 from threebrokers.waiting import quiet_wait
 
@@ -38,7 +38,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def remember(bench: Path, pid: int, start: str, mark: str) -> None:
     """Write the state file of a bench whose broker 2 has this process."""
     told = {"cluster_id": "x", "ports": {}, "brokers": {"2": {"pid": pid, "start": start, "mark": mark}}}
-    (bench / "bench.json").write_text(json.dumps(told))
+    (bench / "cluster.json").write_text(json.dumps(told))
 
 
 def trouble(finding: Finding) -> str:
@@ -102,7 +102,7 @@ class TestState:
 
     @pytest.mark.parametrize("damage", ["", "{", "[]", '{"brokers": 2}', "null"])
     def test_a_damaged_state_file(self, bench: Path, damage: str) -> None:
-        (bench / "bench.json").write_text(damage)
+        (bench / "cluster.json").write_text(damage)
         assert "damaged" in trouble(state.look_at_state(bench))
 
     def test_a_broker_that_was_killed_from_outside(self, bench: Path) -> None:
@@ -169,7 +169,7 @@ class TestLinks:
     @pytest.fixture
     def linked(self, bench: Path) -> Engine:
         # Port 10 takes the orders then: nobody listens there.
-        save(bench, Bench(ports={1: {"CLIENT": 1}}, links=Identity(GONE, "0 ticks")))
+        save(bench, SavedState(ports={1: {"CLIENT": 1}}, links=Identity(GONE, "0 ticks")))
         return engine.made("local", bench)
 
     def test_a_process_that_died(self, linked: Engine) -> None:
@@ -216,24 +216,24 @@ class TestAddresses:
 
 class TestForgotten:
     def test_brokers_of_another_bench_where_no_lab_is_open(self, bench: Path) -> None:
-        other = RunningBench(Path("/old/home"), (11, 12, 13), 600_000_000, lab_open=False)
+        other = RunningHome(Path("/old/home"), (11, 12, 13), 600_000_000, lab_open=False)
         found = trouble(processes.look_for_forgotten(bench, [other]))
         assert "3 of /old/home (600 MB, process 11, 12, 13)" in found
         assert "THREEBROKERS_HOME=/old/home threebrokers down" in found
 
     def test_a_bench_where_a_lab_is_open_is_in_use(self, bench: Path) -> None:
-        other = RunningBench(Path("/old/home"), (11,), 1, lab_open=True)
+        other = RunningHome(Path("/old/home"), (11,), 1, lab_open=True)
         assert processes.look_for_forgotten(bench, [other]).ok
 
     def test_ones_own_brokers_are_mentioned_and_no_trouble(self, bench: Path) -> None:
-        finding = processes.look_for_forgotten(bench, [RunningBench(bench, (1,), 1, lab_open=False)])
+        finding = processes.look_for_forgotten(bench, [RunningHome(bench, (1,), 1, lab_open=False)])
         assert finding.ok
         assert "threebrokers down" in finding.cure
 
     def test_they_are_found_by_the_mark_on_their_command_line(self, bench: Path) -> None:
         broker = subprocess.Popen([sys.executable, "-c", "input()", f"{MARK}{bench}"], stdin=subprocess.PIPE)
         try:
-            mine = [found for found in processes.benches() if found.home == bench]
+            mine = [found for found in processes.running_homes() if found.home == bench]
             assert [found.pids for found in mine] == [(broker.pid,)]
             assert mine[0].rss > 0
             assert not mine[0].lab_open
@@ -300,7 +300,7 @@ class TestData:
             folder = log_dirs.folder(bench, n)
             folder.mkdir(parents=True)
             (folder / "meta.properties").write_text(f"version=1\ncluster.id={one}\nnode.id={n}\n")
-        save(bench, Bench(cluster_id="new"))
+        save(bench, SavedState(cluster_id="new"))
         found = {finding.about: finding for finding in run.examine()}["data"]
         assert "different clusters (broker 1 new, broker 2 new, broker 3 old)" in trouble(found)
         assert "threebrokers reset" in found.cure

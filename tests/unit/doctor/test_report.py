@@ -74,7 +74,7 @@ def test_nobodys_name_is_in_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     monkeypatch.setenv("HOME", str(person))
     monkeypatch.setenv("THREEBROKERS_HOME", str(bench))
     monkeypatch.setattr(getpass, "getuser", lambda: "ada.lovelace")
-    (bench / "bench.json").write_text("{")
+    (bench / "cluster.json").write_text("{")
     text = run("doctor", "--json").output
     assert "~/bench" in text
     assert "ada.lovelace" not in text
