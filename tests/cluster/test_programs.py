@@ -168,7 +168,7 @@ def test_a_record_of_another_process_with_this_number_ends_nothing(home):
     path = home / "programs" / f"{me.pid}.json"
     mine = identify(me.pid, f"{register.MARK}{home}")
     for told in (mine, replace(mine, mark=me.cmdline()[0], start="1 ticks after boot unknown")):
-        path.write_text(json.dumps({"name": "me", **asdict(told)}))
+        path.write_text(json.dumps({"name": "me", "identity": asdict(told)}))
         register.end_all(home)
         assert not path.exists()
 
