@@ -1,8 +1,11 @@
 """What checks of several labs read from the cluster, with the sentences for what is missing."""
 
+from collections.abc import Mapping
+
 from confluent_kafka import ConsumerGroupTopicPartitions, Message, TopicPartition
 from confluent_kafka.admin import ConfigResource, ResourceType
 
+from threebrokers.kafka.clients import LabConsumer
 from threebrokers.kafka.log_reader import Record, read_log
 from threebrokers.kafka.state import TopicState
 from threebrokers.lab.exercise import NotYet
@@ -62,6 +65,29 @@ def log_of(lab: Lab, topic: str) -> list[Record]:
     """Return all records of a topic that exists, in order of partition and offset."""
     existing_topic(lab, topic)
     return read_log(lab.bootstrap, topic)
+
+
+def expect_choice(name: str, word: object, right: str, wrong: Mapping[str, tuple[str, str, str]]) -> None:
+    """Raise NotYet unless the answer called `name` is the right word of a task that offers several.
+
+    `wrong` has for each other word what is found, what was expected, and where to look.
+    """
+    if word in wrong:
+        raise NotYet(*wrong[str(word)])
+    if word != right:
+        words = ", ".join([right, *wrong])
+        raise NotYet(f"`{name}` is {word!r}", f"it should be one of {words}", "the task, above")
+
+
+def consumer_of_lab(name: str, value: object) -> LabConsumer:
+    """Return the value if it is a consumer that the lab has made; NotYet otherwise."""
+    if not isinstance(value, LabConsumer):
+        raise NotYet(
+            f"`{name}` is {value!r}",
+            "it should be the consumer that lab.consumer({…}) returned",
+            "the cell of the exercise, above",
+        )
+    return value
 
 
 def messages_only(name: str, values: list[object], look_at: str) -> list[Message]:

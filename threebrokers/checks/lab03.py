@@ -4,7 +4,7 @@ from typing import Any
 
 from confluent_kafka import KafkaError, Producer
 
-from threebrokers.checks.expect import existing_topic, expect_topic, topic_setting
+from threebrokers.checks.expect import existing_topic, expect_choice, expect_topic, topic_setting
 from threebrokers.kafka.clients import LabProducer
 from threebrokers.kafka.state import PartitionState
 from threebrokers.lab.exercise import NotYet, eventually, exercise
@@ -102,23 +102,32 @@ LEAST = {"clicks": 1, "invoices": 2, "payments": 3}  # min.insync.replicas of th
 REPLICAS = 3
 ALL = ("all", -1, "-1")
 NOT_WHY = {
-    "full": ("the brokers have little to do", "they count replicas, not work"),
-    "leader": ("the leader itself has answered, so there is one", "it has counted its in-sync replicas"),
-    "lost": ("the record was never stored: the leader looks before it writes", "so nothing can be lost"),
+    word: (f"the error is right, but {found}", expected, "`why`")
+    for word, found, expected in (
+        ("full", "the brokers have little to do", "they count replicas, not work"),
+        ("leader", "the leader itself has answered, so there is one", "it has counted its in-sync replicas"),
+        ("lost", "the record was never stored: the leader looks before it writes", "so nothing can be lost"),
+    )
 }
 NOT_WAITING = {
-    "flush": (
-        "the leader has written it already: its log end offset counts it",
-        "another disk is what is missing",
-    ),
-    "transaction": (
-        "no transaction is open, and a reader with read_uncommitted stops at the high watermark, too",
-        "something else keeps the high watermark back",
-    ),
-    "consumer": (
-        "the brokers answer every consumer with the same end, however long it asks",
-        "something on the brokers keeps the record back",
-    ),
+    word: (f"the two numbers are right, but {found}", expected, "`waits_for`")
+    for word, found, expected in (
+        (
+            "flush",
+            "the leader has written it already: its log end offset counts it",
+            "another disk is what is missing",
+        ),
+        (
+            "transaction",
+            "no transaction is open, and a reader with read_uncommitted stops at the high watermark, too",
+            "something else keeps the high watermark back",
+        ),
+        (
+            "consumer",
+            "the brokers answer every consumer with the same end, however long it asks",
+            "something on the brokers keeps the record back",
+        ),
+    )
 }
 
 
@@ -177,16 +186,6 @@ def _stored(lab: Lab, producer: Producer) -> NotYet:
         "it should ask for more than are left",
         "the three topics and their min.insync.replicas",
     )
-
-
-def is_the_reason(why: str) -> None:
-    """Raise NotYet unless the reason is the topic's promise."""
-    if why in NOT_WHY:
-        found, expected = NOT_WHY[why]
-        raise NotYet(f"the error is right, but {found}", expected, "`why`")
-    if why != "promise":
-        words = ", ".join(["promise", *NOT_WHY])
-        raise NotYet(f"`why` is {why!r}", f"it should be one of {words}", "the task, above")
 
 
 def ends(lab: Lab) -> tuple[int, int]:
@@ -261,16 +260,6 @@ def stays_so(lab: Lab) -> None:
     is_hidden(*ends(lab))
 
 
-def is_waited_for(word: str) -> None:
-    """Raise NotYet unless the record waits for replicas."""
-    if word in NOT_WAITING:
-        found, expected = NOT_WAITING[word]
-        raise NotYet(f"the two numbers are right, but {found}", expected, "`waits_for`")
-    if word != "replicas":
-        words = ", ".join(["replicas", *NOT_WAITING])
-        raise NotYet(f"`waits_for` is {word!r}", f"it should be one of {words}", "the task, above")
-
-
 TOPICS = (
     "failsafe",
     "small-a",
@@ -340,7 +329,7 @@ def damage_counted(lab: Lab, under_replicated: int, under_min_isr: int, offline:
 def write_refused(lab: Lab, producer: Producer, errors: list[Any], why: str) -> str:
     """Solved if the last report is NOT_ENOUGH_REPLICAS, and the reason is the promise."""
     is_refused(lab, producer, errors)
-    is_the_reason(why)
+    expect_choice("why", why, "promise", NOT_WHY)
     return (
         "nothing was stored, and the producer knows it at once: it can keep the payment and try again, "
         "which is better than a payment that only one disk has."
@@ -392,7 +381,7 @@ def records_hidden(lab: Lab, log_end_offset: int, high_watermark: int, waits_for
     leader_end, watermark = ends(lab)
     is_hidden(leader_end, watermark)
     are_the_ends(log_end_offset, high_watermark, leader_end, watermark)
-    is_waited_for(waits_for)
+    expect_choice("waits_for", waits_for, "replicas", NOT_WAITING)
     stays_so(lab)
     return (
         "the leader has the records, and nobody can read them before enough replicas have them; "

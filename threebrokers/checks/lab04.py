@@ -6,11 +6,13 @@ from typing import Any
 
 from threebrokers.checks.expect import committed
 from threebrokers.cluster.actions import Action, action_kind
+from threebrokers.kafka.clients import LabProducer
 from threebrokers.kafka.log_reader import read_log
 from threebrokers.kafka.state import ClusterState, GroupState
 from threebrokers.lab.exercise import NotYet, exercise
 from threebrokers.lab.lab import Lab
 from threebrokers.ledger import Ledger
+from threebrokers.ledger.balance import Balance
 from threebrokers.ledger.interceptors import is_numbered
 from threebrokers.recorder import Recording
 
@@ -86,37 +88,40 @@ def judge_transfers(lab: Lab, producer: object) -> None:
             "every number of through_a_kill(lab, transfers) should be",
             "the loop, and produce() in it",
         )
-    if not missing:
-        return
-    count = f"{len(missing)} of {NUMBERS} numbers are missing"
+    if missing:
+        raise _why_missing(producer, found, f"{len(missing)} of {NUMBERS} numbers are missing")
+
+
+def _why_missing(producer: LabProducer, found: Balance, count: str) -> NotYet:
+    """Say why records of the transfers are missing; `count` says how many."""
     acks = str(producer.config.get("acks", "all"))
     if acks == "0":
-        raise NotYet(
+        return NotYet(
             f"{count} with acks=0: nobody acknowledges anything, so the producer never learns of it",
             "a record counts when the in-sync replicas have it",
             "acks",
         )
     if acks == "1":
-        raise NotYet(
+        return NotYet(
             f"{count} with acks=1: only the leader had them, and it was killed",
             "a record counts when the in-sync replicas have it",
             "acks",
         )
     if found.unknown:
-        raise NotYet(
+        return NotYet(
             f"{count}, and {len(found.unknown)} records have no delivery report",
             "the program should end when every report has come",
             "producer.flush() without a time-out, after the loop",
         )
     patience = producer.config.get("message.timeout.ms", producer.config.get("delivery.timeout.ms"))
     if patience is not None:
-        raise NotYet(
+        return NotYet(
             f"{count}: message.timeout.ms is {patience}, so the producer gave up before anybody led",
             "it should go on for longer than an election takes",
             "message.timeout.ms, which is five minutes unless you say otherwise",
         )
     reason = f" ({found.failed[0].reason})" if found.failed else ""
-    raise NotYet(
+    return NotYet(
         f"{count}: they failed at the first try{reason} and nobody sent them again",
         "an error that will pass should be tried again",
         "retries, and the error that the delivery report is given",

@@ -34,14 +34,17 @@ def recover(cluster: "Cluster") -> None:
             return False
 
         wait_until(
-            recovered, what="all copies to be equal again", within=RECOVER_SECONDS, otherwise=OTHERWISE
+            recovered,
+            what="all replicas to be in sync, and preferred leaders to lead",
+            within=RECOVER_SECONDS,
+            otherwise=OTHERWISE,
         )
 
 
 def wait_in_sync(cluster: "Cluster", topics: Collection[str] = ()) -> None:
     """Do what `Cluster.wait_in_sync` promises."""
     cluster.up()
-    wait_everywhere(cluster, "all copies to be in sync", lambda view: _in_sync(view, topics))
+    wait_everywhere(cluster, "all replicas to be in sync", lambda view: _in_sync(view, topics))
 
 
 def wait_everywhere(cluster: "Cluster", what: str, true: Callable[[ClusterState], bool]) -> None:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from threebrokers.checks import lab02
+from threebrokers.checks.lab02 import keys
 from threebrokers.kafka.log_reader import Record
 from threebrokers.lab.exercise import NotYet
 
@@ -21,14 +21,14 @@ def flight(number: int, tail: str, minute: int) -> dict[str, object]:
     }
 
 
-def stored(*places: int) -> list[lab02.Stored]:
+def stored(*places: int) -> list[keys.Stored]:
     """Return four flights of two aircraft without keys, each in the partition that is named."""
     flights = [flight(n, f"N{n % 2}", n) for n in range(len(places))]
     records = [
         Record("by-aircraft", place, n, None, json.dumps(flights[n]).encode(), -1, "create")
         for n, place in enumerate(places)
     ]
-    return lab02.flights_in(records)
+    return keys.flights_in(records)
 
 
 @pytest.mark.parametrize(
@@ -42,5 +42,5 @@ def stored(*places: int) -> list[lab02.Stored]:
 )
 def test_records_without_a_key_are_told_so_wherever_they_went(places, text):
     with pytest.raises(NotYet) as caught:
-        lab02.judge(stored(*places), 6)
+        keys.judge(stored(*places), 6)
     assert text in str(caught.value)

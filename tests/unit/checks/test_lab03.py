@@ -4,6 +4,7 @@ import pytest
 from confluent_kafka import KafkaError
 
 from threebrokers.checks import lab03
+from threebrokers.checks.expect import expect_choice
 from threebrokers.kafka.state import PartitionState, TopicState
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.scenarios import is_balanced
@@ -67,11 +68,14 @@ def test_a_refused_write_is_told_from_other_errors():
 
 
 def test_each_word_has_an_answer_of_its_own():
-    lab03.is_the_reason("promise")
-    lab03.is_waited_for("replicas")
-    for check, words in [(lab03.is_the_reason, lab03.NOT_WHY), (lab03.is_waited_for, lab03.NOT_WAITING)]:
-        assert len({told(check, word) for word in [*words, "?"]}) == len(words) + 1
-        assert "should be one of" in told(check, "?")
+    for name, right, words in (
+        ("why", "promise", lab03.NOT_WHY),
+        ("waits_for", "replicas", lab03.NOT_WAITING),
+    ):
+        expect_choice(name, right, right, words)
+        answers = {word: told(expect_choice, name, word, right, words) for word in [*words, "?"]}
+        assert len(set(answers.values())) == len(words) + 1
+        assert f"`{name}` is '?'; it should be one of {right}, " in answers["?"]
 
 
 def test_the_two_ends_are_told_apart():

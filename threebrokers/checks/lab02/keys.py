@@ -1,0 +1,184 @@
+"""Exercise 2.1: whether a topic's records keep each aircraft's flights in order, and what is wrong if not."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+from confluent_kafka import consistent, fnv1a, murmur2
+
+from threebrokers.data.flights import flight_messages
+from threebrokers.kafka.log_reader import Record
+from threebrokers.lab.exercise import NotYet
+
+MOST = 0.25  # of six partitions the fullest may hold this share: an even sixth is 0.17
+KEY_SETTING = "the argument key=… of produce()"
+NAMES = {
+    "flight": "the flight number",
+    "origin": "the airport",
+    "dest": "the destination",
+    "carrier": "the airline",
+    "scheduled": "the scheduled time",
+}
+
+Flight = Mapping[str, Any]
+Stored = tuple[Record, Flight]
+
+
+def flights_in(records: Iterable[Record]) -> list[Stored]:
+    """Return each record with the flight in its value. Raises NotYet at the first that holds none."""
+    return [(record, _flight(record)) for record in records]
+
+
+def identity(flight: Flight) -> tuple[str, str, int]:
+    """Return what tells a flight from every other one."""
+    return flight["scheduled"], flight["carrier"], flight["flight"]
+
+
+@cache
+def timetable(month: int) -> Counter[tuple[str, str, int]]:
+    """Return the identities of a month's flights."""
+    sent = [Record("", -1, -1, key, value, -1, "create") for key, value in flight_messages(month)]
+    return Counter(identity(flight) for _, flight in flights_in(sent))
+
+
+def judge(stored: list[Stored], partitions: int) -> None:
+    """Raise NotYet with the first thing that is wrong with keys, partitions or order."""
+    logs: dict[str, list[Stored]] = defaultdict(list)
+    for record, flight in stored:
+        if flight["tailnum"]:
+            logs[flight["tailnum"]].append((record, flight))
+    _keyed(stored, logs)
+    _together(stored, logs, partitions)
+    _in_order(logs)
+    _known_to_all(stored, partitions)
+    _even(stored, partitions)
+
+
+def _flight(record: Record) -> Flight:
+    try:
+        flight = json.loads(record.value or b"")
+        identity(flight), flight["tailnum"], flight["origin"]
+    except (ValueError, TypeError, KeyError):
+        raise NotYet(
+            f"the record at offset {record.offset} of partition {record.partition} holds no flight",
+            "each value should be one flight of `timetable`, written by json.dumps()",
+            "the value that produce() gets",
+        ) from None
+    return flight  # type: ignore[no-any-return]
+
+
+def _keyed(stored: list[Stored], logs: Mapping[str, list[Stored]]) -> None:
+    """Refuse records without any key, also if they went to one partition.
+
+    A quick loop can end before the client has turned to another one.
+    """
+    if any(record.key is not None for record, _ in stored):
+        return
+    tail, spread = _most_spread(logs)
+    used = sorted({record.partition for record, _ in stored})
+    together = f"the client put them into partition {' and '.join(map(str, used))} this time, as it came"
+    raise NotYet(
+        "no record has a key, and "
+        + (f"the flights of aircraft {tail} are in {spread} partitions" if spread > 1 else together),
+        "records that share their key stay together, each time",
+        KEY_SETTING,
+    )
+
+
+def _most_spread(logs: Mapping[str, list[Stored]]) -> tuple[str, int]:
+    """Return the aircraft whose flights are in most partitions, and in how many."""
+    places = {tail: len({record.partition for record, _ in log}) for tail, log in logs.items()}
+    tail = max(sorted(places), key=lambda name: places[name])
+    return tail, places[tail]
+
+
+def _together(stored: list[Stored], logs: Mapping[str, list[Stored]], partitions: int) -> None:
+    tail, count = _most_spread(logs)
+    if count == 1:
+        return
+    spread = f"the flights of aircraft {tail} are in {count} partitions"
+    field = _field_of_key(stored)
+    if field == "origin":
+        empty = partitions - len({record.partition for record, _ in stored})
+        found = (
+            f"the key is the airport, so the order of each airport holds, but {spread}; and one partition "
+            f"has {_fullest(stored)[1]:.0%} of all flights while {empty} of {partitions} are empty"
+        )
+        expected = "an aircraft leaves from several airports, so a key is wanted that stays with the aircraft"
+    elif field:
+        found = f"the key is {NAMES[field]}, and {spread}"
+        expected = "records stay together only if they share their key"
+    else:
+        found, expected = spread, "all flights of one aircraft belong into one partition"
+    raise NotYet(found, expected, KEY_SETTING)
+
+
+def _in_order(logs: Mapping[str, list[Stored]]) -> None:
+    for tail, log in logs.items():
+        times = [flight["scheduled"] for _, flight in log]
+        for earlier, later in pairwise(times):
+            if later < earlier:
+                raise NotYet(
+                    f"aircraft {tail} leaves at {later} after a flight of {earlier}",
+                    "one producer that cannot overtake itself should send them in the order of `timetable`",
+                    "the loop that sends, and enable.idempotence if the producer is your own",
+                )
+
+
+def _known_to_all(stored: list[Stored], partitions: int) -> None:
+    """Refuse keys that say nothing, and partitions that only this Python process can compute."""
+    named = [(record, flight["tailnum"]) for record, flight in stored if flight["tailnum"]]
+    if any(flight["tailnum"] is None and record.key == b"None" for record, flight in stored):
+        raise NotYet(
+            "flights without a tail number have the text 'None' as their key, as if they were one aircraft",
+            "a record without a key has key=None, not text",
+            KEY_SETTING,
+        )
+    hashed = all(
+        record.partition in (hash(tail) % partitions, hash(tail.encode()) % partitions)
+        or record.key == str(hash(tail)).encode()
+        for record, tail in named
+    )
+    by_key = all(record.key is not None for record, _ in named) and any(
+        all(record.partition == chosen(record.key or b"", partitions) for record, _ in named)
+        for chosen in (consistent, murmur2, fnv1a)
+    )
+    if hashed:
+        raise NotYet(
+            "the aircraft are spread by Python's hash(), which gives other numbers when Python starts again",
+            "after a restart the same aircraft would go to another partition, and its order would be lost",
+            f"{KEY_SETTING}: give it the tail number itself",
+        )
+    if not by_key:
+        raise NotYet(
+            "the partitions do not follow from the records' keys",
+            "give each record a key and let the client choose the partition from it",
+            KEY_SETTING,
+        )
+
+
+def _even(stored: list[Stored], partitions: int) -> None:
+    fullest, share = _fullest(stored)
+    if share > MOST:
+        field = _field_of_key(stored)
+        raise NotYet(
+            f"the order holds, but partition {fullest} has {share:.0%} of all flights"
+            + (f", because the key is {NAMES[field]}" if field else ""),
+            f"an even share is {1 / partitions:.0%}, and whoever reads a hot partition has too much to do",
+            f"{KEY_SETTING}: a key with many more values than there are partitions",
+        )
+
+
+def _field_of_key(stored: list[Stored]) -> str | None:
+    for field in NAMES:
+        if all(record.key == str(flight[field]).encode() for record, flight in stored):
+            return field
+    return None
+
+
+def _fullest(stored: list[Stored]) -> tuple[int, float]:
+    partition, count = Counter(record.partition for record, _ in stored).most_common(1)[0]
+    return partition, count / len(stored)
