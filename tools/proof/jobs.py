@@ -11,11 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import psutil
-
 ENDING_SECONDS = 60.0
-# Tests of brokers wait a good part of their time. One job more may begin while so much of the cores is idle.
-SPARE_PERCENT, SPARE_SECONDS = 30.0, 5.0
 
 
 @dataclass(frozen=True)
@@ -51,15 +47,11 @@ class Ended:
 class Pool:
     """Runs jobs in so many lanes, the longest first; their results are kept in a folder.
 
-    One lane more is used while the machine is not busy: `idle` tells how much of its cores is idle (%), and
-    takes some seconds to look. Ctrl-C, or a gate that fails, ends all jobs in good order.
+    Ctrl-C, or a gate that fails, ends all of them in good order.
     """
 
-    def __init__(
-        self, lanes: int, folder: Path, say: Callable[[str], None], idle: Callable[[], float] | None = None
-    ) -> None:
-        self._lanes, self._folder, self._say, self._idle = lanes, folder, say, idle
-        self._begun = 0
+    def __init__(self, lanes: int, folder: Path, say: Callable[[str], None]) -> None:
+        self._lanes, self._folder, self._say = lanes, folder, say
         self._running: list[subprocess.Popen[bytes]] = []
         self._lock = threading.Lock()
         self._closed = False
@@ -69,7 +61,7 @@ class Pool:
         # A gate is worth nothing if it comes last.
         order = sorted(jobs, key=lambda job: (not job.gate, -job.expected))
         ended: list[Ended] = []
-        with ThreadPoolExecutor(self._lanes + (1 if self._idle else 0)) as threads:
+        with ThreadPoolExecutor(self._lanes) as threads:
             left = {threads.submit(self._one, place, job) for place, job in enumerate(order)}
             try:
                 while left:
@@ -92,25 +84,6 @@ class Pool:
             self._end()
 
     def _one(self, place: int, job: Job) -> Ended | None:
-        self._wait_for_a_lane()
-        try:
-            return self._run(place, job)
-        finally:
-            with self._lock:
-                self._begun -= 1
-
-    def _wait_for_a_lane(self) -> None:
-        """Return when a lane is free, or the machine idle enough for one job more."""
-        spare = False
-        while True:
-            with self._lock:
-                if self._closed or self._begun < self._lanes or (spare and self._begun == self._lanes):
-                    self._begun += 1
-                    return
-            assert self._idle is not None, "there are no more threads than lanes"
-            spare = self._idle() >= SPARE_PERCENT
-
-    def _run(self, place: int, job: Job) -> Ended | None:
         results = self._folder / f"{place}.xml"
         with tempfile.TemporaryFile() as output:
             with self._lock:
@@ -148,11 +121,6 @@ class Pool:
                 process.wait(max(0.0, due - time.monotonic()))
             except subprocess.TimeoutExpired:
                 process.kill()
-
-
-def idle() -> float:
-    """Return how much of the machine's cores was idle in the next 5 s (%)."""
-    return 100.0 - float(psutil.cpu_percent(SPARE_SECONDS))
 
 
 def lanes() -> int:

@@ -47,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = plan(asked.lab, asked.without_labs, asked.docker)
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="threebrokers-tests-") as folder:
-        ended = jobs.Pool(asked.lanes, Path(folder), partial(print, flush=True), jobs.idle).run(chosen)
+        ended = jobs.Pool(asked.lanes, Path(folder), partial(print, flush=True)).run(chosen)
         report.show(
             ended, time.monotonic() - began, asked.lanes, Console(highlight=False, width=report.WIDTH)
         )

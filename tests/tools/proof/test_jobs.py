@@ -73,25 +73,6 @@ def until(begun: Path) -> str:
     return f"import os\nwhile not os.path.exists({str(begun)!r}): pass\n"
 
 
-def meeting(mine: Path, other: Path) -> str:
-    return f"open({str(mine)!r}, 'w').close()\n{until(other)}"
-
-
-def test_an_idle_machine_takes_one_job_more(tmp_path, said):
-    a, b = tmp_path / "a", tmp_path / "b"
-    ended = Pool(1, tmp_path, said.append, lambda: 100.0).run(
-        [job("a", meeting(a, b)), job("b", meeting(b, a))]
-    )
-    assert [one.code for one in ended] == [0, 0]
-
-
-def test_a_busy_machine_takes_no_job_more(tmp_path, said):
-    alone = str(tmp_path / "alone")
-    begun = f"import os, time\nos.mkdir({alone!r})\ntime.sleep(0.3)\nos.rmdir({alone!r})"
-    ended = Pool(1, tmp_path, said.append, lambda: 0.0).run([job(str(n), begun) for n in range(3)])
-    assert [one.code for one in ended] == [0, 0, 0], "two were there at once"
-
-
 def test_a_gate_that_fails_ends_what_runs_in_good_order_and_begins_nothing_more(pool, tmp_path):
     begun = tmp_path / "begun"
     gate = job("gate", until(begun) + "raise SystemExit(1)", gate=True)
