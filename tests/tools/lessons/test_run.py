@@ -78,17 +78,17 @@ def test_changed_code_does_too(runnable):
 
 
 def test_what_draws_its_outputs_is_told_and_executed_when_asked(runnable, capsys, monkeypatch):
-    reading = runnable.root / "threebrokers" / "checks" / "reading.py"
+    reading = runnable.root / "threebrokers" / "checks" / "expect.py"
     reading.write_text("WORDS = 'two copies are left'\n")
     path = runnable.notebook("solutions")
     execution.execute(runnable.root, path)
     assert run.older(runnable.root, []) == {}
     reading.write_text("WORDS = 'both copies are left'\n")
     assert run.stale(runnable.root, []) == []
-    assert run.older(runnable.root, []) == {path: ["checks/reading.py"]}
+    assert run.older(runnable.root, []) == {path: ["checks/expect.py"]}
     assert run.older(runnable.root, ["12"]) == {}
     assert run.main(["--check"], runnable.root) == 0
-    told = "solutions/03_replication.ipynb shows what was made before checks/reading.py changed; "
+    told = "solutions/03_replication.ipynb shows what was made before checks/expect.py changed; "
     assert f"{told}run `python -m tools run --shown 03`.\n" in capsys.readouterr().out
     assert run.main(["--check", "--shown"], runnable.root) == 1
 
