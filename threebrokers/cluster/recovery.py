@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from threebrokers.kafka.state import ClusterState, PartitionState
 from threebrokers.waiting import wait_until
@@ -10,14 +10,24 @@ from threebrokers.waiting import wait_until
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
 
-    from threebrokers.cluster.cluster import Cluster
+    from threebrokers.kafka.poller import ClusterPoller
 
 RECOVER_SECONDS, SYNC_SECONDS = 40.0, 20.0
 CALL_SECONDS = 5.0
 OTHERWISE = "run the cell again, and `threebrokers doctor` if it says so twice."
 
 
-def recover(cluster: "Cluster") -> None:
+class Recoverable(Protocol):
+    """What recovering needs of a cluster."""
+
+    @property
+    def links(self) -> bool: ...
+    def up(self, *, links: bool | None = None) -> object: ...
+    def admin(self) -> "AdminClient": ...
+    def poller(self) -> "ClusterPoller": ...
+
+
+def recover(cluster: Recoverable) -> None:
     """Do what `Cluster.recover` promises."""
     cluster.up(links=cluster.links)
     admin = cluster.admin()
@@ -41,13 +51,13 @@ def recover(cluster: "Cluster") -> None:
         )
 
 
-def wait_in_sync(cluster: "Cluster", topics: Collection[str] = ()) -> None:
+def wait_in_sync(cluster: Recoverable, topics: Collection[str] = ()) -> None:
     """Do what `Cluster.wait_in_sync` promises."""
     cluster.up()
     wait_everywhere(cluster, "all replicas to be in sync", lambda view: _in_sync(view, topics))
 
 
-def wait_everywhere(cluster: "Cluster", what: str, true: Callable[[ClusterState], bool]) -> None:
+def wait_everywhere(cluster: Recoverable, what: str, true: Callable[[ClusterState], bool]) -> None:
     """Wait until every running broker says what `true` looks for. Raises LabError after 20 s."""
     with closing(cluster.poller()) as poller:
 
