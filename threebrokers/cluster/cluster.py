@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from threebrokers import paths as places
@@ -26,6 +27,7 @@ START_SECONDS = 60.0
 QUORUM = len(BROKERS) // 2 + 1
 # For so long a silent broker is asked again, for a state and for views; the last poll takes 0.5 s at most.
 STATE_SECONDS, VIEWS_SECONDS = 0.95, 1.45
+NOBODY_SECONDS = 4.5  # a machine may be so busy that no broker answers for some seconds
 
 
 class Cluster:
@@ -210,11 +212,14 @@ class Cluster:
         """Return the state now: brokers, quorum, these topics (all if None) and these groups.
 
         Every broker is asked by itself, and one that runs and does not answer is asked again: that takes at
-        most 1.5 s. If no broker answers, `last_response_at` is None and there are no topics.
+        most 1.5 s. While none of them answers it goes on for 5 s; then `last_response_at` is None and there
+        are no topics.
         """
+        began = monotonic()
         with closing(self.poller()) as poller:
-            for state in poll(lambda: poller.poll(topics, groups), STATE_SECONDS):
-                if not poller.silent:
+            for state in poll(lambda: poller.poll(topics, groups), NOBODY_SECONDS):
+                heard = state.last_response_at is not None
+                if not poller.silent or (heard and monotonic() - began > STATE_SECONDS):
                     return state
             return state
 

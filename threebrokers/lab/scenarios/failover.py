@@ -11,7 +11,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 from threebrokers.errors import LabError
 from threebrokers.kafka.clients import LabConsumer, LabProducer
 from threebrokers.lab.lab import Lab
-from threebrokers.lab.scenarios.partitions import existing, partition_of
+from threebrokers.lab.scenarios.partitions import existing, partition_of, topic_of
 from threebrokers.ledger import Ledger
 from threebrokers.waiting import quiet_wait
 
@@ -74,7 +74,7 @@ class Heartbeats:
 
 def leads_nothing(lab: Lab, broker: int, topic: str) -> bool:
     """Tell whether a broker leads no partition of a topic."""
-    partitions = existing(lab.cluster.state([topic]).topic(topic), topic).partitions
+    partitions = topic_of(lab, topic).partitions
     return broker not in {partition.leader for partition in partitions}
 
 
@@ -185,7 +185,7 @@ def member_of_new_group(lab: Lab, topic: str, prefix: str) -> tuple[str, LabCons
 
     The group's name begins with `prefix`.
     """
-    leader = existing(lab.cluster.state([topic]).topic(topic), topic).partitions[0].leader
+    leader = topic_of(lab, topic).partitions[0].leader
     wanted = [broker for broker in controller_last(lab) if broker != leader]
     found: dict[int, str] = {}
     for _ in range(12):  # who coordinates a group depends on its name: a few names give a choice

@@ -12,7 +12,7 @@ from confluent_kafka import KafkaError, Message, TopicPartition
 
 from threebrokers.kafka.clients import LabConsumer, LabProducer
 from threebrokers.lab.lab import Lab
-from threebrokers.lab.scenarios.partitions import existing
+from threebrokers.lab.scenarios.partitions import topic_of
 from threebrokers.paths import repo
 
 
@@ -60,7 +60,7 @@ def send_and_read(lab: Lab, producer: LabProducer, consumer: LabConsumer, topic:
         if consumer.poll(0.005) is not None:
             done("readable")
         producer.poll(0)
-    isr = existing(lab.cluster.state([topic]).topic(topic), topic).partitions[0].isr
+    isr = topic_of(lab, topic).partitions[0].isr
     return {**dict(sorted(times.items())), "ISR": isr}
 
 

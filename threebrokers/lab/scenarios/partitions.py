@@ -3,7 +3,7 @@
 from typing import TypeVar
 
 from threebrokers.errors import LabError
-from threebrokers.kafka.state import PartitionState
+from threebrokers.kafka.state import PartitionState, TopicState
 from threebrokers.lab.lab import Lab
 
 T = TypeVar("T")
@@ -11,7 +11,15 @@ T = TypeVar("T")
 
 def partition_of(lab: Lab, topic: str, number: int = 0) -> PartitionState:
     """Return one partition of a topic as the brokers tell it now. Raises LabError if there is no topic."""
-    return existing(lab.cluster.state([topic]).topic(topic), topic).partitions[number]
+    return topic_of(lab, topic).partitions[number]
+
+
+def topic_of(lab: Lab, name: str) -> TopicState:
+    """Return a topic as the brokers tell it now. Raises LabError if there is none, or if nobody answers."""
+    state = lab.cluster.state([name])
+    if state.last_response_at is None:
+        raise LabError("No broker has answered for 5 s", "see `threebrokers doctor`, then run the cell again")
+    return existing(state.topic(name), name)
 
 
 def existing(topic: T | None, name: str) -> T:
