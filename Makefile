@@ -13,6 +13,8 @@ KIND :=
 GET := install Python 3.11 or newer
 endif
 RUN := $(BIN)/python -m
+# Set for other programs, these bring modules of theirs into the course, or change how its Python works.
+unexport PYTHONPATH PYTHONHOME PYTHONSAFEPATH PYTHONSTARTUP PYTHONWARNINGS PYTHONOPTIMIZE PYTHONINSPECT PYTHONIOENCODING
 EMPTY := echo 'Nothing is set up in $(BIN), so no broker was stopped; with conda, activate threebrokers first.'
 
 help:  ## list this
@@ -59,8 +61,14 @@ run: authors  ## run the solutions whose sources changed, and keep their outputs
 compose: authors  ## write the settings of threebrokers/cluster/settings.py into docker-compose.yml
 	@$(RUN) tools compose
 
-topics: authors  ## build docs/topics.md and list what no lab meets yet
+topics: authors  ## build the index, docs/topics.md, and list what no lab meets yet
 	@$(RUN) tools topics
+
+reliability: authors  ## run the tests of faults and write docs/reliability.md (TEST=tests/faults/test_network.py)
+	@$(RUN) tools reliability $(TEST)
+
+facts: authors  ## assert the facts about clients and write docs/facts.md
+	@$(RUN) tools facts $(TEST)
 
 lint: authors  ## check style, types, who imports whom, and what is declared
 	@$(RUN) tools lint
@@ -75,4 +83,4 @@ runtime authors:
 	@command -v $(PYTHON) >/dev/null || { echo '✗ $(PYTHON) was not found: $(GET), then run make again.'; exit 1; }
 	@$(PYTHON) -m tools.setup $(KIND) $@
 
-.PHONY: help lab test test-compose test-all repeat-tests bench bench-engines repeat down clean build run compose topics lint lock lock-python runtime authors
+.PHONY: help lab test test-compose test-all repeat-tests bench bench-engines repeat down clean build run compose topics reliability facts lint lock lock-python runtime authors

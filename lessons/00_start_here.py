@@ -3,57 +3,57 @@
 #
 # **You will** look at three running servers, kill one of them and bring it back, and run a program beside this page.
 #
-# *15 minutes. You need nothing but this page.*
+# *{minutes} minutes, and {further} more if you go further. You need nothing but this page.*
 #
-# This page is made of text and of cells with code. Click into a cell and press **Shift+Enter**: the cell runs, and the next one is chosen. Run them from top to bottom. You cannot damage anything: everything here was made to be broken and mended.
+# Click into a cell with code and press **Shift+Enter**: it runs, and the next one is chosen. Run them from top to bottom. You cannot damage anything: whatever you break here, a cell mends.
 
 # %%
 from threebrokers import open_lab
 
 lab = open_lab("00")
 
-# %% [markdown] covers="A001 A026 D014"
+# %% [markdown] covers="A001 A026 D001 D014" explains="broker, cluster"
 # ## Three servers
 #
-# Kafka moves messages between programs. It does three things with them:
+# Kafka has three uses:
 #
-# - It **passes them on**: one program sends, others read, and none has to know the others.
-# - It **keeps them**, on several servers, so that a server may die.
-# - It lets programs **compute** with them while they arrive.
+# - It **passes** messages on: one program sends, others read, and none has to know the others.
+# - It **keeps** them on disk, so they can be read later, and again.
+# - Programs **compute** with them while they arrive.
 #
-# A server of Kafka is called a **broker**, and the brokers that work together are a **cluster**. Here there are three: real brokers, on your own machine. A broker takes messages, gives each a number, writes it to its disk, and hands it to those who ask.
-#
-# Here they are. The panel is alive: it goes on showing what is true while you read on.
+# A server of Kafka is called a **broker**: it takes messages, gives each a number, writes it to its disk, and hands it to those who ask. Brokers that work together are a **cluster**. Here are three, real ones, on your own machine. The panel shows what is true at every moment.
 
 # %%
 ticks = lab.fresh_topic("ticks", partitions=3, replication_factor=3)
 lab.watch(ticks)
 
-# %% [markdown]
-# Each broker has a card. Below the cards is `ticks`, a **topic**: a name under which messages are sent. It has three parts, its **partitions**. Each broker keeps each partition whole: that is a **replica**. One replica is the **leader**, which programs write to; the others are **followers**: they take everything from the leader and are **in sync**. You need no more of this now. Labs 01 to 03 tell it slowly.
+# %% [markdown] explains="replica, leader, follower, in sync, active controller, quorum, voter"
+# Below the brokers is `ticks`, a **topic**: a name under which messages are sent. It has three parts, its **partitions**, and each broker has a **replica** of each. One replica is the **leader**, which programs write to. The others are **followers**: they take every message from the leader, and a follower that has them all is **in sync**.
 #
+# Who leads is decided by the **active controller**, one of the three brokers (♛). The three elect it: each is a **voter**, and two votes of three are enough, which is called a **quorum**. So one broker may be away.
+
+# %% [markdown]
 # ## Kill one
 #
-# What are three replicas good for? Take a broker away and see. Each card has buttons:
+# Each broker has buttons:
 #
-# - **kill** ends the broker's process at once, as a crash does.
+# - **kill** ends its process at once, as a crash does.
 # - **stop** ends it politely: it gives its work to the others first.
 # - **pause** freezes it. It is there, and answers nobody.
 # - **start** brings it back.
 
-# %% [markdown] by_hand="the buttons of the panel" covers="A001"
+# %% [markdown] by_hand="the buttons of the panel"
 # ### Exercise 0.1: Kill broker 2
 #
-# Run the cell. In the new panel, kill broker 2 and watch for a few seconds what the other two do. Then start it again, and run the check.
+# Run the cell. In the new panel, see which partition broker 2 leads, and kill broker 2. Who leads that partition next, and after how long? Then start broker 2 again, wait until its replicas are in sync, and run the check.
 
 # %%
-from threebrokers.lab.scenarios import take_down
-
-lab.cluster.wait_in_sync()
+lab.cluster.recover()  # all brokers are up, and each leads a partition
 panel = lab.watch(ticks)
 # TODO: in the panel below, press kill on broker 2, watch, then press start
 # BEGIN SOLUTION
-lab.cluster.kill(2)
+from threebrokers.lab.scenarios import take_down
+
 take_down(lab, 2, [ticks])
 lab.cluster.start(2)
 lab.cluster.wait_in_sync([ticks])
@@ -63,12 +63,12 @@ panel
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# Which card is the one of broker 2, and which of its buttons is a crash? Wait for the line that says who leads now. Is every card "up" when you have finished?
+# Which card is the one of broker 2, and which of its buttons is a crash? The line that says who leads now comes after about two seconds. Is every card "up" when you have finished?
 #
 # </details>
 # <details><summary>Another hint</summary>
 #
-# The buttons can also be written: `lab.cluster.kill(…)` and `lab.cluster.start(…)` take the number of a broker. If nothing helps, run the exercise's cell again: it brings all brokers back.
+# The buttons can also be written: `lab.cluster.kill(…)` and `lab.cluster.start(…)` take the number of a broker. To begin anew, run the exercise's cell again: it brings all brokers back.
 #
 # </details>
 
@@ -89,84 +89,80 @@ lab.cluster.start(2)
 # %% tags=["wrong"]
 # another broker | you killed broker 3 and not broker 2
 lab.cluster.kill(3)
+lab.cluster.start(3)
+
+# %% tags=["wrong"]
+# killed, and another one left paused | broker 3 is paused
+lab.cluster.kill(2)
+lab.cluster.start(2)
+lab.cluster.pause(3)
+
+# %% tags=["right"]
+# killed twice, and leadership given back
+for _ in range(2):
+    lab.cluster.kill(2)
+    lab.cluster.start(2)
+lab.cluster.recover()
 
 # %% tags=["nbval-check-output"]
 lab.check.broker_killed(panel)
 
 # %% [markdown]
-# That was a **check**. It does not compare texts: it looks at the brokers. It says one of three things.
+# That was a **check**: it looks at the brokers, and says one of three things.
 #
-# - ✓ solved, and why the answer matters.
+# - ✓ solved, and why it matters.
 # - ✗ not yet: what it found, what it expected, and where to look. Try as often as you like.
-# - ○ not attempted. *Run All Cells* stops there, because the rest is yours.
+# - ○ not attempted. *Run All Cells* stops there.
 #
-# If brokers ever behave strangely, run the first cell of the page again. Everything that can be wrong with the cluster itself is named by `.venv/bin/threebrokers doctor` in a terminal.
-#
-# ## Predict first
-#
-# You learn more from a surprise than from a sentence. So these labs ask what you expect, before it happens. Nobody sees your answer. A wrong one is worth more than none: it tells you what you had in mind.
-
-# %% [markdown] fewer="a prediction can only be left open or come too late" covers="A001"
-# ### Exercise 0.2: Choose a prediction
-#
-# In a moment 100 notes are sent to a new topic. When the brokers have **acknowledged** all of them (they say: it is stored), broker 2 is killed. Choose your answer, and only then run the cell after it.
-
-# %%
-guess = lab.predict(
-    "Broker 2 is gone. How many of the 100 notes can be read now?",
-    {
-        "all 100": "Each of the three brokers had a replica of each partition, and two still have theirs.",
-        "about 67": "You expect that each broker keeps a third. It would be so with one replica of each partition.",
-        "none": "You expect that a cluster needs all its brokers. It needs a leader for each partition.",
-    },
-    id="0.a",
-)
-# TODO: press the button of your answer, before you run the next cell
-# BEGIN SOLUTION
-guess.choose("about 67")
-# END SOLUTION
+# If something behaves strangely, run the page's first cell again. In a terminal, `.venv/bin/threebrokers doctor` looks for known troubles (with conda: `threebrokers doctor`).
 
 # %% [markdown]
-# <details><summary>Hint</summary>
+# ## Predict first
 #
-# How many replicas does a partition have when `replication_factor=3`? And where are they?
+# You learn more from a surprise than from a sentence. So these labs ask what you expect, before it happens. Nobody sees your answer.
 #
-# </details>
-# <details><summary>Another hint</summary>
-#
-# There is no wrong button in this exercise. If you ran the next cell too early, run the question's cell again, and choose.
-#
-# </details>
-
-# %% tags=["wrong", "raises-exception"]
-# looks first, then chooses | your answer came after the run
-guess.compare("all 100")
-guess.choose("all 100")
+# The next cell makes two topics and sends the same 100 notes to both. It ends when the brokers have **acknowledged** all of them: said that they are stored.
 
 # %%
-from threebrokers.kafka.log_reader import read_log
-
-lab.cluster.wait_in_sync()
-notes = lab.fresh_topic("notes", partitions=3, replication_factor=3)
+notes = lab.fresh_topic("notes", partitions=3)
+careful = lab.fresh_topic("careful-notes", partitions=3, replication_factor=3)
 producer = lab.producer()
 for number in range(100):
-    producer.produce(notes, f"note {number}")
-left = producer.flush()
+    for topic in (notes, careful):
+        producer.produce(topic, f"note {number}", partition=number % 3)  # to 0, 1 and 2 in turn
+print(producer.flush(), "notes have no answer yet")
 
-take_down(lab, 2, [notes])  # kills broker 2, and waits until the others have noticed
-readable = len(read_log(lab.bootstrap, notes))
-lab.cluster.wait_in_sync()
+# %% [markdown]
+# Now broker 2 will be killed. Press the button of your answer first, then run the next cell.
 
-print(f"{readable} notes could be read without broker 2.")
-guess.compare({0: "none", 100: "all 100"}.get(readable, "about 67"))
+# %%
+guess_0a = lab.predict("0.a")
+# TODO: press the button of your answer, before you run the next cell
+# BEGIN SOLUTION
+guess_0a.choose("all 100")
+# END SOLUTION
 
-# %% tags=["nbval-check-output"]
-lab.check.prediction_chosen(guess)
+# %%
+from threebrokers.lab.scenarios import readable, take_down
 
-# %% [markdown] covers="A001"
+take_down(lab, 2, [notes, careful])  # kills broker 2, and waits until the others have noticed
+left = readable(lab, notes)
+print("without broker 2:", left, "of notes,", readable(lab, careful), "of careful-notes")
+lab.cluster.wait_in_sync()  # starts broker 2
+print("with broker 2:   ", readable(lab, notes), "of notes,", readable(lab, careful), "of careful-notes")
+guess_0a.compare({0: "none", 66: "66 or 67", 67: "66 or 67", 100: "all 100"}.get(left))
+
+# %% [markdown] explains="default.replication.factor"
+# <details><summary>What happened?</summary>
+#
+# Look at the two lines that make the topics. Kafka keeps as many replicas as you ask for, and who asks for nothing gets one: that is the default of `default.replication.factor`. So each broker had a third of `notes`, alone. Without broker 2 nobody could read its third. This time it was not lost: the broker came back, and so did its disk.
+#
+# </details>
+
+# %% [markdown]
 # ## A program beside this page
 #
-# Real programs do not live in a notebook. A cell that begins with `%%program` runs as a **process of its own**, beside this page. What it writes appears under its cell, while you go on working here. This one sends 20 ticks to the topic `ticks` and then ends.
+# A cell that begins with `%%program` runs as a **process of its own**, as real programs do. What it writes appears under its cell, while you go on working. This one sends 20 ticks to the topic `ticks` and ends. It has `lab`, and nothing else of this page.
 
 # %%
 # %%program clock
@@ -180,12 +176,9 @@ for number in range(1, 21):
     time.sleep(0.4)
 
 # %% [markdown]
-# `produce` hands a message over, and `flush` waits until the brokers have acknowledged it. The program has `lab`, and nothing else of this page. Run the cell again and look at one of the panels: the logs of `ticks` grow.
-
-# %% [markdown]
-# ### Exercise 0.3: Kill a program
+# ### Exercise 0.2: Kill a program
 #
-# `clock` is your handle to the program, which starts again here. Wait until tick 3 is acknowledged, and keep the line that says so as `line`. Then kill the program: do not ask it to stop, and do not wait for its end.
+# `clock` is your handle to the program, which starts again here. Wait until it writes that tick 3 is acknowledged, and keep the line that says so as `line`. Then kill the program: do not ask it to stop, and do not wait for its end.
 
 # %%
 clock = lab.program("clock", restart=True)
@@ -203,7 +196,7 @@ clock.kill()
 # </details>
 # <details><summary>Another hint</summary>
 #
-# `wait_for` takes the text that you wait for, and returns the line that holds it. `kill` needs nothing. A cell may have several lines.
+# `wait_for` takes the text that you wait for, and returns the line that holds it. `kill` needs nothing. A cell may have several lines; the order matters.
 #
 # </details>
 
@@ -232,21 +225,72 @@ clock.kill()
 line = clock.wait_for("tick 1")
 clock.kill()
 
+# %% tags=["wrong"]
+# types the line and kills at once | the clock has not written that line in this try
+line = "acknowledged: tick 3"
+clock.kill()
+
+# %% tags=["wrong"]
+# types the line and lets it come | it should come from the program
+clock.wait_for("tick 3")
+line = "tick 3"
+clock.kill()
+
+# %% tags=["right"]
+# looks at the output itself, and kills the process by its number
+import os
+import signal
+
+lab.wait_until(lambda: "tick 3" in clock.output, what="tick 3")
+line = clock.output.splitlines()[2]
+os.kill(clock.pid, signal.SIGKILL)
+
 # %% tags=["nbval-check-output"]
 lab.check.clock_killed(clock, line)
 
 # %% [markdown]
-# The program is gone. What it had sent is not: a message belongs to the brokers as soon as they have acknowledged it. The cell counts.
+# ## What to remember
+#
+# - Three brokers are a cluster. Two of them decide, so one may be away.
+# - A partition has as many replicas as you ask for, and only one if you do not ask. If the leader's broker dies, another replica leads.
+# - A prediction comes before the run, a check looks at the real brokers.
 
-# %%
-kept = {record.value.decode() for record in read_log(lab.bootstrap, ticks)}
-said = set(lab.program("clock").output.replace("acknowledged: ", "").splitlines())
-lab.observed("Every tick that was acknowledged to the clock was in the topic", said and said <= kept)
+# %% [markdown]
+# ## Quiz
+#
+# 1. What is the difference between *kill* and *stop*?
+#
+# <details><summary>Answer</summary>
+#
+# A broker that is stopped gives its work to the others first. One that is killed cannot: until the others notice that it is silent, nobody leads what it led.
+#
+# </details>
+#
+# 2. Two of the three brokers are gone. Can the last one become the active controller?
+#
+# <details><summary>Answer</summary>
+#
+# No: it has one vote of three, and a quorum needs two.
+#
+# </details>
+#
+# 3. A program was killed after its third tick was acknowledged. And the three ticks?
+#
+# <details><summary>Answer</summary>
+#
+# The brokers have them. A topic does not need those who wrote to it.
+#
+# </details>
+
+# %% [markdown]
+# ## Going further
+#
+# You can stop here and go to [the next lab](01_hello_kafka.ipynb). What follows looks behind the panel.
 
 # %% [markdown] covers="E087 B022"
-# ## Who is there?
+# ### Who is there?
 #
-# The last look is at the cluster itself. A program that wants to talk to the cluster needs the address of one broker. That broker tells it the others.
+# A program that wants to talk to the cluster needs the address of one broker, and that broker tells it all others, in a small cluster of three as in one of hundreds. If this one is down when the program starts, the program reaches nobody: so it is given two or three.
 
 # %%
 from confluent_kafka.admin import AdminClient
@@ -258,44 +302,76 @@ for number, broker in sorted(answer.brokers.items()):
     print(f"broker {number} at {broker.host}:{broker.port}")
 print("The active controller is broker", lab.cluster.state().quorum_leader)
 
-# %% [markdown] covers="B053 B055 E010 B077"
-# The **cluster id** is the name that this cluster gave itself. One of the three decides in all matters of the cluster: the **active controller**. The three elect it, so each is a **voter**, and two votes of three are enough: that is a **quorum**. Three brokers are the least for real use, since one may then be away. Large clusters have hundreds.
+# %% [markdown] explains="cluster id"
+# The **cluster id** was made before the first start, and each broker's empty disk was formatted with it; a broker with another id does not get in. (With Kafka's tools: `kafka-storage random-uuid`, then `kafka-storage format`.)
+
+# %% [markdown] covers="B053 E010" explains="process.roles, node.id, listeners, advertised.listeners"
+# ### How a broker is told what it is
 #
-# Old courses let you install Java, write three files and keep a terminal open for each broker. Here `make lab` did it, and brought a Java of its own. This is a part of what broker 1 was told. (`process.roles`: it is both broker and controller. `node.id`: its number. `listeners`: where it can be reached. Before its first start the empty disk was formatted with the cluster's id.) Below that: what runs each broker, which is a process of this machine or, if you chose the compose engine, a container.
+# To set up three brokers by hand, you install Java, write three files of settings, and start each broker in a terminal of its own. Here `make lab` did it, and brought a Java of its own. These are some of the settings of each broker:
+#
+# - `process.roles`: it is both broker and controller.
+# - `node.id`: its number.
+# - `listeners`: where it listens. `advertised.listeners`: the addresses that it tells others. They may differ, for example in containers. Here they do, too: between the two stands a small process of the course that passes everything on, so that lab 04 can cut connections.
+# - `controller.quorum.voters`: the three that elect the active controller.
 
 # %%
-for line in lab.cluster.configuration(1).read_text().splitlines():
-    if line.startswith(("process.roles", "node.id", "listeners")):
-        print(line)
-print()
+names = ("process.roles", "node.id", "listeners", "advertised.listeners", "controller.quorum.voters")
+for broker in lab.cluster.brokers:
+    for setting in lab.cluster.configuration(broker).read_text().splitlines():
+        if setting.startswith(names):
+            print(setting)
+    print()
+
+# %% [markdown] covers="B055"
+# A broker is one process: of this machine or, if you chose the compose engine, in a container. It tells what it does in a file. Below, its memory, and the line that it wrote when it had started last:
+
+# %%
 for number, process in lab.cluster.processes().items():
-    megabytes, log = round(process.rss / 1e6), lab.cluster.log(number)
-    print(f"broker {number}: {process.name}, {megabytes} MB, tells what it does in {log.name}")
+    log = lab.cluster.log(number)
+    print(f"broker {number}: {process.name}, {round(process.rss / 1e6)} MB, writes to {log.name}:")
+    print("    ", [line for line in log.read_text().splitlines() if "Kafka Server started" in line][-1])
 
 # %% [markdown] covers="A010"
-# What brokers keep are plain files. Here are those of `ticks` with their sizes in bytes: the same on each broker.
+# ### What brokers keep
+#
+# What brokers keep are plain files in a folder: Kafka needs no other system to store them, neither Hadoop nor a database. Here are the files of `ticks` with their sizes in bytes: the same on each broker.
 
 # %%
 for broker in lab.cluster.brokers:
     files = [lab.cluster.segments(ticks, partition, broker)[0] for partition in range(3)]
     print(f"broker {broker}:", {file.parent.name: file.stat().st_size for file in files})
 
-# %% [markdown] covers="B004 A008"
-# ## Where this leads
+# %% [markdown]
+# ### Here and in production
 #
-# People use Kafka for many things. What makes each of them work is in one of these labs.
+# | | here | elsewhere |
+# |---|---|---|
+# | a broker that was killed is missed after | 1.7 s | 9 s (the default of `broker.session.timeout.ms`) |
+# | brokers and controllers | three processes, each is both | controllers apart from brokers: [Kafka's documentation](https://kafka.apache.org/42/operations/kraft) does not recommend both in one for critical clusters |
+# | where the three run | on one machine | on three machines |
+# | a broker's memory (Java heap) | 256 MB | 1 GB, unless you tell Kafka's start script otherwise |
+# | who may connect | everybody on this machine, without a password | encryption, passwords, rights |
+#
+# What differs is in one table, `threebrokers/cluster/settings.py`, each line with its reason.
+
+# %% [markdown] covers="B004 A008"
+# ### Where this leads
+#
+# People use Kafka for many things. What makes each of them work is in one of these labs. Labs without a number are being written.
 #
 # | what for | what makes it work | lab |
 # |---|---|---|
 # | clicks and searches of a web site, read by many | topics and groups | 01, 07 |
 # | metrics and logs of many machines, in one place | partitions, batches | 02, 05 |
-# | an account of who did what, and of every change of a thing | a log in which nothing is changed | 02 |
+# | an account of who did what, and of every change of a thing | a log in which nothing is changed, kept long enough | 02, 08 |
 # | a cluster that loses nothing | replicas, leaders | 03, 04 |
+# | questions about everything that was stored | Spark | 12 |
 # | the last value of each key, as a table | compaction | 09 |
-# | writing in one place and reading in another | transactions, streams | 11, 15 |
-# | finding patterns while events arrive | Spark | 12 to 15 |
+# | payments: all of it is written, or none | transactions | 11 |
+# | finding patterns while events arrive | Spark | a later lab |
 #
-# Spark comes late, and that is meant. What a stream can promise rests on what the log promises, so the log comes first.
+# Spark comes late on purpose: what a stream can promise depends on what the log promises, so the log comes first.
 
 # %% [markdown] covers="E009 B001 A024 B072"
 # <details><summary>To read, if you like: where Kafka comes from</summary>
@@ -303,48 +379,6 @@ for broker in lab.cluster.brokers:
 # LinkedIn had many systems, and every one needed data from every other. Around 2010 Jay Kreps, Neha Narkhede and Jun Rao built one log between them. It became open source in 2011. Kreps named it after the writer Franz Kafka: it is a system made for writing. In 2017 its makers spoke of a trillion messages a day at LinkedIn, and of users such as Microsoft, Netflix and Spotify; the numbers are old, and nobody can check them here.
 #
 # This course uses Apache Kafka itself, version 4.3. Its makers' company, Confluent, sells a larger package with more around it. Of that you meet only the free Python client. The reference for everything is the [documentation of Kafka 4.3](https://kafka.apache.org/43/).
-#
-# </details>
-
-# %% [markdown]
-# ## What to remember
-#
-# - Three brokers are a cluster. Each partition has one leader and, if you ask for them, more replicas on other brokers.
-# - One broker may die: another one leads, and what was acknowledged is still there.
-# - A prediction comes before the run, a check looks at the real brokers, and anything may be tried again.
-
-# %% [markdown]
-# ## Quiz
-#
-# 1. Somebody says: "Kafka belongs to Hadoop, so I must install that first." What have you seen?
-#
-# <details><summary>Answer</summary>
-#
-# It needs neither Hadoop nor its file system. A broker is one process, and its data are plain files in a folder.
-#
-# </details>
-#
-# 2. You gave a program the address of broker 1 only. Can it use broker 3?
-#
-# <details><summary>Answer</summary>
-#
-# Yes: broker 1 tells it all addresses. It needs a second address only if broker 1 is away when the program starts. So real programs are given two or three.
-#
-# </details>
-#
-# 3. What is the difference between *kill* and *stop*?
-#
-# <details><summary>Answer</summary>
-#
-# A broker that is stopped gives its work to the others first. One that is killed cannot: the others have to notice that it is silent, which took about two seconds.
-#
-# </details>
-#
-# 4. The page that sent 100 notes is closed, and its program is gone. And the notes?
-#
-# <details><summary>Answer</summary>
-#
-# The brokers keep them. Who sent them and who reads them does not matter to a topic.
 #
 # </details>
 

@@ -1,88 +1,65 @@
 # %% [markdown]
 # # What is a topic made of?
 #
-# **You will** send all the flights that left New York in 2013 through Kafka, choose the key that keeps each aircraft's flights in order, and open the files in which a topic lives.
+# **You will** choose the key that keeps each aircraft's flights in order, make two programs agree where a key belongs, and ask the log for a place and for a time.
 #
-# *40 minutes. You need nothing but this page.*
+# *{minutes} minutes, and {further} more if you go further.*
 
 # %%
 from threebrokers import open_lab
 
 lab = open_lab("02")
 
-# %% [markdown] covers="A025 C002 D004 C007 C021 E051 E099"
+# %% [markdown] covers="A025 C002 D004 C021 E051" explains="key, value, headers"
 # ## One record
 #
-# What Kafka stores is a **record**; many people say *message*. A record has a **value**, it may have a **key** and **headers**, and it always has a **timestamp**. Value and key are bytes, and Kafka never looks inside them: the programs that write and the programs that read must agree on what the bytes mean.
+# A **record** has a **value**; it may have a **key** and **headers**; it always has a **timestamp**. Value and key are bytes, and Kafka never looks inside them: the programs that write and the programs that read must agree on what the bytes mean. The value may be missing, too (*null*).
 #
-# Here are three records with the same key. The values are a text, a JSON object, and the first bytes of an image.
+# Here are three records with the same key. Their values are a text, a JSON object, and the first bytes of an image.
 
 # %%
 import json
-import time
+
+from threebrokers.kafka.log_reader import read_log
 
 alerts = lab.fresh_topic("alerts", replication_factor=3)
 report = {"on_delivery": lambda error, message: print("acknowledged at offset", message.offset())}
-producer = lab.producer({"linger.ms": 100, **report})
+alarm = lab.producer({"linger.ms": 100, **report})
 headers = [("machine", b"17"), ("trace", b"a1b2c3")]
-producer.produce(alerts, "Alert: machine failed", key="1234567", headers=headers)
-producer.produce(alerts, json.dumps({"alert": "machine failed"}), key="1234567", headers=headers)
-producer.produce(alerts, b"\x89PNG", key="1234567", headers=headers)
-left = producer.flush()
-
-# %% [markdown]
-# Each delivery report carries an **offset**: the record's number in the log. The producer did not choose it. It sends records in **batches**, and counts the records of a batch from 0. The leader writes its own next number into the batch when it stores it. So the offset is known only when the report comes back.
-#
-# Now read the records. `read_log` is a small helper of this course: it returns all that a topic holds now.
-
-# %%
-from threebrokers.kafka.log_reader import read_log
+for value in ["Alert: machine failed", json.dumps({"alert": "machine failed"}), b"\x89PNG"]:
+    alarm.produce(alerts, value, key="1234567", headers=headers)
+left = alarm.flush()
 
 for record in read_log(lab.bootstrap, alerts):
     print(record.offset, record.key, record.value, dict(record.headers))
 
-# %% [markdown]
-# - The **key** has two jobs: it is stored with the record, and it chooses the partition, as you will see. It may be missing.
-# - **Headers** are notes on the outside: where a record comes from, where it should go. A program can pass a record on by its headers alone and never open the value, which may even be encrypted.
-
-# %% [markdown]
-# ## Three hundred thousand records
+# %% [markdown] covers="C007 E099" explains="batch"
+# `read_log` is a small helper of this course: it returns all that a topic holds now.
 #
-# Now real data: every flight from New York in 2013. The key is the tail number, which is the name of the aircraft (2,512 flights have none). The value is a JSON object. One Python producer sends them all, once for the whole course.
+# - The **offset** is the record's number in its partition. The producer cannot know it. It sends records in **batches**, and counts those of a batch from 0; the leader adds its own next number when it stores the batch. So the offset is known only when the report comes back.
+# - The **key** has two jobs: it is stored with the record, and it chooses the partition, as you will see.
+# - **Headers** are notes on the outside: where a record comes from, where it should go. A program can pass a record on by its headers alone. The value, which may be encrypted, stays closed.
 
-# %%
-from threebrokers.data import flight_messages, has_all_flights
-
-name = "flights"
-flights = lab.topic(name)
-if has_all_flights(lab):
-    print("All flights are here already.")
-else:
-    lab.fresh_topic(name, partitions=6, replication_factor=3, config={"retention.ms": "-1"})
-    messages = flight_messages()
-    many = {"queue.buffering.max.messages": 400_000}  # the producer may hold all of them at once
-    producer = lab.producer({"enable.idempotence": True, "linger.ms": 50, **many})
-    start = time.perf_counter()
-    for tail_number, flight in messages:
-        producer.produce(flights, flight, key=tail_number)
-    left = producer.flush()
-    print(f"{len(messages):,} flights stored in {time.perf_counter() - start:.1f} seconds; {left} left.")
-
-# %% [markdown]
-# `linger.ms` lets records gather in batches, and `enable.idempotence` keeps their order when one must be sent again (labs 05 and 10). `retention.ms=-1` keeps the records until somebody deletes the topic.
-
-# %% [markdown] covers="A039 D008 D009 B016"
+# %% [markdown] covers="D008 B016" explains="log"
 # ## A topic is a name, a partition is a directory
 #
-# A **topic** is a name for records of one kind, as a table is in a database. It is made of **partitions**. Each partition is a **log**: new records are added at its end and nowhere else, and no record is ever changed. A partition has **replicas** on several brokers. One replica is the **leader**; the **followers** take every record from it.
+# A **topic** is a name for records of one kind, as a table is in a database. Each of its **partitions** is a **log**: new records are added at its end and nowhere else, and no record is ever changed.
+#
+# Now real data: every flight from New York in 2013, 336,776 records. The key is the tail number, which is the name of the aircraft (2,512 flights have none). The value is a JSON object. They are sent once for the whole course, to a topic of six partitions.
 
 # %%
+import time
+
+from threebrokers.data import ensure_flights
 from threebrokers.diagrams import topic_picture
 
+start = time.perf_counter()
+flights = ensure_flights(lab)
+print(f"'{flights}' is ready after {time.perf_counter() - start:.1f} seconds.")
 topic_picture(lab.cluster.state([flights]).topic(flights))
 
 # %% [markdown]
-# You can find each replica on the disk: it is one directory on one broker. How many megabytes does each one have?
+# Each box of the picture is a directory on a disk. How many megabytes does each one hold?
 
 # %%
 import pandas as pd
@@ -93,14 +70,12 @@ def megabytes(partition, broker):
 
 
 sizes = {f"broker {b}": [megabytes(p, b) for p in range(6)] for b in lab.cluster.brokers}
-sizes = pd.DataFrame(sizes, index=[f"partition {p}" for p in range(6)])
-sizes.loc["all"] = sizes.sum()
-sizes.round(1)
+pd.DataFrame(sizes, index=[f"partition {p}" for p in range(6)]).round(1)
 
-# %% [markdown] covers="A127 B031"
-# A replica is never split between brokers, so a partition must fit on one disk. A topic need not: with more brokers, each would hold only some of the partitions. Here three brokers hold three replicas, so each holds everything.
+# %% [markdown] covers="A039 A127 B031 D009" explains="log directory, log.dirs"
+# A replica is never split. It must fit into one **log directory** of its broker (`log.dirs`), which is usually one disk. (With *tiered storage* only its newest part must.) A topic need not: with more brokers, each would hold only some of the partitions. Here three brokers hold three replicas, so each holds everything.
 #
-# Also look whether the sizes are even. A key that is much more frequent than all others would make its partition much larger.
+# Are the partitions equally large? A key that is much more frequent than all others would make its partition larger: a *hot partition*.
 #
 # What is in such a directory?
 
@@ -109,130 +84,49 @@ folder = lab.cluster.segments(flights, 0)[0].parent
 for file in sorted(folder.iterdir()):
     print(f"{file.name:32}{file.stat().st_size:>12,} bytes")
 
-# %% [markdown] covers="D132 E240"
-# - `.log` holds the records. It is a **segment**: when it is full (1 GB), the log goes on in the next one. A segment is named after its first offset.
-# - `.index` says at which byte of the segment an offset is, `.timeindex` says which offset belongs to a time. They have an entry for every 4 KB or more, not one for each record. Space for 10 MB is reserved for each and hardly used.
+# %% [markdown] explains="segment, segment.bytes, segment.ms, .index, .timeindex"
+# - `.log` holds the records. It is a **segment**, named after its first offset. When it is full (1 GB, `segment.bytes`) or a week old (`segment.ms`), the log goes on in the next one.
+# - `.index` says at which byte of the segment an offset is, `.timeindex` says which offset belongs to a time. Space for 10 MB is reserved for each, and hardly used.
 # - The other files are small notes of the broker.
-#
-# The three replicas of a partition are equal, byte for byte. (Kafka's tool `kafka-replica-verification` compares them too.) What the producer sends is what lies on every disk, and what every reader gets. The cell makes a short fingerprint of the bytes of each replica.
 
-# %%
-import hashlib
-
-
-def fingerprint(parts):
-    return hashlib.sha256(b"".join(parts)).hexdigest()[:24]
-
-
-def replicas():
-    files = [lab.cluster.segments(flights, 0, broker)[0] for broker in lab.cluster.brokers]
-    return [fingerprint([file.read_bytes()]) for file in files]
-
-
-lab.wait_until(lambda: len(set(replicas())) == 1, what="the last replica to be complete", within=30)
-replicas()
-
-# %% [markdown] covers="B030 B036 B051 A022"
+# %% [markdown] covers="B030 B051 A022"
 # ## Order ends where the partition ends
 #
-# Seven records are sent one after the other, without a key. First to a topic with one partition, then to a topic with 13. Press the button of your answer before you run on.
-
-# %%
-guess = lab.predict(
-    "In which of the two topics does a reader find them in the order in which they were sent?",
-    {
-        "in both": "A topic has no order of its own: it is its partitions, and each of them has one.",
-        "with 1 partition only": "Order holds inside a partition, and nowhere else.",
-        "in neither": "The leader of a partition stores what one producer sends in the order in which it comes.",
-    },
-    id="2.a",
-)
-# TODO: choose an answer: press its button
-# BEGIN SOLUTION
-guess.choose("with 1 partition only")
-# END SOLUTION
+# Seven records without a key, sent one after the other to a topic with 13 partitions:
 
 # %%
 from threebrokers.diagrams import log_picture
 
+seven = lab.fresh_topic("seven", partitions=13)
+typist = lab.producer({"sticky.partitioning.linger.ms": 0})
+for number in range(1, 8):
+    typist.produce(seven, f"record {number}")
+    typist.flush()
+log_picture(read_log(lab.bootstrap, seven), text=lambda record: record.value.decode(), partitions=range(13))
 
-def send_seven(topic):
-    producer = lab.producer({"sticky.partitioning.linger.ms": 0})
-    for number in range(1, 8):
-        producer.produce(topic, f"record {number}")
-        producer.flush()
-    found = [record.value.decode() for record in read_log(lab.bootstrap, topic)]
-    print(found)
-    return found == sorted(found)
-
-
-one_partition = send_seven(lab.fresh_topic("seven-1"))
-seven = lab.fresh_topic("seven-13", partitions=13)
-thirteen = send_seven(seven)
-guess.compare("in both" if thirteen else "with 1 partition only" if one_partition else "in neither")
-log_picture(read_log(lab.bootstrap, seven), text=lambda record: record.value.decode())
-
-# %% [markdown]
-# Inside a partition, every reader finds the order in which the leader stored the records. Between partitions there is no order. `read_log` goes through the partitions one by one; another reader takes the records as they come, and gets another order again.
+# %% [markdown] covers="B036"
+# Without a key, this client chooses a partition at random. (Usually it stays with one for 10 ms, so that batches fill; the setting in the cell switches that off.) Inside a partition, every reader finds the order in which the leader stored the records. Between partitions there is none.
 #
-# Order for *all* records has a price: one partition, so only one consumer of a group can read. Also, the producer must not overtake itself when it sends a record again. `enable.idempotence` prevents that, with up to five requests under way (lab 10). And two producers? Their records have the order in which they reach the leader.
+# Order for *all* records has a price: one partition, so only one consumer of a group can read. And even there, a producer must not change the order when it sends a batch again: `enable.idempotence` prevents that, with up to five requests on their way. The records of two producers have the order in which they reach the leader.
 
-# %% [markdown]
-# ## A key keeps together what belongs together
+# %% [markdown] covers="C003 D011" explains="partitioner"
+# ## The same key, the same partition
 #
 # You seldom need order for all records. You need it for those of one customer, one machine, one aircraft. Give these the same key.
 #
-# Four records go to a topic with 13 partitions: two with the same key, two without a key. The cell does this 20 times.
-
-# %%
-guess = lab.predict(
-    "Which two of the four are in the same partition, all 20 times?",
-    {
-        "those with the key": "The client computes the partition from the key, so the same key gives the same one.",
-        "those without a key": "No key is not a key: nothing says that these two belong together.",
-        "both pairs": "No key is not a key: nothing says that the two without one belong together.",
-        "neither": "The partition is not chosen by turns: a key decides it, each time in the same way.",
-    },
-    id="2.b",
-)
-# TODO: choose an answer: press its button
-# BEGIN SOLUTION
-guess.choose("those with the key")
-# END SOLUTION
-
-# %%
-from collections import Counter
-
-keys = lab.fresh_topic("keys", partitions=13)
-producer = lab.producer({"sticky.partitioning.linger.ms": 0})
-for turn in range(20):
-    for key in ["N14228", "N14228", None, None]:
-        producer.produce(keys, f"turn {turn}", key=key)
-left = producer.flush()
-
-places = {}
-for record in read_log(lab.bootstrap, keys):
-    places.setdefault((record.value, record.key), set()).add(record.partition)
-together = Counter(key for (_, key), found in places.items() if len(found) == 1)
-for key in [b"N14228", None]:
-    print(f"key {key}: both in the same partition {together[key]} times of 20")
-with_key, without = together[b"N14228"] == 20, together[None] == 20
-guess.compare(
-    ("both pairs" if without else "those with the key")
-    if with_key
-    else ("those without a key" if without else "neither")
-)
-
-# %% [markdown] covers="C003 D011"
-# The two with the key are always in the same partition, because the client computes the partition from the key. For the two without a key nothing is promised: this client chooses at random. (Usually it stays with one partition for 10 ms, so that batches fill. The setting in the cell switches that off.)
+# The **client** chooses the partition, not the broker. Its **partitioner** computes a number from the bytes of the key, a *hash*, divides it by the number of partitions, and takes the remainder.
 
 # %% [markdown]
 # ### Exercise 2.1: Keep each aircraft's flights in order
 #
-# Send the 27,004 flights of January to a new topic `by-aircraft` with 6 partitions. All flights of an aircraft must be in one partition, in the order of the timetable, and no partition may have much more than the others. `timetable` is the list of flights in that order; the value of each record is `json.dumps(flight)`. The `producer` is given: `enable.idempotence` keeps the order even when a batch must be sent again.
+# Send the 27,004 flights of January to a new topic `by-aircraft` with 6 partitions. All flights of an aircraft must be in one partition, in the order of the timetable, and no partition may have much more than the others.
+#
+# `timetable` is the list of flights in that order; the value of each record is `json.dumps(flight)`. The `producer` is given.
 
 # %%
-timetable = [json.loads(value) for _, value in flight_messages(1)]
+from threebrokers.data import flight_messages
+
+timetable = [json.loads(value) for _, value in flight_messages(month=1)]
 timetable[0]
 
 # %%
@@ -248,7 +142,7 @@ producer.flush()
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# What do all flights of one aircraft have in common, and no flight of another aircraft?
+# What do all flights of one aircraft have in common, and no flight of another aircraft? And how do you learn whether the brokers have every record?
 #
 # </details>
 # <details><summary>Another hint</summary>
@@ -300,68 +194,322 @@ for flight in timetable:
     producer.produce(by_aircraft, json.dumps(flight), key=str(flight["tailnum"]))
 producer.flush()
 
-# %% tags=["nbval-check-output"]
-lab.check.aircraft_in_order(by_aircraft)
+# %% tags=["wrong"]
+# no flush | of `producer` have no delivery report
+by_aircraft = lab.fresh_topic("by-aircraft", partitions=6)
+for flight in timetable:
+    producer.produce(by_aircraft, json.dumps(flight), key=flight["tailnum"])
 
-# %% [markdown] covers="A011 A043 C001 D003 E002"
+# %% tags=["wrong"]
+# leaves out the flights without a tail number | of January's 27,004 flights
+by_aircraft = lab.fresh_topic("by-aircraft", partitions=6)
+for flight in timetable:
+    if flight["tailnum"]:
+        producer.produce(by_aircraft, json.dumps(flight), key=flight["tailnum"])
+producer.flush()
+
+# %% tags=["wrong"]
+# the topic is not made anew: January twice | records too many
+by_aircraft = lab.fresh_topic("by-aircraft", partitions=6)
+for flight in timetable * 2:
+    producer.produce(by_aircraft, json.dumps(flight), key=flight["tailnum"])
+producer.flush()
+
+# %% tags=["wrong"]
+# one partition | 'by-aircraft' has 1 partition
+by_aircraft = lab.fresh_topic("by-aircraft")
+for flight in timetable:
+    producer.produce(by_aircraft, json.dumps(flight), key=flight["tailnum"])
+producer.flush()
+
+# %% tags=["wrong"]
+# each aircraft's flights the wrong way round | leaves at
+by_aircraft = lab.fresh_topic("by-aircraft", partitions=6)
+for flight in reversed(timetable):
+    producer.produce(by_aircraft, json.dumps(flight), key=flight["tailnum"])
+producer.flush()
+
+# %% tags=["right"]
+# a producer of confluent-kafka itself, keys as bytes, three replicas
+from confluent_kafka import Producer
+
+by_aircraft = lab.fresh_topic("by-aircraft", partitions=6, replication_factor=3)
+own = Producer({"bootstrap.servers": lab.bootstrap, "enable.idempotence": True})
+for flight in timetable:
+    tail = flight["tailnum"]
+    own.produce(by_aircraft, json.dumps(flight).encode(), tail.encode() if tail else None)
+own.flush()
+
+# %% tags=["right"]
+# Java's function, and reports that are taken in the loop
+by_aircraft = lab.fresh_topic("by-aircraft", partitions=6)
+producer = lab.producer({"enable.idempotence": True, "partitioner": "murmur2_random"})
+for flight in timetable:
+    producer.produce(by_aircraft, json.dumps(flight), key=flight["tailnum"])
+    producer.poll(0)
+while len(producer):
+    producer.poll(0.1)
+
+# %% tags=["right"]
+# the partition computed by hand, from the key
+from confluent_kafka import consistent
+
+by_aircraft = lab.fresh_topic("by-aircraft", partitions=6)
+for flight in timetable:
+    tail = (flight["tailnum"] or "none").encode()
+    key = tail if flight["tailnum"] else None
+    producer.produce(by_aircraft, json.dumps(flight), key=key, partition=consistent(tail, 6))
+producer.flush()
+
+# %% tags=["nbval-check-output"]
+lab.check.aircraft_in_order(by_aircraft, producer)
+
+# %% [markdown]
+# ## Two programs, one topic
+#
+# A Java program writes the departures of ten aircraft to a topic with six partitions. A Python program writes their landings to the same topic. Both give the tail number as key. So whoever reads a partition should find an aircraft's departure and, behind it, its landing.
+
+# %%
+guess_2a = lab.predict("2.a")
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess_2a.choose("of all ten")
+# END SOLUTION
+
+# %%
+from threebrokers.data import AIRCRAFT, departures_by_java, partitions_by_aircraft
+
+mixed = departures_by_java(lab, "mixed")  # here Kafka's own console producer is the Java program
+python = lab.producer()
+for tail in AIRCRAFT:
+    python.produce(mixed, f"landed {tail}", key=tail)
+left = python.flush()
+
+places = partitions_by_aircraft(lab, mixed)
+together = (places["departed"] == places["landed"]).sum()
+guess_2a.compare({10: "of all ten", 0: "of none"}.get(together, "of a few"))
+places
+
+# %% [markdown] explains="murmur2, CRC32, consistent_random, murmur2_random, hash of the key"
+# Clients differ in their hash function, and two functions agree only by chance:
+#
+# | client | hash of the key | its setting |
+# |---|---|---|
+# | Java, and so Kafka's tools, Kafka Connect and Spark | murmur2 | (built in) |
+# | this client and others that are made of librdkafka (C, C#, Rust, …) | CRC32 | `partitioner`: `consistent_random` |
+# | the same, but choosing as Java does | murmur2 | `partitioner`: `murmur2_random` |
+#
+# (*Random* is what happens to a record without a key; to this client an empty key is none, too.) A client can never change its function: keys would go to other partitions than before. The same happens when a topic gets more partitions.
+
+# %% [markdown]
+# ### Exercise 2.2: Make two programs agree
+#
+# Somebody has repaired the Python program. It reads the departures, and for each it writes a landing with the same key, by Java's function:
+
+# %%
+repaired = departures_by_java(lab, "repaired")
+python = lab.producer({"partitioner": "murmur2_random"})
+for record in read_log(lab.bootstrap, repaired):
+    python.produce(repaired, record.value.replace(b"departed", b"landed"), key=str(record.key))
+left = python.flush()
+partitions_by_aircraft(lab, repaired)
+
+# %% [markdown]
+# It is no better. Look into the topic `repaired`: what is wrong? Then write the landings right, into the topic `movements`: the same key as the departure, behind it in the same partition. You cannot change the Java program.
+
+# %%
+movements = departures_by_java(lab, "movements")  # the departures, and nothing else
+# TODO: make the producer `lander` and write the ten landings
+# BEGIN SOLUTION
+lander = lab.producer({"partitioner": "murmur2_random"})
+for record in read_log(lab.bootstrap, movements):
+    lander.produce(movements, record.value.replace(b"departed", b"landed"), key=record.key)
+lander.flush()
+# END SOLUTION
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# `read_log` shows each record with its key. Compare the key of a departure with the key of its landing, letter by letter. Are they the same bytes?
+#
+# </details>
+# <details><summary>Another hint</summary>
+#
+# A key that you read is `bytes`, and `str()` of bytes is a text that begins with `b'`. `produce()` takes bytes as they are, and text too, which it turns into bytes.
+#
+# </details>
+
+# %% tags=["wrong"]
+# as it was given | is no key of a departure
+lander = lab.producer({"partitioner": "murmur2_random"})
+for record in read_log(lab.bootstrap, movements):
+    lander.produce(movements, record.value.replace(b"departed", b"landed"), key=str(record.key))
+lander.flush()
+
+# %% tags=["wrong"]
+# the key is right, the function is this client's own | as CRC32 has it
+lander = lab.producer()
+for tail in AIRCRAFT:
+    lander.produce(movements, f"landed {tail}", key=tail)
+lander.flush()
+
+# %% tags=["wrong"]
+# Python's hash() | as Python's hash() has it
+lander = lab.producer()
+for tail in AIRCRAFT:
+    lander.produce(movements, f"landed {tail}", key=tail, partition=hash(tail) % 6)
+lander.flush()
+
+# %% tags=["wrong"]
+# FNV-1a, another program's function | as FNV-1a has it
+lander = lab.producer({"partitioner": "fnv1a_random"})
+for tail in AIRCRAFT:
+    lander.produce(movements, f"landed {tail}", key=tail)
+lander.flush()
+
+# %% tags=["wrong"]
+# all into one partition | all ten landings are in partition 0
+lander = lab.producer()
+for tail in AIRCRAFT:
+    lander.produce(movements, f"landed {tail}", key=tail, partition=0)
+lander.flush()
+
+# %% tags=["wrong"]
+# the right partition, no key | has no key
+lander = lab.producer()
+for record in read_log(lab.bootstrap, movements):
+    lander.produce(movements, record.value.replace(b"departed", b"landed"), partition=record.partition)
+lander.flush()
+
+# %% tags=["wrong"]
+# writes the departures anew, with Python | the departures are not where Java
+movements = lab.fresh_topic("movements", partitions=6)
+lander = lab.producer()
+for what in ["departed", "landed"]:
+    for tail in AIRCRAFT:
+        lander.produce(movements, f"{what} {tail}", key=tail)
+lander.flush()
+
+# %% tags=["wrong"]
+# one landing twice | 11 landings
+lander = lab.producer({"partitioner": "murmur2_random"})
+for tail in [*AIRCRAFT, AIRCRAFT[0]]:
+    lander.produce(movements, f"landed {tail}", key=tail)
+lander.flush()
+
+# %% tags=["wrong"]
+# no flush | of `lander` have no delivery report
+lander = lab.producer({"partitioner": "murmur2_random"})
+for tail in AIRCRAFT:
+    lander.produce(movements, f"landed {tail}", key=tail)
+
+# %% tags=["wrong"]
+# departures once more, in place of landings | 20 departures
+lander = lab.producer({"partitioner": "murmur2_random"})
+for record in read_log(lab.bootstrap, movements):
+    lander.produce(movements, record.value, key=record.key)
+lander.flush()
+
+# %% tags=["wrong"]
+# into the topic of the colleague | there are no landings
+lander = lab.producer({"partitioner": "murmur2_random"})
+for tail in AIRCRAFT:
+    lander.produce(repaired, f"landed {tail}", key=tail)
+lander.flush()
+
+# %% tags=["right"]
+# the tail number from the value, as text
+lander = lab.producer({"partitioner": "murmur2"})
+for record in read_log(lab.bootstrap, movements):
+    tail = record.value.decode().split()[1]
+    lander.produce(movements, f"landed {tail}", key=tail)
+lander.flush()
+
+# %% tags=["right"]
+# computes Java's partition, with a producer of confluent-kafka itself
+from confluent_kafka import Producer, murmur2
+
+lander = Producer({"bootstrap.servers": lab.bootstrap})
+for tail in AIRCRAFT:
+    lander.produce(movements, f"landed {tail}", key=tail, partition=murmur2(tail.encode(), 6))
+lander.flush()
+
+# %% tags=["right"]
+# puts each landing where its departure is
+lander = lab.producer()
+for record in read_log(lab.bootstrap, movements):
+    tail = record.key.decode()
+    lander.produce(movements, f"landed {tail}", key=tail, partition=record.partition)
+lander.flush()
+
+# %% tags=["nbval-check-output"]
+lab.check.two_programs_agree(movements, lander)
+
+# %% [markdown] covers="A043 E002" explains="commit log"
 # ## Reading removes nothing
 #
-# Kafka is often called a *distributed commit log*. A database keeps such a log too, and hides it. Kafka shows it: readers name an offset and read from there. (A file in which a program notes its errors is called a log too. That is not meant here.)
+# Kafka is often called a *distributed commit log*. A database has such a log too, and hides it. Kafka shows it: readers name an offset and read from there. (A file in which a program notes its errors is another kind of log.)
 #
-# A reader takes nothing away. Two groups, `audit` and `board`, read January one after the other. The cell compares what they got, and the files before and after.
+# Two consumers, each with a group of its own, read January one after the other. Is it the same for both? And what is left in the files?
 
 # %%
 from threebrokers.data import send
 
 
-def read_as(group):
-    start = {"auto.offset.reset": "earliest", "enable.auto.commit": False}
-    reader = lab.consumer({"group.id": lab.group(group), **start})
-    reader.subscribe([january])
-    messages = []
-    while len(messages) < 27_004:
-        messages += reader.consume(5_000, timeout=0.2)
-    reader.close()
-    messages.sort(key=lambda message: (message.partition(), message.offset()))
-    return fingerprint(message.value() for message in messages)
+def files_now():
+    return [lab.cluster.segments(january, p)[0].read_bytes() for p in range(6)]
 
 
 january = lab.fresh_topic("january", partitions=6)
-send(lab, january, flight_messages(1))
+send(lab, january, flight_messages(month=1))
+before = files_now()
+one, other = read_log(lab.bootstrap, january), read_log(lab.bootstrap, january)
+lab.observed("Both consumers have got the same records", one == other)
+lab.observed("The files are what they were before", files_now() == before)
 
-
-def files_now():
-    return fingerprint(lab.cluster.segments(january, p)[0].read_bytes() for p in range(6))
-
-
-print("the files before:", files_now())
-print("read by audit:   ", read_as("audit"))
-print("read by board:   ", read_as("board"))
-print("the files after: ", files_now())
-
-# %% [markdown] covers="C006 E003"
+# %% [markdown] covers="A011 C001 D003"
 # The same partition gives the same records in the same order, to everybody, as often as you like. In many other message systems a message is gone once it has been read.
 #
-# Offsets in a partition only grow, and none is used twice. But some may be missing. Here two transactions write three records each.
+# ## Does the log count?
+#
+# Two **transactions** write three records each into an empty topic with one partition. (A transaction is a group of records of which readers see all or none; a later lab is about them.)
+
+# %%
+guess_2b = lab.predict("2.b")
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess_2b.choose(5)
+# END SOLUTION
 
 # %%
 gaps = lab.fresh_topic("gaps", replication_factor=3)
-producer = lab.producer({"transactional.id": lab.topic("gaps")})
-producer.init_transactions()
+teller = lab.producer({"transactional.id": lab.topic("gaps")})
+teller.init_transactions()
 for letters in ["abc", "def"]:
-    producer.begin_transaction()
+    teller.begin_transaction()
     for letter in letters:
-        producer.produce(gaps, letter)
-    producer.commit_transaction()
-log_picture(read_log(lab.bootstrap, gaps), text=lambda record: record.value.decode())
+        teller.produce(gaps, letter)
+    teller.commit_transaction()
 
-# %% [markdown]
-# Offset 3 is a mark that ends the first transaction. Readers never see it (lab 11). Compaction, which removes old values of a key, makes gaps too (lab 09). So never compute a number of records from two offsets.
 
-# %% [markdown]
-# ### Exercise 2.2: Read one page and leave no trace
+def all_six():
+    found = read_log(lab.bootstrap, gaps)
+    return found if len(found) == 6 else None
+
+
+six = lab.wait_until(all_six, what="both transactions to be readable")
+guess_2b.compare(six[-1].offset)
+log_picture(six, text=lambda record: record.value.decode())
+
+# %% [markdown] covers="C006 E003" explains="control record"
+# Offset 3 is a mark that ends the first transaction, a *control record*. It stands in the log, and readers never see it. Compaction, which removes old values of a key, leaves gaps too. So never compute a number of records from two offsets.
 #
-# Read offsets 100 to 119 of partition 1 of the topic `january`, and nothing else. Keep the consumer as `reader` and the 20 records as the list `page`. Leave no trace: the group must never have a member, and must have no committed offset.
+# In a partition, offsets only grow, and none is used twice, with one exception: if a log is cut back after a failure, later records get the offsets of the lost ones. Lab 04 shows it.
+
+# %% [markdown]
+# ### Exercise 2.3: Read one page and leave no trace
+#
+# Read offsets 100 to 119 of partition 1 of the topic `january`, and nothing else. Keep the consumer as `reader` and the 20 records as the list `page`. Leave no trace: nobody may join the group `group`, and it must have no committed offset.
 
 # %%
 from confluent_kafka import TopicPartition
@@ -419,11 +567,10 @@ reader.assign([TopicPartition(january, 1, 101)])
 page = [reader.poll(5) for _ in range(20)]
 
 # %% tags=["wrong"]
-# commits by itself | commits by itself every five seconds
+# commits by itself | commits by itself
 reader = lab.consumer({"group.id": group})
 reader.assign([TopicPartition(january, 1, 100)])
 page = [reader.poll(5) for _ in range(20)]
-reader.close()
 
 # %% tags=["wrong"]
 # commits by hand | the group has committed offset 120
@@ -432,245 +579,320 @@ reader.assign([TopicPartition(january, 1, 100)])
 page = [reader.poll(5) for _ in range(20)]
 reader.commit(asynchronous=False)
 
-# %% tags=["nbval-check-output"]
-lab.check.one_page(reader, page)
+# %% tags=["wrong"]
+# reads from the beginning and keeps the end | has read 120 records
+reader = lab.consumer({"group.id": group, "enable.auto.commit": False})
+reader.assign([TopicPartition(january, 1, 0)])
+page = reader.consume(120, timeout=10)[100:]
 
-# %% [markdown] covers="A111 A112 D134"
-# ## Two clocks, and a third one
+# %% tags=["wrong"]
+# another group | belongs to the group
+reader = lab.consumer({"group.id": lab.group("board"), "enable.auto.commit": False})
+reader.assign([TopicPartition(january, 1, 100)])
+page = reader.consume(20, timeout=10)
+
+# %% tags=["wrong"]
+# the values, not the records | `page[0]` is
+reader = lab.consumer({"group.id": group, "enable.auto.commit": False})
+reader.assign([TopicPartition(january, 1, 100)])
+page = [message.value() for message in reader.consume(20, timeout=10)]
+
+# %% tags=["wrong"]
+# partition 0 | says: partition 0 of 'january'
+reader = lab.consumer({"group.id": group, "enable.auto.commit": False})
+reader.assign([TopicPartition(january, 0, 100)])
+page = reader.consume(20, timeout=10)
+
+# %% tags=["wrong"]
+# a topic that does not exist | was assigned partition 1 of 'January'
+reader = lab.consumer({"group.id": group, "enable.auto.commit": False})
+reader.assign([TopicPartition("January", 1, 100)])
+page = [message for message in reader.consume(20, timeout=2) if message.error() is None]
+
+# %% tags=["wrong"]
+# no offset | partition 1 without an offset
+reader = lab.consumer({"group.id": group, "enable.auto.commit": False})
+reader.assign([TopicPartition(january, 1)])
+page = reader.consume(20, timeout=2)
+
+# %% tags=["wrong"]
+# does not wait | no record came from offset 100 on
+reader = lab.consumer({"group.id": group, "enable.auto.commit": False})
+reader.assign([TopicPartition(january, 1, 100)])
+page = reader.consume(20, timeout=0)
+
+# %% tags=["wrong", "raises-exception"]
+# no list | ended in an error
+reader = lab.consumer({"group.id": group, "enable.auto.commit": False})
+page = []
+reader.assign(TopicPartition(january, 1, 100))
+
+# %% tags=["wrong"]
+# assigns nothing | has neither subscribed nor been assigned
+reader = lab.consumer({"group.id": group, "enable.auto.commit": False})
+page = reader.consume(20, timeout=1)
+
+# %% tags=["right"]
+# commits nothing because it stores no offset
+reader = lab.consumer({"group.id": group, "enable.auto.offset.store": False})
+reader.assign([TopicPartition(january, 1, 100)])
+page = []
+while len(page) < 20:
+    message = reader.poll(1)
+    if message is not None:
+        page.append(message)
+reader.close()
+
+# %% tags=["right"]
+# a consumer of confluent-kafka itself, not closed
+from confluent_kafka import Consumer
+
+reader = Consumer({"bootstrap.servers": lab.bootstrap, "group.id": group, "enable.auto.commit": "false"})
+reader.assign([TopicPartition(january, 1, 100)])
+page = reader.consume(20, timeout=10)
+
+# %% tags=["right"]
+# goes there by seek, and gives a tuple
+reader = lab.consumer({"group.id": group, "enable.auto.commit": False})
+reader.assign([TopicPartition(january, 1, 119)])
+reader.seek(TopicPartition(january, 1, 100))
+page = tuple(reader.poll(10) for _ in range(100, 120))
+
+# %% tags=["nbval-check-output"]
+lab.check.one_page(group, reader, page)
+
+# %% [markdown] covers="A111 D134" explains="create time, append time, message.timestamp.type"
+# ## Three clocks
 #
-# By default, a record's timestamp is the one that the producer gave it: the *create time*. A topic can ask the leader to write its own time instead: the *append time*. Here a producer sends three records to each kind of topic, and says: now, an hour ago, in two hours.
+# By default, a record's timestamp is the one that the producer gave it: the **create time**. With `message.timestamp.type=LogAppendTime` the leader writes its own time instead: the **append time**.
+#
+# A program sends three records to a topic of each kind. It says that they were made now, an hour ago, and in two hours.
+
+# %%
+guess_2c = lab.predict("2.c")
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess_2c.choose("both topics store it")
+# END SOLUTION
 
 # %%
 HOUR = 3_600_000  # in milliseconds: Kafka counts them from the start of 1970
-now = int(time.time() * 1000)
+now, refused = int(time.time() * 1000), []
 
 
-def report(error, message):
-    said = f"  said {message.value().decode()}:"
-    if error is None:
-        stored = (message.timestamp()[1] - now) / HOUR
-        print(said, f"offset {message.offset()}, timestamp {stored:+.0f} hours")
-    else:
-        print(said, "refused,", error.str())
+def tell(error, message):
+    stored = f"stored as {(message.timestamp()[1] - now) / HOUR:+.0f} hours"
+    print(f"{message.topic()}, {message.value().decode()}:", error.str() if error else stored)
+    refused.extend([error] if error else [])
 
 
-for name, kind in [("clock-create", "CreateTime"), ("clock-append", "LogAppendTime")]:
-    topic = lab.fresh_topic(name, config={"message.timestamp.type": kind})
-    producer = lab.producer({"on_delivery": report})
-    print(kind)
+clock = lab.producer({"on_delivery": tell})
+for kind in ["CreateTime", "LogAppendTime"]:
+    topic = lab.fresh_topic(f"clock-{kind}".lower(), config={"message.timestamp.type": kind})
     for hours in [0, -1, 2]:
-        producer.produce(topic, f"{hours:+} hours", timestamp=now + hours * HOUR)
-        producer.flush()
+        clock.produce(topic, f"said {hours:+} hours", timestamp=now + hours * HOUR)
+        clock.flush()
+outcomes = ["both topics store it", "only the topic with create time refuses it", "both topics refuse it"]
+guess_2c.compare(outcomes[len(refused)])
+
+# %% [markdown] covers="A112" explains="event time, message.timestamp.after.max.ms"
+# In the first topic the later offset has the earlier time: offsets put a log in order, times do not. This also happens without any trick, when a record must be sent again and arrives after younger ones. A time more than one hour ahead is refused (`message.timestamp.after.max.ms`). In the second topic it does not matter what the program says.
+#
+# The third clock is the **event time**: when the thing itself happened. Here it is in the value, as `scheduled`. Why not in the timestamp? By default, Kafka deletes records that are older than seven days by their timestamps. Flights of 2013 would not stay.
 
 # %% [markdown]
-# In the first topic the later offset has the earlier time: offsets put a log in order, times do not. This also happens without any trick, when a record must be sent again and arrives after younger ones. A time more than one hour ahead is refused (`message.timestamp.after.max.ms`). In the second topic it does not matter what the producer says.
+# ### Exercise 2.4: Read on from a given time
 #
-# The third clock is the *event time*: when the thing itself happened. Here it is in the value, as `scheduled`. Why not in the timestamp? Kafka deletes records with old timestamps, and would delete all flights of 2013 within seconds (lab 08).
-#
-# Now ten days of January come in, but not in the order of the calendar. After four of them somebody looks at the clock; that is `moment`. Then the other six come in.
+# Two programs send ten days of January to one topic, a day at a time: 3, 1, 2, 5, 4, 7, 6, 9, 8, 10. After the first three of them, the program that reads was switched off; the time of that is in `noted`. Now it has to read all that was stored since, first the 5th. So it asks the leader for the first record of that time or later.
 
 # %%
-days = lab.fresh_topic("days", replication_factor=3, config={"message.timestamp.type": "LogAppendTime"})
-producer = lab.producer({"enable.idempotence": True, "linger.ms": 60_000})
+from threebrokers.data import send_ten_days
 
 
-def send_days(*numbers):
-    for number in numbers:
-        for flight in timetable:
-            if flight["scheduled"].startswith(f"2013-01-{number:02}"):
-                producer.produce(days, json.dumps(flight), key=flight["tailnum"])
-        producer.flush()
+def first_since(topic, moment):
+    with lab.consumer({"group.id": lab.group("asker"), "enable.auto.commit": False}) as asker:
+        return asker.offsets_for_times([TopicPartition(topic, 0, moment)], timeout=10)[0].offset
 
 
-send_days(3, 1, 2, 5)
-print(f"{lab.cluster.segments(days, 0)[0].stat().st_size:,} bytes are stored.")
-moment = int(time.time() * 1000)
-send_days(4, 7, 6, 9, 8, 10)
-print(f"{lab.cluster.segments(days, 0)[0].stat().st_size:,} bytes are stored.")
+ten_days = lab.fresh_topic("ten-days")
+noted = send_ten_days(lab, ten_days)
+asked = first_since(ten_days, noted)
+first_record = next(record for record in read_log(lab.bootstrap, ten_days) if record.offset == asked)
+print("from offset", asked, "on; the first flight there:", json.loads(first_record.value)["scheduled"])
 
 # %% [markdown]
-# ### Exercise 2.3: Find the first flight stored after a given time
-#
-# Find the `offset` of the first flight that was stored at `moment` or later. The topic `days` has one partition, number 0. Use the consumer `reader` to ask the brokers, and do not read the records that came before.
+# That is the 4th. The 5th is missed! Find out why: look at the records' timestamps (`record.timestamp`). Then do it right, with a topic `days`. You cannot change the two programs; `send_ten_days` runs them, and returns the time after the third day.
 
 # %%
-reader = lab.consumer({"group.id": lab.group("first"), "enable.auto.commit": False})
-# TODO: find `offset`
+# TODO: make the topic `days`, fill it (that returns the time, `moment`), and ask for the `offset`
 # BEGIN SOLUTION
-offset = reader.offsets_for_times([TopicPartition(days, 0, moment)], timeout=10)[0].offset
+days = lab.fresh_topic("days", config={"message.timestamp.type": "LogAppendTime"})
+moment = send_ten_days(lab, days)
+offset = first_since(days, moment)
 # END SOLUTION
 
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# Remember the files in the directory of a partition: which one knows about times? Who can look into it for you?
+# For one record of each day, print `(record.timestamp - noted) / 60_000`: minutes before or after the time that was noted. Whose clock wrote these times?
 #
 # </details>
 # <details><summary>Another hint</summary>
 #
-# `Consumer.offsets_for_times(…, timeout=10)` takes and returns a list of `TopicPartition`. In the question, the time in milliseconds stands where the offset would be.
+# All records of a topic can get their time from one clock. Which setting of the topic was that? `lab.fresh_topic(…, config={…})` takes settings.
 #
 # </details>
 
 # %% tags=["wrong"]
-# scans from 0 | went through all records before it
-reader.assign([TopicPartition(days, 0, 0)])
-message = reader.poll(10)
-while message.timestamp()[1] < moment:
-    message = reader.poll(10)
-offset = message.offset()
+# the same again | is not read again
+days = lab.fresh_topic("days")
+moment = send_ten_days(lab, days)
+offset = first_since(days, moment)
 
 # %% tags=["wrong"]
-# takes event time for the timestamp | no record is late enough
-from datetime import datetime
-
-clock = datetime.fromtimestamp(moment / 1000).astimezone()
-stored = [(record.offset, json.loads(record.value)) for record in read_log(lab.bootstrap, days)]
-later = [place for place, flight in stored if datetime.fromisoformat(flight["scheduled"]) >= clock]
-offset = later[0] if later else len(stored)
+# asks for half an hour earlier | would be read twice
+days = lab.fresh_topic("days")
+moment = send_ten_days(lab, days)
+offset = first_since(days, moment - 30 * 60_000)
 
 # %% tags=["wrong"]
-# asks for a time of 2013 | a time before anything was stored
-from datetime import datetime
+# counts the flights of the timetable | still has the times of the programs
+days = lab.fresh_topic("days")
+moment = send_ten_days(lab, days)
+offset = sum(flight["scheduled"][8:10] in ("03", "01", "02") for flight in timetable)
 
-scheduled = datetime(2013, 1, 6).timestamp() * 1000
-offset = reader.offsets_for_times([TopicPartition(days, 0, int(scheduled))], timeout=10)[0].offset
+# %% tags=["wrong"]
+# the time of the first try | `moment` is a time before
+days = lab.fresh_topic("days", config={"message.timestamp.type": "LogAppendTime"})
+later = send_ten_days(lab, days)
+moment = noted
+offset = first_since(days, moment)
+
+# %% tags=["wrong"]
+# in seconds, not in milliseconds | offset 0 is the answer
+days = lab.fresh_topic("days", config={"message.timestamp.type": "LogAppendTime"})
+moment = send_ten_days(lab, days)
+offset = first_since(days, moment // 1000)
 
 # %% tags=["wrong"]
 # the last one before | is the last record stored before
-offset = reader.offsets_for_times([TopicPartition(days, 0, moment)], timeout=10)[0].offset - 1
+days = lab.fresh_topic("days", config={"message.timestamp.type": "LogAppendTime"})
+moment = send_ten_days(lab, days)
+offset = first_since(days, moment) - 1
+
+# %% tags=["wrong"]
+# the end of the log | is where the log ends
+days = lab.fresh_topic("days", config={"message.timestamp.type": "LogAppendTime"})
+moment = send_ten_days(lab, days)
+offset = first_since(days, moment + 3_600_000)
+
+# %% tags=["wrong"]
+# changes the setting when the records are stored | was changed after
+days = lab.fresh_topic("days")
+moment = send_ten_days(lab, days)
+change = ["--alter", "--entity-type", "topics", "--entity-name", days]
+told = lab.cluster.tool("kafka-configs", *change, "--add-config", "message.timestamp.type=LogAppendTime")
+offset = first_since(days, moment)
+
+# %% tags=["wrong", "raises-exception"]
+# has the wrong times refused | 'days' could not be filled
+days = lab.fresh_topic("days", config={"message.timestamp.before.max.ms": "60000"})
+moment = offset = 0
+moment = send_ten_days(lab, days)
+
+# %% tags=["wrong"]
+# fills it twice | has some days twice
+days = lab.fresh_topic("days", config={"message.timestamp.type": "LogAppendTime"})
+moment = send_ten_days(lab, days)
+moment = send_ten_days(lab, days)
+offset = first_since(days, moment)
+
+# %% tags=["wrong"]
+# the topic of the first try | the topic is named 'ten-days'
+days, moment = ten_days, noted
+offset = first_since(days, moment)
+
+# %% tags=["wrong"]
+# what the consumer returns, not the offset in it | it should be a whole number
+days = lab.fresh_topic("days", config={"message.timestamp.type": "LogAppendTime"})
+moment = send_ten_days(lab, days)
+asker = lab.consumer({"group.id": lab.group("asker")})
+offset = asker.offsets_for_times([TopicPartition(days, 0, moment)], timeout=10)
+
+# %% tags=["right"]
+# the admin client makes the topic and asks; the number is numpy's
+import numpy as np
+from confluent_kafka.admin import NewTopic, OffsetSpec
+
+days = lab.topic("days")
+lab.delete_topic("days")
+kind = {"message.timestamp.type": "LogAppendTime"}
+lab.admin().create_topics([NewTopic(days, 1, 3, config=kind)])[days].result()
+moment = send_ten_days(lab, days)
+asked_for = {TopicPartition(days, 0): OffsetSpec.for_timestamp(moment)}
+offset = np.int64(next(answer.result().offset for answer in lab.admin().list_offsets(asked_for).values()))
+
+# %% tags=["right"]
+# reads the log, and takes the first that is late enough
+days = lab.fresh_topic("days", config={"message.timestamp.type": "LogAppendTime"})
+moment = send_ten_days(lab, days)
+offset = next(record.offset for record in read_log(lab.bootstrap, days) if record.timestamp >= moment)
 
 # %% tags=["nbval-check-output"]
-lab.check.first_stored_after(moment, reader, offset)
+lab.check.first_stored_after(days, moment, offset)
 
 # %% [markdown]
-# ## Which partition, exactly?
+# With append time, times grow with the offsets, as far as the leaders' clocks agree. With create time, one wrong clock is enough, and nobody notices. A program whose own time matters puts it into the value.
 #
-# The **client** chooses the partition, not the broker. It computes a number from the bytes of the key, a *hash*. It divides that by the number of partitions, and the remainder is the partition. But clients differ in their hash function: this Python client uses CRC32, the Java client uses one called murmur2.
+# ## Here and in production
 #
-# Below, both send the same ten keys to a topic of six partitions. For Java it is Kafka's own console producer that sends. Do not look where the records went. You are going to say it.
-
-# %%
-tails = ["N14228", "N24211", "N619AA", "N804JB", "N668DN", "N39463", "N516JB", "N829AS", "N593JB", "N10156"]
-
-by_python = lab.fresh_topic("tails-python", partitions=6)
-producer = lab.producer()
-for tail in tails:
-    producer.produce(by_python, "departed", key=tail)
-left = producer.flush()
-
-by_java = lab.fresh_topic("tails-java", partitions=6)
-typed = "".join(f"{tail}\tdeparted\n" for tail in tails)  # key, tabulator, value
-options = ["--topic", by_java, "--reader-property", "parse.key=true"]
-printed = lab.cluster.tool("kafka-console-producer", *options, typed=typed)
+# | | here | Kafka's default |
+# |---|---|---|
+# | how often a broker looks for old segments, `log.retention.check.interval.ms` | 2 s | 5 minutes |
+# | when the files of a deleted topic go, `log.segment.delete.delay.ms` | 1 s | 1 minute |
+# | partitions that remember transactions, `transaction.state.log.num.partitions` | 3 | 50 |
+# | all else in this lab: segments of 1 GB and of a week, create time, seven days | the same | |
 
 # %% [markdown]
-# ### Exercise 2.4: Say which partition a key goes to
+# ## What to remember
 #
-# Make two dictionaries that give for each tail number in `tails` its partition (0 to 5): `here` for this Python client, `java` for the Java client. Do not read the topics. Compute it.
+# - A topic is a number of partitions, and a partition is a log in a directory: records are added at the end, and reading changes nothing.
+# - Order holds inside a partition. The client computes the partition from the key's bytes, and clients may compute different ones.
+# - An offset is an address, not a count. A timestamp is what somebody's clock said, and does not put the log in order.
 
-# %%
-# TODO: compute `here` and `java`
-# BEGIN SOLUTION
-from confluent_kafka import consistent, murmur2
-
-here = {tail: consistent(tail.encode(), 6) for tail in tails}
-java = {tail: murmur2(tail.encode(), 6) for tail in tails}
-# END SOLUTION
-
-# %% [markdown]
-# <details><summary>Hint</summary>
+# %% [markdown] covers="B052"
+# ## Quiz
 #
-# A client must find the same partition in every program and on every day. Does Python's `hash()` give the same number after a restart? And what is hashed: the text or its bytes?
+# 1. Why did the seven records come out of order, and how do you get them in order?
+#
+# <details><summary>Answer</summary>
+#
+# They were in several partitions, and between partitions there is no order. With one partition, or with one key for all seven, they stay in order. (It does not matter which broker or tool is started first. Old courses start a server called ZooKeeper first; since Kafka 4 there is none.)
 #
 # </details>
-# <details><summary>Another hint</summary>
 #
-# The package `confluent_kafka` has both: `consistent` is CRC32 as this client uses it, `murmur2` is Java's. Each takes the key as bytes and the number of partitions.
+# 2. A colleague says: "We have read all records, so the topic is empty now." What do you answer?
+#
+# <details><summary>Answer</summary>
+#
+# Reading takes nothing away. Records go, read or not, when they are too old, when a partition is too large, or when a newer record with the same key replaces them (later labs).
+#
+# </details>
+#
+# 3. Orders and their corrections have the same customer as key. A reader sees a correction before its order. Name two reasons.
+#
+# <details><summary>Answer</summary>
+#
+# The two programs use clients with different hash functions; or the keys are different bytes, such as `17` and `"17"`. Also: the topic got more partitions in between, or one of the two chose the partition itself.
 #
 # </details>
 
-# %% tags=["wrong"]
-# Python's hash() | numbers of Python's hash()
-from confluent_kafka import murmur2
-
-here = {tail: hash(tail) % 6 for tail in tails}
-java = {tail: murmur2(tail.encode(), 6) for tail in tails}
-
-# %% tags=["wrong"]
-# the two functions exchanged | the places of the Java client's records
-from confluent_kafka import consistent, murmur2
-
-here = {tail: murmur2(tail.encode(), 6) for tail in tails}
-java = {tail: consistent(tail.encode(), 6) for tail in tails}
-
-# %% tags=["wrong"]
-# one function for both clients | the places of the Python client's records
-from confluent_kafka import consistent
-
-here = {tail: consistent(tail.encode(), 6) for tail in tails}
-java = here
-
-# %% tags=["wrong"]
-# forgets the remainder | there is no such partition
-import zlib
-
-from confluent_kafka import murmur2
-
-here = {tail: zlib.crc32(tail.encode()) for tail in tails}
-java = {tail: murmur2(tail.encode(), 6) for tail in tails}
-
-# %% tags=["wrong"]
-# the remainder by 5 | they do not follow from this client's function
-from confluent_kafka import consistent, murmur2
-
-here = {tail: consistent(tail.encode(), 5) for tail in tails}
-java = {tail: murmur2(tail.encode(), 5) for tail in tails}
-
-# %% tags=["nbval-check-output"]
-lab.check.partitions_foretold(here, java)
-
-# %% [markdown] covers="B081 B093"
-# If programs in two languages write to one topic, a key can end in two partitions, and its order is lost. With the setting `"partitioner": "murmur2_random"` this client chooses as Java does.
-
 # %% [markdown]
-# ### An old transcript, checked
+# Compare with the [solution](../solutions/02_the_log.ipynb). Next lab: [What does a replica protect you from?](03_replication.ipynb) Or stay here, and look at the bytes.
 #
-# A Kafka course of 2017 printed what its Java programs did: 123 lines, each with a key, a partition and an offset. The topic is said to have 13 partitions. The keys are whole numbers, which Java sends as eight bytes. Now compute the partitions with the formula of exercise 2.4.
-
-# %%
-guess = lab.predict(
-    "For how many of the 123 lines does today's formula give the partition that was printed in 2017?",
-    {
-        "all": "The formula is the same; but look whether every line can come from a topic with 13 partitions.",
-        "most, not all": "The formula never changed, and a few lines come from a topic with another number of partitions.",
-        "about one in 13": "That would be chance: but a client cannot change its formula, or keys would change places.",
-    },
-    id="2.c",
-)
-# TODO: choose an answer: press its button
-# BEGIN SOLUTION
-guess.choose("all")
-# END SOLUTION
-
-# %%
-import struct
-from importlib.resources import files as files_of
-
-from confluent_kafka import murmur2
-
-transcript = pd.read_csv(files_of("threebrokers.data") / "transcript_2017.csv")
-transcript["computed"] = [murmur2(struct.pack(">q", key), 13) for key in transcript["key"]]
-right = transcript["partition"] == transcript["computed"]
-guess.compare("all" if right.all() else "most, not all" if right.mean() > 0.5 else "about one in 13")
-print(f"{right.sum()} of {len(transcript)} lines agree. The others:")
-transcript[~right]
-
-# %% [markdown] covers="A043 D133 E098 E099 E100"
-# The five are one run of a program: five keys, all in partition 0, at five offsets in a row. With 13 partitions that cannot be: the topic of that run must have had one. The other 118 are right to this day. A client can never change its hash function, or its keys would move to other partitions.
-
-# %% [markdown]
-# ## Inside the file
+# ## Going further
+#
+# ### Inside the file
 #
 # Kafka has a tool that shows what is in a segment. Here is the log of `alerts`, your first three records.
 
@@ -678,12 +900,14 @@ transcript[~right]
 segment = lab.cluster.segments(alerts, 0)[0]
 print(lab.cluster.tool("kafka-dump-log", "--files", str(segment), "--print-data-log"))
 
-# %% [markdown]
-# A line that begins with `baseOffset` is a batch, and a line that begins with `|` is a record. A batch is what one producer sent to one partition at one time, and it is stored as it came. `crc` is a checksum of the batch, and `compresscodec` is the compression, which the producer chose.
+# %% [markdown] covers="D133"
+# A line that begins with `baseOffset` is a batch, and a line that begins with `|` is a record. A batch is what one producer sent to one partition at one time. `crc` is a checksum of the batch, and `compresscodec` is the compression, which the producer chose.
 #
 # The file is easy to read. A batch begins with 61 bytes in fixed places, and Python can read them.
 
 # %%
+import struct
+
 raw = segment.read_bytes()
 header = {
     "base offset": "q",  # 8 bytes
@@ -693,8 +917,8 @@ header = {
     "crc": "I",
     "attributes": "h",  # 2 bytes
     "last offset delta": "i",
-    "first timestamp": "q",
-    "last timestamp": "q",
+    "base timestamp": "q",
+    "max timestamp": "q",
     "producer id": "q",
     "producer epoch": "h",
     "base sequence": "i",
@@ -702,8 +926,10 @@ header = {
 }
 pd.Series(dict(zip(header, struct.unpack(">" + "".join(header.values()), raw[:61]), strict=True)))
 
-# %% [markdown]
-# `magic` is the version of the format: 2 is the only one that Kafka 4 stores. `base offset` is the number that the leader wrote into the batch (0, as this batch is the first of its log). A record says only how far it is from that offset and from the first timestamp. These are small numbers, and small numbers take few bytes: each byte holds seven bits, and its eighth bit says whether one more byte follows.
+# %% [markdown] covers="E098" explains="magic, max timestamp"
+# `magic` is the version of the format: 2 is the only one that Kafka 4 stores. `base offset` is the number that the leader wrote into the batch (0, as this batch is the first of its log), and `leader epoch` counts the leaders of the partition. `max timestamp` is the largest time in the batch, which need not be the last one. The last four numbers belong to idempotence and transactions (-1: none), and the number of records.
+#
+# A record says only how far it is from the base offset and the base timestamp. These are small numbers, and small numbers take few bytes: each byte holds seven bits, and its eighth bit says whether one more byte follows.
 
 # %%
 import io
@@ -725,44 +951,52 @@ def text():
     return rest.read(number())
 
 
-print("bytes in this record:", number())
-print("attributes (unused):", rest.read(1)[0])
-print("milliseconds after the first:", number())
-print("offset after the base:", number())
-print("key:", text())
-print("value:", text())
+print("bytes in this record:", number(), "and attributes, unused:", rest.read(1)[0])
+print("milliseconds after the first:", number(), "and offset after the base:", number())
+print("key:", text(), "and value:", text())
 print("headers:", {text().decode(): text() for _ in range(number())})
 
-# %% [markdown]
+# %% [markdown] covers="E100"
 # The tool reads an index too, here of `flights`. To find an offset, a broker takes the last entry before it, goes to that position in the segment, and looks from there.
 
 # %%
 index = lab.cluster.tool("kafka-dump-log", "--files", str(folder / "00000000000000000000.index"))
 print(*index.splitlines()[:6], sep="\n")
 
+# %% [markdown] explains="index.interval.bytes"
+# The entries are about 1,000,000 bytes apart. An index has at most one entry for a batch, and the batches of `flights` are full: `batch.size` is 1,000,000 bytes in this client. With small batches, an entry follows after 4,096 bytes or more (`index.interval.bytes`).
+
 # %% [markdown]
 # ### Exercise 2.5: Count the batches
 #
-# In how many `batches` are the records of `days` stored? Take the number from the dump of partition 0. And `why` are there so many: who ended each batch? Answer with one of these words.
+# Here is January once more, but only its first ten days, in a topic with one partition. In how many `batches` are its records stored? Take the number from the dump of partition 0. And `why` are there so many: what ended each batch? Answer with one of these words.
 #
 # - `"linger"`: the time of `linger.ms` was over.
-# - `"size"`: the batch was full (`batch.size`, 1,000,000 bytes in this client).
+# - `"size"`: the batch was full (`batch.size`).
 # - `"flush"`: the program told the producer to send everything now.
 # - `"leader"`: the leader put together what had come in.
 
 # %%
-# TODO: look at the dump of partition 0 of `days`; set `batches` (a number) and `why` (a word)
+batched = lab.fresh_topic("batched", replication_factor=3)
+packer = lab.producer({"enable.idempotence": True, "linger.ms": 60_000})
+for day in range(1, 11):
+    for flight in timetable:
+        if flight["scheduled"].startswith(f"2013-01-{day:02}"):
+            packer.produce(batched, json.dumps(flight), key=flight["tailnum"])
+    packer.flush()
+
+# TODO: look at the dump of partition 0 of `batched`; set `batches` (a number) and `why` (a word)
 # BEGIN SOLUTION
-segment = lab.cluster.segments(days, 0)[0]
-dump = lab.cluster.tool("kafka-dump-log", "--files", str(segment))
+segments = ",".join(str(path) for path in lab.cluster.segments(batched, 0))
+dump = lab.cluster.tool("kafka-dump-log", "--files", segments)
 batches = sum(line.startswith("baseOffset") for line in dump.splitlines())
 why = "flush"
 # END SOLUTION
 
-# %% [markdown]
+# %% [markdown] explains="kafka-dump-log"
 # <details><summary>Hint</summary>
 #
-# Which lines of a dump stand for a batch? Compare `count:` and `size:` in these lines with the cell that filled `days`. What did it do after each day?
+# Which lines of a dump stand for a batch? Compare `count:` and `size:` in these lines with the program that filled `batched`. What did it do after each day?
 #
 # </details>
 # <details><summary>Another hint</summary>
@@ -774,14 +1008,25 @@ why = "flush"
 # %% tags=["wrong"]
 # counts records | is the number of records
 dump = lab.cluster.tool(
-    "kafka-dump-log", "--files", str(lab.cluster.segments(days, 0)[0]), "--print-data-log"
+    "kafka-dump-log", "--files", str(lab.cluster.segments(batched, 0)[0]), "--print-data-log"
 )
 batches = dump.count("| offset:")
 why = "flush"
 
 # %% tags=["wrong"]
 # counts segments | is the number of files (segments)
-batches = len(lab.cluster.segments(days, 0))
+batches = len(lab.cluster.segments(batched, 0))
+why = "flush"
+
+# %% tags=["wrong"]
+# the lines of the dump, with those above the batches | all lines of the dump
+dump = lab.cluster.tool("kafka-dump-log", "--files", str(lab.cluster.segments(batched, 0)[0]))
+batches = len(dump.splitlines())
+why = "flush"
+
+# %% tags=["wrong"]
+# another topic | is not the number of batches
+batches = 3
 why = "flush"
 
 # %% tags=["wrong"]
@@ -799,13 +1044,101 @@ why = "linger"
 batches = 10
 why = "size"
 
+# %% tags=["wrong"]
+# a word that is none of the four | `why` is 'poll'
+batches = 10
+why = "poll"
+
+# %% tags=["right"]
+# counts the heads in the file itself, a float
+data = lab.cluster.segments(batched, 0)[0].read_bytes()
+place, batches = 0, 0.0
+while place < len(data):
+    place, batches = place + 12 + int.from_bytes(data[place + 8 : place + 12], "big"), batches + 1
+why = "flush"
+
+# %% tags=["right"]
+# one for each day
+batches = len({flight["scheduled"][:10] for flight in timetable if flight["scheduled"] < "2013-01-11"})
+why = "flush"
+
 # %% tags=["nbval-check-output"]
 lab.check.batches_counted(batches, why)
 
-# %% [markdown] covers="A042 B006"
-# ## Is a file fast enough?
+# %% [markdown]
+# ### The same bytes everywhere
 #
-# *This section only measures. If your time is over, go to "What to remember".*
+# Here are short fingerprints of a partition's file on each of the three brokers. Are they equal?
+
+# %%
+import hashlib
+
+
+def fingerprints():
+    files = [lab.cluster.segments(flights, 0, broker)[0] for broker in lab.cluster.brokers]
+    return [hashlib.sha256(file.read_bytes()).hexdigest()[:16] for file in files]
+
+
+lab.wait_until(lambda: len(set(fingerprints())) == 1, what="the last replica to be complete", within=30)
+fingerprints()
+
+# %% [markdown] covers="E240"
+# They are equal, byte for byte. A batch is made by the producer, and is stored and read as it was made. The leader writes only a few bytes of its head: its own offset and epoch, and the time, in a topic with append time. (`kafka-replica-verification`, an old tool that is *deprecated*, compares replicas too.)
+#
+# What if the producer compresses?
+
+# %%
+packed = lab.fresh_topic("packed")
+press = lab.producer({"compression.type": "lz4", "linger.ms": 60_000})
+for flight in timetable[:1000]:
+    press.produce(packed, json.dumps(flight), key=flight["tailnum"])
+press.flush()
+segment = lab.cluster.segments(packed, 0)[0]
+print(f"{sum(len(json.dumps(flight)) for flight in timetable[:1000]):,} bytes of values are", end=" ")
+print(f"{segment.stat().st_size:,} bytes in the file")
+print(lab.cluster.tool("kafka-dump-log", "--files", str(segment)).splitlines()[-1])
+
+# %% [markdown] covers="D132" explains="compression.type"
+# `compresscodec: lz4`: the records of the batch are compressed, and its head is not. So the leader can write into the head, store the batch as it came, and send it to readers as it is; they unpack it. It is so while the topic's `compression.type` is `producer`, the default. With another value the leader itself has to compress each batch again.
+#
+# This client and Java's differ in more than the hash function, unless you say otherwise:
+#
+# | | librdkafka | Java |
+# |---|---|---|
+# | partition from a key | CRC32 | murmur2 |
+# | `enable.idempotence` | `false` | `true` |
+# | a batch is full at (`batch.size`) | 1,000,000 bytes | 16,384 bytes |
+# | what a reader sees of transactions (`isolation.level`) | `read_committed` | `read_uncommitted` |
+
+# %% [markdown]
+# ### An old transcript, checked
+#
+# A Kafka course of 2017 printed what its Java programs did: 123 lines, each with a key, a partition and an offset. The topic is said to have 13 partitions. The keys are whole numbers, which Java sends as eight bytes.
+
+# %%
+guess_2d = lab.predict("2.d")
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess_2d.choose("all")
+# END SOLUTION
+
+# %%
+from importlib.resources import files as files_of
+
+from confluent_kafka import murmur2
+
+transcript = pd.read_csv(files_of("threebrokers.data") / "transcript_2017.csv")
+transcript["computed"] = [murmur2(struct.pack(">q", key), 13) for key in transcript["key"]]
+right = transcript["partition"] == transcript["computed"]
+guess_2d.compare("all" if right.all() else "most, not all" if right.mean() > 0.5 else "about one in 13")
+print(f"{right.sum()} of {len(transcript)} lines agree. The others:")
+transcript[~right]
+
+# %% [markdown] covers="B081 B093"
+# The five are one run of a program: five keys, all in partition 0, at five offsets in a row. With 13 partitions that cannot be: the topic of that run must have had one. The other 118 are right to this day, because Java's function has not changed since.
+
+# %% [markdown]
+# ### Is a file fast enough?
 #
 # One consumer reads all 336,776 flights. How much work is that for the brokers?
 
@@ -816,26 +1149,26 @@ def worked():
     return sum(broker.processor for broker in done), [broker.read for broker in done]
 
 
-reader = lab.consumer({"group.id": lab.group("everything"), "enable.auto.commit": False})
-reader.assign([TopicPartition(flights, partition, 0) for partition in range(6)])
-start, before = time.perf_counter(), worked()
-sizes = []
-while len(sizes) < 336_776:
-    sizes += [len(message.value()) for message in reader.consume(5_000, timeout=0.2)]
-print(f"{sum(sizes) / 1e6:.0f} MB of values in {time.perf_counter() - start:.1f} s")
-(processor, read), (processor_before, read_before) = worked(), before
+racer = lab.consumer({"group.id": lab.group("everything"), "enable.auto.commit": False})
+racer.assign([TopicPartition(flights, partition, 0) for partition in range(6)])
+start, work_before = time.perf_counter(), worked()
+lengths = []
+while len(lengths) < 336_776:
+    lengths += [len(message.value()) for message in racer.consume(5_000, timeout=0.2)]
+print(f"{sum(lengths) / 1e6:.0f} MB of values in {time.perf_counter() - start:.1f} s")
+(processor, read), (processor_before, read_before) = worked(), work_before
 print(f"the brokers' processors worked for {processor - processor_before:.2f} s")
 if None not in read:  # macOS does not count what is read from the disk
     print(f"{(sum(read) - sum(read_before)) / 1e6:.0f} MB came from the disk")
-reader.close()
+racer.close()
 
-# %% [markdown] covers="A044 B103"
-# Where this was written, it took 2.5 s, nearly all of it in Python. The brokers worked for 0.25 s, and almost nothing came from the disk. There are two reasons.
+# %% [markdown] covers="A042 B006" explains="page cache, zero copy, sendfile"
+# The brokers have little work, and if the flights were sent a short time ago, almost nothing comes from the disk. There are two reasons.
 #
 # - The operating system uses free memory for what was written or read a short time ago: the **page cache**. Kafka relies on it and keeps no records in its own memory, which can stay small.
-# - A batch has the same bytes in the file and on the network. So the broker asks the system to move them from the file to the network, and never touches them itself: **zero copy**. (With encryption it has to touch them: lab 22.)
+# - A batch has the same bytes in the file and on the network. So the broker asks the system to move them from the file to the network, and never touches them itself: **zero copy** (the system call is `sendfile`). With encryption it has to touch them.
 #
-# A log is written at its end and read in order. Does order matter to a disk? Here is one segment, read in order and in mixed order, from the disk and from the page cache. The numbers are megabytes per second, the best of three. (macOS cannot empty the page cache for one file, so both rows are alike there.)
+# Does order matter to a disk? Here is one segment, read in order and in mixed order, from the disk and from the page cache. The numbers are megabytes per second, the best of three. (macOS cannot empty the page cache for one file, so both rows are alike there.)
 
 # %%
 import random
@@ -847,38 +1180,60 @@ path = lab.cluster.segments(flights, 0)[0]
 in_order = range(0, path.stat().st_size, BLOCK)
 orders = {"in order": in_order, "mixed": random.sample(in_order, len(in_order))}
 measured = {
-    name: [
+    order: [
         max(megabytes_per_second(path, places, BLOCK, cached) for _ in range(3)) for cached in (False, True)
     ]
-    for name, places in orders.items()
+    for order, places in orders.items()
 }
 pd.DataFrame(measured, index=["from the disk", "from the page cache"]).round().astype(int)
 
-# %% [markdown] covers="E109 E212"
-# Where this was written, the disk gave more than ten times as much in order as mixed, although nothing in it turns: the system guesses what is wanted next and fetches it early. In the page cache, order matters much less. (A slide of 2017 says 600 MB/s for six turning disks in order. Compare it with yours.)
+# %% [markdown]
+# The system guesses what is wanted next and fetches it early; so order helps even if nothing in the disk turns. In the page cache it matters much less.
 #
-# And when is a record on the disk, not only in the page cache? The operating system decides. Kafka forces it only when a segment is full and when the broker stops. A record is safe because several brokers have it (lab 03). `flush.messages=1` forces every write; the default is the largest number there is. What does forcing cost?
+# And writing? Pieces of three sizes are written into a file, in order and mixed; the disk must have each piece before the next one follows.
 
 # %%
-topics = {"as always": lab.fresh_topic("unsynced")}
-topics["flush.messages=1"] = lab.fresh_topic("synced", config={"flush.messages": "1"})
-producer = lab.producer({"linger.ms": 0})
+from threebrokers.lab.scenarios import megabytes_written_per_second
+
+written = {
+    order: [megabytes_written_per_second(size, order) for size in (4096, 65_536, 1_048_576)]
+    for order in ("in order", "mixed")
+}
+pd.DataFrame(written, index=["pieces of 4 KB", "pieces of 64 KB", "pieces of 1 MB"]).round(1)
+
+# %% [markdown] covers="A044 B103"
+# Large pieces are written many times faster than small ones. That is what a log is good for: whatever comes in belongs to the end, so the system can gather many small records into one large piece. On a modern disk the order of the pieces may change little. On a disk that turns it decides: Kafka's documentation (*Design*, *Persistence*) says of six such disks 600 MB/s in order, and 100 KB/s mixed.
+#
+# And when is a record on the disk, not only in the page cache? The operating system decides. Kafka forces it only when a segment is full and when the broker stops. A record is safe because several brokers have it (lab 03). `flush.messages=1` forces every write. What does that cost?
+
+# %%
+kinds = {"as always": lab.fresh_topic("unsynced")}
+kinds["flush.messages=1"] = lab.fresh_topic("synced", config={"flush.messages": "1"})
+drip = lab.producer({"linger.ms": 0})
 
 
 def records_per_second(topic):
     start = time.perf_counter()
     for _ in range(50):
-        producer.produce(topic, b"x" * 1000)
-        producer.flush()
+        drip.produce(topic, b"x" * 1000)
+        drip.flush()
     return round(50 / (time.perf_counter() - start))
 
 
-for topic in topics.values():
-    records_per_second(topic)  # the first round pays for connections
-pd.DataFrame([{name: records_per_second(topic) for name, topic in topics.items()} for _ in range(3)])
+for kind in kinds.values():
+    records_per_second(kind)  # the first round pays for connections
+pd.DataFrame([{name: records_per_second(kind) for name, kind in kinds.items()} for _ in range(3)])
+
+# %% [markdown] covers="E109 E212" explains="flush.messages, flush.ms, log.flush.interval.messages"
+# These are records per second in three rounds, with one record on its way at a time. On most disks, forcing is slow. If your columns are alike, your disk may say "written" before it has written; or it has a memory that survives a power cut, as many disks in data centres do.
+#
+# | for one topic | for the whole broker | default |
+# |---|---|---|
+# | `flush.messages`: force after so many records | `log.flush.interval.messages` | never: the largest number there is |
+# | `flush.ms`: force after so many milliseconds | `log.flush.interval.ms` | never |
 
 # %% [markdown] covers="B102"
-# These are records per second in three rounds, with one record under way at a time. On most disks, forcing is slow. If your columns are alike, your disk says "written" before it has written.
+# ### Five aims
 #
 # Kafka's authors had five aims. You have met an answer to each of them.
 #
@@ -889,56 +1244,6 @@ pd.DataFrame([{name: records_per_second(topic) for name, topic in topics.items()
 # | short delays | new records come from the page cache |
 # | no loss when a machine dies | the same bytes on three brokers |
 # | a log as in a database | records that never change, in the order of their offsets |
-
-# %% [markdown]
-# ## What to remember
-#
-# - A topic is a number of partitions, and a partition is a log in a directory: records are added at the end, and reading changes nothing.
-# - Order holds inside a partition. The client computes the partition from the key, and clients in other languages may compute another one.
-# - An offset is an address, not a count. A timestamp is what somebody's clock said, and does not put the log in order.
-
-# %% [markdown] covers="B052"
-# ## Quiz
-#
-# 1. Why did the seven records come out of order, and how do you get them in order? And must one of the brokers be started first?
-#
-# <details><summary>Answer</summary>
-#
-# They were in several partitions, and between partitions there is no order. With one partition, or with one key for all seven, they stay in order. And no: old courses start a server called ZooKeeper first; since Kafka 4 there are only brokers and controllers, in any order.
-#
-# </details>
-#
-# 2. A colleague says: "We have read all records, so the topic is empty now." What do you answer?
-#
-# <details><summary>Answer</summary>
-#
-# Reading takes nothing away. Records go, read or not, when they are too old, when a partition is too large, or when compaction removes them (labs 08 and 09).
-#
-# </details>
-#
-# 3. The first offset of a partition is 0, the last one 999. How many records are in it?
-#
-# <details><summary>Answer</summary>
-#
-# At most 1,000. The marks of transactions and compaction leave gaps.
-#
-# </details>
-#
-# 4. A Java program writes orders with the customer as key. A Python program adds corrections with the same key. The reader sees a correction before its order. Why?
-#
-# <details><summary>Answer</summary>
-#
-# The two clients have different hash functions, so the order and its correction are in different partitions. With `"partitioner": "murmur2_random"` the Python client chooses as Java does.
-#
-# </details>
-#
-# 5. A program reads 20 records at a known place. Does it need a consumer group?
-#
-# <details><summary>Answer</summary>
-#
-# No: `assign()` with an offset is enough (this client only asks for a group's name). A group is there to share partitions and to remember positions.
-#
-# </details>
 
 # %% [markdown]
 # Compare with the [solution](../solutions/02_the_log.ipynb). Next lab: [What does a replica protect you from?](03_replication.ipynb)

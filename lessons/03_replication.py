@@ -3,17 +3,17 @@
 #
 # **You will** create a topic that survives the death of a broker, say in advance what its partitions will do, and see a write refused for a good reason.
 #
-# *40 minutes. You need nothing but this page.*
+# *{minutes} minutes, and {further} more if you go further. You need nothing but this page.*
 
 # %%
 from threebrokers import open_lab
 
 lab = open_lab("03")
 
-# %% [markdown] covers="B056 A033 B033 D107"
+# %% [markdown] covers="B056 A033" explains="in-sync replicas (ISR)"
 # ## One log, three replicas
 #
-# A partition is one log. With `replication_factor=3` Kafka keeps that log three times, on three brokers. Each of the three is a **replica**. One replica is the **leader**: programs write to it. The others are **followers**: they copy what the leader has. The replicas that keep up with the leader, and the leader itself, are the **in-sync replicas**, in short the **ISR**.
+# A partition is one log. With `replication_factor=3` Kafka keeps that log three times, on three brokers. Each of the three is a **replica**. One of them is the **leader**: programs write to it, and usually read from it. The others are **followers**: they copy what the leader has. The leader, and the followers that keep up with it, are the **in-sync replicas**, in short the **ISR**.
 #
 # Here is a topic with 13 partitions and three replicas of each.
 
@@ -21,112 +21,35 @@ lab = open_lab("03")
 failsafe = lab.fresh_topic("failsafe", partitions=13, replication_factor=3)
 lab.watch(failsafe)
 
-# %% [markdown] covers="A031 B063"
-# The panel shows the real brokers and goes on showing them while you read. You may press its buttons; before you go on, start again what you have ended. (*Kill* is a crash: no time for a last word. *Stop* shuts a broker down in order. *Pause* freezes it: the process is there and answers nobody.)
+# %% [markdown] covers="A031 A032 B063"
+# The panel shows the real brokers, and goes on while you read. You may press its buttons; before you go on, start again what you have ended. *Kill* ends the process at once, as a crash does. *Stop* shuts a broker down in order. *Pause* freezes it: the process is there and answers nobody. (A power cut is worse than a kill: what was only in memory is gone, too.)
 #
-# Kafka's own tool says the same in words. `Leader`, `Replicas` and `Isr` are numbers of brokers. `Elr` comes later.
+# Kafka's own tool says the same in words. `Leader`, `Replicas` and `Isr` are numbers of brokers. (`Elr` is explained under *Going further*.)
 
 # %%
 print(lab.cluster.tool("kafka-topics", "--describe", "--topic", failsafe))
 
-# %% [markdown] covers="A029 B064 D126 D127"
-# Who decides where the replicas are? The active controller, when the topic is made. Let us count, and make three smaller topics.
-
-# %%
-from collections import Counter
-
-partitions = lab.cluster.state([failsafe]).topic(failsafe).partitions
-leads = Counter(p.leader for p in partitions)
-replicas = Counter(broker for p in partitions for broker in p.replicas)
-for broker in lab.cluster.brokers:
-    print(f"broker {broker} leads {leads[broker]} partitions and holds {replicas[broker]} replicas")
-lab.observed("The leaders were spread as evenly as 13 can be", sorted(leads.values()) == [4, 4, 5])
-
-for name, count in [("small-a", 3), ("small-b", 5), ("small-c", 5)]:
-    small = lab.fresh_topic(name, partitions=count, replication_factor=2)
-    print(name, [p.replicas for p in lab.cluster.state([small]).topic(small).partitions])
-
-# %% [markdown]
-# The first of the replicas is the **preferred leader**. It goes round from broker to broker, so the work is spread, and it starts at a random broker, so that not every topic begins with broker 1. The followers come after it at a shift that changes. Two replicas of a partition are never on one broker: that would protect from nothing. With three partitions each broker leads one; with 13 one broker leads five, and which one is chance.
-#
-# The picture of the last topic:
-
-# %%
-from threebrokers.diagrams import topic_picture
-
-topic_picture(lab.cluster.state([small]).topic(small))
-
-# %% [markdown] covers="B057 B058"
-# A program need not know all brokers. The consumer below is given two addresses, the producer two others. Each asks one of them, learns of all three, and then talks to the leader of each partition.
-
-# %%
-one, two, three = (lab.cluster.address(broker) for broker in lab.cluster.brokers)
-start = {"auto.offset.reset": "earliest", "bootstrap.servers": f"{three},{one}"}
-consumer = lab.consumer({"group.id": lab.group("greetings"), **start})
-consumer.subscribe([failsafe])
-producer = lab.producer({"bootstrap.servers": f"{one},{two}"})
-for greeting in ["hello", "bonjour", "hallo", "hola"]:
-    producer.produce(failsafe, greeting)
-left = producer.flush()
-
-got = []
-while len(got) < 4:
-    got += [message.value().decode() for message in consumer.consume(4, timeout=0.5)]
-consumer.close()
-print(got)
-lab.observed("All four greetings arrived", sorted(got) == ["bonjour", "hallo", "hello", "hola"])
-
-# %% [markdown] covers="A040 B123 D109"
-# What is copied is a partition, batch by batch. A follower does it as a consumer does: it sends a fetch request with the offset that it wants next. So the leader knows from the request how far each follower is. Here are the files of one partition on the three brokers.
-
-# %%
-p = next(p.id for p in partitions if lab.cluster.segments(failsafe, p.id)[0].stat().st_size)
-
-
-def files():
-    return [lab.cluster.segments(failsafe, p, broker)[0] for broker in lab.cluster.brokers]
-
-
-lab.wait_until(lambda: len({f.stat().st_size for f in files()}) == 1, what="the last replica to be complete")
-paths = ",".join(str(path) for path in files())
-dumps = lab.cluster.tool("kafka-dump-log", "--files", paths).split("Dumping ")[1:]
-batches = [[line for line in dump.splitlines() if line.startswith("baseOffset")] for dump in dumps]
-for broker, lines in zip(lab.cluster.brokers, batches, strict=True):
-    print(f"broker {broker}, directory {files()[broker - 1].parent.name}:")
-    print(*(line.partition(" baseSequence")[0] for line in lines), sep="\n")
-lab.observed("The three replicas had the same batches", batches[0] == batches[1] == batches[2])
-
-# %% [markdown] covers="A007 D110 E108 B127"
+# %% [markdown] covers="A007"
 # ## What you get without asking
 #
-# People say that Kafka keeps your data safe by default. Let us read the defaults. The last column is what production has; your three brokers differ where a lab would be slow.
+# People say that Kafka keeps your data safe by default. Here are the defaults that decide it, as broker 1 tells them.
 
 # %%
-import pandas as pd
-from confluent_kafka.admin import ConfigResource, ResourceType
-
-from threebrokers.cluster.settings import TABLE
+from threebrokers.lab.scenarios import broker_settings
 
 names = ["default.replication.factor", "min.insync.replicas", "unclean.leader.election.enable"]
-names += ["replica.lag.time.max.ms", "broker.session.timeout.ms", "num.replica.fetchers"]
-names += ["auto.leader.rebalance.enable", "leader.imbalance.check.interval.seconds"]
-admin = lab.cluster.admin()
-asked = ConfigResource(ResourceType.BROKER, "1")
-told = admin.describe_configs([asked], request_timeout=10)[asked].result()
-changed = {setting.name: setting.default for setting in TABLE}
-rows = {name: [told[name].value, changed.get(name, told[name].value)] for name in names}
-pd.DataFrame(rows, index=["here", "Kafka's default"]).T
+broker_settings(lab, names)
 
-# %% [markdown] covers="A032"
+# %% [markdown] covers="E223" explains="min.insync.replicas"
 # - `default.replication.factor` is 1. A topic made without a number has **one** replica: nothing is safe by default.
-# - A follower is **out of sync** if it did not reach the leader's end within `replica.lag.time.max.ms`. It is not enough to fetch: it must reach the end once in that time. The default was 10 s in old books, and is 30 s since Kafka 2.5, because replicas that left and came back all the time did more harm than slow ones.
-# - A broker that sends no heartbeat for `broker.session.timeout.ms` is taken out of every ISR at once. (Old books name a session with ZooKeeper, which is gone.)
-# - `min.insync.replicas` says how many replicas must be in sync before a write with `acks=all` is accepted. `acks=all` is what a producer asks for by default: an answer when all in-sync replicas have the record.
+# - `min.insync.replicas` says how many replicas must be in sync before a write with `acks=all` is accepted. A topic can have a number of its own.
+# - `acks=all` is what a producer asks for by default: an answer when all in-sync replicas have the record. With `acks=1` the leader alone answers.
+# - `unclean.leader.election.enable` is false: a replica that lacks something may not become leader (lab 04).
 
 # %% [markdown]
 # ### Exercise 3.1: Survive one broker
 #
-# Create the topic `orders` with 13 partitions. Any one broker may die, and a producer that waits for all in-sync replicas must still be able to write. And no order may be acknowledged that only one broker has.
+# Create the topic `orders` with 13 partitions. Any one broker may die, and a producer with `acks=all` must still be able to write. And no order may be acknowledged that only one broker has. The topic itself must ask for that, not the whole cluster.
 
 # %%
 # TODO: make the topic `orders`: how many replicas, and how many of them must a write reach?
@@ -175,59 +98,23 @@ lab.check.survives_one_broker(orders)
 # `failsafe` is made again, and now asks for two replicas in sync, as your `orders` do. The other topics are for the next exercises: they must be there before the broker dies.
 
 # %%
-from threebrokers.lab.scenarios import take_down
-
-
-def fresh(name, partitions, replicas, least):
-    config = {"min.insync.replicas": str(least)}
-    return lab.fresh_topic(name, partitions=partitions, replication_factor=replicas, config=config)
-
+from threebrokers.lab.scenarios import fresh, take_down
 
 lab.cluster.wait_in_sync()  # starts what is missing, and waits until all replicas are in sync
-failsafe = fresh("failsafe", partitions=13, replicas=3, least=2)
-thumbnails = fresh("thumbnails", partitions=3, replicas=1, least=1)
-baskets = fresh("baskets", partitions=3, replicas=2, least=2)
-stock = fresh("stock", partitions=6, replicas=3, least=2)
-clicks = fresh("clicks", partitions=1, replicas=3, least=1)
-invoices = fresh("invoices", partitions=1, replicas=3, least=2)
-payments = fresh("payments", partitions=1, replicas=3, least=3)
-work = fresh("work", partitions=13, replicas=3, least=2)
-films = fresh("films", partitions=1, replicas=3, least=2)
-
+failsafe = fresh(lab, "failsafe", partitions=13, replicas=3, least=2)  # min.insync.replicas=2
+thumbnails = fresh(lab, "thumbnails", partitions=3, replicas=1, least=1)
+baskets = fresh(lab, "baskets", partitions=3, replicas=2, least=2)
+stock = fresh(lab, "stock", partitions=6, replicas=3, least=2)
+clicks = fresh(lab, "clicks", partitions=1, replicas=3, least=1)
+invoices = fresh(lab, "invoices", partitions=1, replicas=3, least=2)
+payments = fresh(lab, "payments", partitions=1, replicas=3, least=3)
 before = lab.cluster.state([failsafe]).topic(failsafe).partitions
-print("Broker 2 leads the partitions", [p.id for p in before if p.leader == 2])
-
-# %% [markdown] covers="B034"
-# Choose before you look.
 
 # %%
-leaders = lab.predict(
-    "Broker 2 dies. Which of the 13 partitions get another leader?",
-    {
-        "all 13": "Every partition has a replica on broker 2, but losing a follower needs no new leader.",
-        "those that broker 2 leads": "A leader must live; the other partitions lose a follower only.",
-        "none": "A partition does not wait for its leader: a replica that is in sync takes over.",
-    },
-    id="3.a",
-)
+guess_3a = lab.predict("3.a")
 # TODO: choose an answer: press its button
 # BEGIN SOLUTION
-leaders.choose("those that broker 2 leads")
-# END SOLUTION
-
-# %%
-members = lab.predict(
-    "What is the ISR of each partition afterwards?",
-    {
-        "brokers 1, 2 and 3": "Replicas stay as they are; but the ISR holds only those that keep up.",
-        "brokers 1 and 3": "Broker 2 had a replica of every partition, and none of these can keep up now.",
-        "only the new leader": "The other follower goes on, now from the new leader, and is in sync.",
-    },
-    id="3.b",
-)
-# TODO: choose an answer: press its button
-# BEGIN SOLUTION
-members.choose("brokers 1 and 3")
+guess_3a.choose("some get another leader, and all 13 lose a replica in sync")
 # END SOLUTION
 
 # %% [markdown]
@@ -236,38 +123,37 @@ members.choose("brokers 1 and 3")
 # %%
 take_down(lab, 2, [failsafe])
 
-after = lab.cluster.state([failsafe]).topic(failsafe).partitions
-moved = [p.id for p, q in zip(before, after, strict=True) if p.leader != q.leader]
-print("Another leader now:", moved)
-led = [p.id for p in before if p.leader == 2]
-leaders.compare("those that broker 2 leads" if moved == led else f"{len(moved)} partitions")
-isr = {p.isr for p in after}
-members.compare("brokers 1 and 3" if isr == {(1, 3)} else f"{isr}")
+after_kill = lab.cluster.state([failsafe]).topic(failsafe).partitions
+moved = [p.id for p, q in zip(before, after_kill, strict=True) if p.leader != q.leader]
+smaller = [p.id for p in after_kill if len(p.isr) < 3]
+print("Another leader:", moved, "\nA smaller ISR: ", smaller)
+others = "and all 13 lose a replica in sync" if len(smaller) == 13 else "the others stay as they are"
+guess_3a.compare(f"some get another leader, {others}" if len(moved) < 13 else "all 13 get another leader")
 
-# %% [markdown] covers="D111"
+# %% [markdown] covers="D111 D147" explains="under-replicated, under min ISR, offline"
 # Look at the panel, too. Three words are used for partitions in such a state:
 #
 # - **under-replicated**: fewer replicas in sync than there are replicas;
 # - **under min ISR**: fewer replicas in sync than `min.insync.replicas`: nothing can be written with `acks=all`;
-# - **offline**: there is no leader: nothing can be written or read.
+# - **offline**: there is no leader: nothing can be written or read. A replica lives on one broker's disk, so a partition with one replica is offline when that broker dies.
 #
-# Only a replica that was in sync may become leader: it has all that was acknowledged. (Lab 04 shows the exception, and what it costs.)
+# Only a replica that was in sync may become leader: it has all that was acknowledged with `acks=all`. (With `acks=1` a record is acknowledged that nobody but the leader has.)
 
 # %% [markdown]
 # ### Exercise 3.2: Count the damage
 #
-# Broker 2 is away. The dictionary `least` has three topics and the `min.insync.replicas` of each. How many of their 12 partitions are `under_replicated`, how many `under_min_isr`, how many `offline`? Take the three numbers from the cluster's metadata.
+# Broker 2 is away. The dictionary `least_of` has three topics and the `min.insync.replicas` of each. How many of their 12 partitions are `under_replicated`, how many `under_min_isr`, how many `offline`? Take the three numbers from the cluster's metadata. A partition can be in more than one of them.
 
 # %%
-least = {thumbnails: 1, baskets: 2, stock: 2}
-take_down(lab, 2, least)
-found = lab.cluster.state(list(least))
+least_of = {thumbnails: 1, baskets: 2, stock: 2}
+take_down(lab, 2, least_of)
+found = lab.cluster.state(list(least_of))
 # TODO: count `under_replicated`, `under_min_isr` and `offline`; look at what `found` holds
 # BEGIN SOLUTION
-partitions = [p for topic in found.topics for p in topic.partitions]
-under_replicated = sum(len(p.isr) < len(p.replicas) for p in partitions)
-under_min_isr = sum(len(p.isr) < least[p.topic] for p in partitions)
-offline = sum(p.leader is None for p in partitions)
+damaged = [p for topic in found.topics for p in topic.partitions]
+under_replicated = sum(len(p.isr) < len(p.replicas) for p in damaged)
+under_min_isr = sum(len(p.isr) < least_of[p.topic] for p in damaged)
+offline = sum(p.leader is None for p in damaged)
 # END SOLUTION
 
 # %% [markdown]
@@ -283,68 +169,67 @@ offline = sum(p.leader is None for p in partitions)
 # </details>
 
 # %% tags=["wrong"]
-# counts offline | lost their last replica, or their leader
-partitions = [p for topic in found.topics for p in topic.partitions]
-under_replicated = under_min_isr = offline = sum(p.leader is None for p in partitions)
+# counts offline | that lost their last replica in sync
+damaged = [p for topic in found.topics for p in topic.partitions]
+under_replicated = under_min_isr = offline = sum(p.leader is None for p in damaged)
 
 # %% tags=["wrong"]
 # counts replicas | is the number of replicas of these partitions
-partitions = [p for topic in found.topics for p in topic.partitions]
-under_replicated = sum(len(p.replicas) for p in partitions if len(p.isr) < len(p.replicas))
-under_min_isr = sum(len(p.isr) < least[p.topic] for p in partitions)
-offline = sum(p.leader is None for p in partitions)
+damaged = [p for topic in found.topics for p in topic.partitions]
+under_replicated = sum(len(p.replicas) for p in damaged if len(p.isr) < len(p.replicas))
+under_min_isr = sum(len(p.isr) < least_of[p.topic] for p in damaged)
+offline = sum(p.leader is None for p in damaged)
 
 # %% tags=["wrong"]
-# counts topics | is the number of topics
-under_replicated = sum(any(len(p.isr) < len(p.replicas) for p in t.partitions) for t in found.topics)
-under_min_isr = sum(any(len(p.isr) < least[p.topic] for p in t.partitions) for t in found.topics)
-offline = sum(any(p.leader is None for p in t.partitions) for t in found.topics)
+# counts only what the dead broker led | of which broker 2 was the preferred leader
+damaged = [p for topic in found.topics for p in topic.partitions]
+under_replicated = sum(p.replicas[0] == 2 for p in damaged)
+under_min_isr = sum(len(p.isr) < least_of[p.topic] for p in damaged)
+offline = sum(p.leader is None for p in damaged)
 
 # %% tags=["wrong"]
-# only those that it led | of which broker 2 was the preferred leader
-partitions = [p for topic in found.topics for p in topic.partitions]
-under_replicated = sum(p.replicas[0] == 2 for p in partitions)
-under_min_isr = sum(len(p.isr) < least[p.topic] for p in partitions)
-offline = sum(p.leader is None for p in partitions)
+# counts as the brokers' metric does: only partitions with a leader | what the brokers' own metric says
+damaged = [p for topic in found.topics for p in topic.partitions]
+under_replicated = sum(len(p.isr) < len(p.replicas) for p in damaged if p.leader)
+under_min_isr = sum(len(p.isr) < least_of[p.topic] for p in damaged if p.leader)
+offline = sum(p.leader is None for p in damaged)
 
 # %% tags=["wrong"]
 # at the minimum is taken for under it | at the minimum or under it
-partitions = [p for topic in found.topics for p in topic.partitions]
-under_replicated = sum(len(p.isr) < len(p.replicas) for p in partitions)
-under_min_isr = sum(len(p.isr) <= least[p.topic] for p in partitions)
-offline = sum(p.leader is None for p in partitions)
+damaged = [p for topic in found.topics for p in topic.partitions]
+under_replicated = sum(len(p.isr) < len(p.replicas) for p in damaged)
+under_min_isr = sum(len(p.isr) <= least_of[p.topic] for p in damaged)
+offline = sum(p.leader is None for p in damaged)
+
+# %% tags=["wrong"]
+# one minimum for all topics | but one topic asks for 1 only
+damaged = [p for topic in found.topics for p in topic.partitions]
+under_replicated = sum(len(p.isr) < len(p.replicas) for p in damaged)
+under_min_isr = sum(len(p.isr) < 2 for p in damaged)
+offline = sum(p.leader is None for p in damaged)
 
 # %% tags=["wrong"]
 # everything on broker 2 is offline | have a replica on broker 2
-partitions = [p for topic in found.topics for p in topic.partitions]
-under_replicated = sum(len(p.isr) < len(p.replicas) for p in partitions)
-under_min_isr = sum(len(p.isr) < least[p.topic] for p in partitions)
-offline = sum(2 in p.replicas for p in partitions)
+damaged = [p for topic in found.topics for p in topic.partitions]
+under_replicated = sum(len(p.isr) < len(p.replicas) for p in damaged)
+under_min_isr = sum(len(p.isr) < least_of[p.topic] for p in damaged)
+offline = sum(2 in p.replicas for p in damaged)
 
 # %% tags=["nbval-check-output"]
 lab.check.damage_counted(under_replicated, under_min_isr, offline)
 
-# %% [markdown]
-# Kafka's tool counts the same way, over all topics. These are the lines of yours that are under min ISR; with `--under-replicated-partitions`, `--at-min-isr-partitions` and `--unavailable-partitions` it shows the others.
+# %% [markdown] explains="UnderReplicatedPartitions, UnderMinIsrPartitionCount, OfflinePartitionsCount"
+# These are the three alarms of a Kafka cluster. Kafka's tool shows the partitions behind them, and each broker counts them for a monitoring program (JMX is Java's way to offer such numbers):
+#
+# | alarm | `kafka-topics --describe` and | metric |
+# |---|---|---|
+# | under-replicated | `--under-replicated-partitions` | `kafka.server:type=ReplicaManager,name=UnderReplicatedPartitions` |
+# | under min ISR | `--under-min-isr-partitions` | `kafka.server:type=ReplicaManager,name=UnderMinIsrPartitionCount` |
+# | offline | `--unavailable-partitions` | `kafka.controller:type=KafkaController,name=OfflinePartitionsCount` |
+#
+# For the first two each broker counts the partitions that it *leads*, so a partition without a leader is in neither. The third one is the active controller's.
 
-# %%
-lines = lab.cluster.tool("kafka-topics", "--describe", "--under-min-isr-partitions").splitlines()
-print(*(line.strip() for line in lines if line.strip() and line.split()[1] in least), sep="\n")
-
-# %% [markdown]
-# And writing goes on, although 13 partitions of `failsafe` have lost a replica.
-
-# %%
-producer = lab.producer({"acks": "all", "message.timeout.ms": 5000})
-errors = []
-for number in range(1000):
-    producer.produce(
-        failsafe, f"while broker 2 was away: {number}", on_delivery=lambda e, m: errors.append(e)
-    )
-left = producer.flush()
-lab.observed("1,000 records were acknowledged by two replicas each", errors == [None] * 1000)
-
-# %% [markdown]
+# %% [markdown] covers="B128"
 # ### Exercise 3.3: Have a write refused
 #
 # Broker 2 is still away. Three topics have three replicas each, and `min.insync.replicas` is 1 for `clicks`, 2 for `invoices` and 3 for `payments`. Send one record and have it refused with `NOT_ENOUGH_REPLICAS`: the list `errors` must end with this error. Keep the `producer`. And say `why` the leader refuses, with one of these words.
@@ -367,7 +252,7 @@ producer.flush()
 why = "promise"
 # END SOLUTION
 
-# %% [markdown]
+# %% [markdown] explains="acks"
 # <details><summary>Hint</summary>
 #
 # How many replicas are in sync now, and which of the topics asks for more? Does every producer care about that? And if a refused producer simply tries again, which error do you see at the end?
@@ -387,10 +272,34 @@ producer.flush()
 why = "promise"
 
 # %% tags=["wrong"]
-# acks=1 | because the producer asked for the leader alone
+# acks=1 | as the producer asked for the leader alone
 producer = lab.producer({**patience, "acks": 1, "retries": 0})
 producer.produce(payments, "pay 100 euro to Anna")
 producer.flush()
+why = "promise"
+
+# %% tags=["wrong"]
+# acks=1, and the error is put into the list by hand | and is never told it
+from confluent_kafka import KafkaError
+
+producer = lab.producer({**patience, "acks": 1})
+producer.produce(clicks, "a click")
+producer.flush()
+errors.append(KafkaError(KafkaError.NOT_ENOUGH_REPLICAS))
+why = "promise"
+
+# %% tags=["wrong"]
+# the error's name instead of the error | it should be the KafkaError itself
+producer = lab.producer({**patience, "acks": "all", "retries": 0})
+producer.produce(payments, "pay 100 euro to Anna")
+producer.flush()
+errors = [error.name() for error in errors]
+why = "promise"
+
+# %% tags=["wrong"]
+# never waits for the report | no delivery report has come
+producer = lab.producer({**patience, "acks": "all", "retries": 0})
+producer.produce(payments, "pay 100 euro to Anna")
 why = "promise"
 
 # %% tags=["wrong"]
@@ -432,284 +341,76 @@ why = "full"
 # %% tags=["nbval-check-output"]
 lab.check.write_refused(producer, errors, why)
 
-# %% [markdown] covers="E223"
-# If the replicas get too few *while* a record waits for them, it has been stored already. Kafka has the error `NOT_ENOUGH_REPLICAS_AFTER_APPEND` for that; a Kafka of today rather lets such a write wait until its time is over.
-#
-# Since Kafka 4.1 the active controller also remembers who else is safe: the **eligible leader replicas** (ELR). When the ISR is smaller than `min.insync.replicas`, nothing more is acknowledged, so the replica that has left last still has everything that was. It may be elected like a member of the ISR. `payments` has such a replica, `invoices` does not: there, writing has gone on without broker 2.
-
-# %%
-told = lab.cluster.tool("kafka-topics", "--describe", "--topic", f"{payments}|{invoices}")
-lines = [line.strip() for line in told.splitlines() if "Elr" in line]
-print(*lines, sep="\n")
-lab.observed("One replica was kept as eligible to lead", sum("Elr: 2" in line for line in lines) == 1)
-
-# %% [markdown]
-# Whoever lowers `min.insync.replicas` in such a state makes the topic writable again, and clears its ELR: from then on the replica that is away is not safe any more. Better bring the broker back.
-
-# %% [markdown] covers="B084 E103"
+# %% [markdown] covers="D154" explains="out of sync, preferred leader"
 # ## It comes back
 #
-# While broker 2 is away, ten megabytes of `films` are written. Broker 2 would fetch them at once, so the cell slows it down: Kafka can *throttle* replication, so that a broker that returns does not take the whole network. (At 100 KB in a second it needs its time.) Then the broker starts.
+# `payments` can be read now and not written. What helps is to bring the broker back. A broker that returns fetches what it has missed. Until its replica has reached the leader's end it is **out of sync**: not silent, only behind. Then it is in the ISR again.
+#
+# Who should lead? The first in a partition's list of replicas is its **preferred leader**. When a topic is made, the **active controller** (the broker that decides such things for all) spreads these evenly.
 
 # %%
-take_down(lab, 2, [films])
-producer = lab.producer({"acks": "all"})
-for _ in range(1000):
-    producer.produce(films, b"x" * 10_000)
-left = producer.flush()
+from threebrokers.lab.scenarios import who_leads
 
-change = ["kafka-configs", "--alter", "--entity-type"]
-every_replica, rate = "leader.replication.throttled.replicas", "leader.replication.throttled.rate"
-told = lab.cluster.tool(*change, "topics", "--entity-name", films, "--add-config", f"{every_replica}=*")
-told = lab.cluster.tool(*change, "brokers", "--entity-default", "--add-config", f"{rate}=100000")
 lab.cluster.start(2)
-
-
-def look():
-    return lab.cluster.state([films]).topic(films).partitions[0]
-
-
-lab.wait_until(lambda: dict(look().log_end_offsets).get(2), what="broker 2 to fetch")
-seen = look()
-for broker, end in seen.log_end_offsets:
-    print(
-        f"broker {broker} holds {end:,} records of {seen.log_end_offset:,}", "in sync" * (broker in seen.isr)
-    )
-lab.observed("Broker 2 fetched again, and was not in sync", 2 not in seen.isr)
+lab.cluster.wait_in_sync([failsafe])
 
 # %% [markdown]
-# This is what *out of sync* means: not silent, only behind. The distance between the leader's end and a replica's end is its **lag**. (An old course starts `kafka-replica-verification` to see it; that tool is deprecated. Watch under-replicated partitions instead.) Now the throttle is taken away.
-
-# %%
-told = lab.cluster.tool(*change, "brokers", "--entity-default", "--delete-config", rate)
-lab.cluster.wait_in_sync([films, failsafe])
-seen = look()
-for broker, end in seen.log_end_offsets:
-    print(
-        f"broker {broker} holds {end:,} records of {seen.log_end_offset:,}", "in sync" * (broker in seen.isr)
-    )
-lab.observed("The replica reached the end and was in sync again", set(seen.isr) == {1, 2, 3})
-
-# %% [markdown] covers="B127 E021"
 # All replicas are back. And the leaders?
 
 # %%
-partitions = lab.cluster.state([failsafe]).topic(failsafe).partitions
-leads = Counter(p.leader for p in partitions)
-first = Counter(p.replicas[0] for p in partitions)
-for broker in lab.cluster.brokers:
-    print(f"broker {broker} leads {leads[broker]} partitions, and should lead {first[broker]}")
-lab.observed("Broker 2 came back and led nothing", leads[2] == 0)
+guess_3b = lab.predict("3.b")
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess_3b.choose("none")
+# END SOLUTION
 
-# %% [markdown]
-# Broker 2 holds everything and does nothing but follow, and the other two do its work. In production the active controller looks every 300 s (`leader.imbalance.check.interval.seconds`) and moves leadership back, because `auto.leader.rebalance.enable` is true. Here it is false, so that you can do it yourself.
+# %%
+returned = who_leads(lab, failsafe)
+leading, meant = returned.loc["broker 2"]
+fewer = "some, but fewer than before" if leading < meant else "as many as before"
+guess_3b.compare(fewer if leading else "none")
+returned
 
-# %% [markdown] covers="D112"
-# ### Exercise 3.4: Put leadership back
-#
-# In the topic `work` broker 2 has been away and leads nothing. Make the preferred replica, the first in the list of each partition, its leader again, for all 13 partitions. Ask Kafka to elect it; keep what the call returns as `elected`, a dictionary with an entry for each partition.
+# %% [markdown] covers="B127 D112 E021" explains="auto.leader.rebalance.enable"
+# Broker 2 holds everything and only follows, and the other two do its work. Somebody must hold an election of the preferred leaders. In production the active controller does, every 300 s (`leader.imbalance.check.interval.seconds`), because `auto.leader.rebalance.enable` is true. Here it is false, so you can do it yourself. (Kafka with ZooKeeper did it only above 10 % of imbalance; Kafka 4.3 has no such setting.)
 
 # %%
 from confluent_kafka import ElectionType, TopicPartition
 
-from threebrokers.lab.scenarios import unbalanced_topic
-
-work = unbalanced_topic(lab, "work", broker=2)
-admin = lab.cluster.admin()
-# TODO: elect the preferred leaders of `work`, and keep the result as `elected`
-# BEGIN SOLUTION
-everyone = [TopicPartition(work, partition) for partition in range(13)]
+admin = lab.admin()
+everyone = [TopicPartition(failsafe, number) for number in range(13)]
 elected = admin.elect_leaders(ElectionType.PREFERRED, everyone).result()
-# END SOLUTION
+lab.wait_until(lambda: who_leads(lab, failsafe)["leads"]["broker 2"] == meant, what="broker 2 to lead")
+who_leads(lab, failsafe)
 
 # %% [markdown]
-# <details><summary>Hint</summary>
-#
-# Nothing has to be copied or restarted: all replicas are in sync. Who holds an election in Kafka, and who may ask for one? Which kind of leader do you want?
-#
-# </details>
-# <details><summary>Another hint</summary>
-#
-# `AdminClient.elect_leaders` takes a kind (see `ElectionType`) and a list of `TopicPartition`. It returns a future; `.result()` waits for it.
-#
-# </details>
+# No record had to move, and none is lost: a preferred leader is elected only if it is in sync. On the command line this is `kafka-leader-election --election-type preferred --all-topic-partitions`.
 
-# %% tags=["wrong"]
-# only one partition | 1 of the partitions that broker 2 should lead
-mine = next(p.id for p in lab.cluster.state([work]).topic(work).partitions if p.replicas[0] == 2)
-elected = admin.elect_leaders(ElectionType.PREFERRED, [TopicPartition(work, mine)]).result()
-
-# %% tags=["wrong"]
-# moved by hand | the order of the replicas has been changed
-import json
-import tempfile
-
-now = lab.cluster.state([work]).topic(work).partitions
-plan = [
-    {"topic": work, "partition": p.id, "replicas": sorted(p.replicas, key=lambda b, p=p: b != p.leader)}
-    for p in now
-]
-with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-    json.dump({"version": 1, "partitions": plan}, file)
-    file.flush()
-    lab.cluster.tool("kafka-reassign-partitions", "--execute", "--reassignment-json-file", file.name)
-elected = {}
-
-# %% tags=["wrong"]
-# restarted the broker instead | broker 2 leads none of
-lab.cluster.stop(2)
-lab.cluster.wait_in_sync([work])
-elected = {}
-
-# %% tags=["nbval-check-output"]
-lab.check.leadership_back(work, elected)
-
-# %% [markdown]
-# `None` in the result means: this partition has a new leader. `ELECTION_NOT_NEEDED` means that it had the right one already. The exchange takes a few milliseconds, and no record is lost: the preferred replica was in sync.
-
-# %% [markdown] covers="B128 D147"
-# ## How many may leave?
-#
-# Now we try every choice: six topics, three partitions each, from one replica to three. Two brokers are going to be stopped, one after the other. Each time we send one record to every partition with `acks=all` and count how many are accepted.
-
-# %%
-from threebrokers.lab.scenarios import accepted
-
-choices = {}
-for count in [1, 2, 3]:
-    for least in range(1, count + 1):
-        topic = lab.fresh_topic(
-            f"replicas-{count}-least-{least}",
-            partitions=3,
-            replication_factor=count,
-            config={"min.insync.replicas": str(least)},
-        )
-        choices[topic] = f"{count} replicas, {least} must be in sync"
-
-found = {"all brokers up": accepted(lab, choices)}
-found["all brokers up"].total()
-
-# %%
-guess = lab.predict(
-    "Three replicas, and two must be in sync. Two of the three brokers are gone. "
-    "How many of the 3 partitions accept the record?",
-    {
-        "3": "One replica is left and could take the record, but then only one broker would have it.",
-        "1": "Every partition has a replica on every broker, so all three are in the same position.",
-        "0": "One replica in sync is fewer than two, so each partition refuses to write.",
-    },
-    id="3.c",
-)
-# TODO: choose an answer: press its button
-# BEGIN SOLUTION
-guess.choose("0")
-# END SOLUTION
-
-# %% [markdown]
-# When the second broker is stopped, the **quorum** is gone too: our brokers are also the controllers, and one of three controllers can decide nothing (lab 04). So the lab wants to hear `force=True`. What was decided before stays.
-
-# %%
-from threebrokers.kafka.log_reader import read_log
-
-lab.cluster.stop(3)
-found["one is gone"] = accepted(lab, choices)
-lab.cluster.stop(2, force=True)
-found["two are gone"] = accepted(lab, choices)
-
-strong = lab.topic("replicas-3-least-2")
-guess.compare(found["two are gone"][strong])
-records = read_log(lab.bootstrap, strong)
-table = pd.DataFrame({when: [count[topic] for topic in choices] for when, count in found.items()})
-table.index = list(choices.values())
-table
-
-# %% [markdown] covers="B134 D150 D154 B132 E025 E104"
-# Each number is *how many of three partitions* took the record. Read the table line by line.
-#
-# - **One replica**: a partition is on one disk, and nobody can use it without its broker. It has no leader then; the tool prints `Leader: none`.
-# - **Two replicas** survive one loss, if one replica in sync is enough. If both must be in sync, they are worse than one replica for writing: two brokers have to be there instead of one.
-# - **Three replicas, one must be in sync**: accepts to the end. But the last records are on one disk only. Slides say "three replicas tolerate three failures". It is two, and only with this setting, and then nothing may happen to the last one.
-# - **Three replicas, two must be in sync**: the usual choice. One broker may leave and all goes on. When two are gone, nothing can be written. Durability is above availability here.
-# - **Three of three**: the first loss, or one restart for an update, stops all writing.
-#
-# So `replication_factor` should be `min.insync.replicas` plus one: then brokers can be restarted one after the other, and writing never stops. With plus two a broker may even fail during such a restart.
-#
-# And reading? It went on, from the replica that was left.
-
-# %%
-print(len(records), "records were read with two brokers gone")
-rules = [[3, 2, 1], [3, 3, 2], [3, 1, 0], [3, 3, 3], [3, 3, 0], [3, 0, 0]]
-lab.observed("Every number of the table was what the rules say", table.values.tolist() == rules)
-lab.observed("What was accepted before could still be read", len(records) >= 6)
-
-# %%
-lab.cluster.wait_in_sync()  # starts what is missing, and waits until all replicas are in sync
-
-# %% [markdown] covers="B032 B042 D124"
+# %% [markdown] covers="B032 B042 D124" explains="log end offset (LEO), high watermark"
 # ## Stored, and not yet readable
 #
-# A record that only the leader has could be lost with the leader. If a reader had seen it, that reader would have acted on something that never was. So readers see a record only when **all in-sync replicas** have it. (Books call such a record *committed*. In this course that word is for offsets and transactions.) There are two ends of a log:
+# A record that only the leader has could be lost with the leader. If somebody had read it, they would have acted on something that never was. So a log has two ends:
 #
 # - the **log end offset** (LEO) is the offset that the next record of this replica will get; every replica has its own;
-# - the **high watermark** is the offset up to which all in-sync replicas have the log. A reader may read the records *before* it. `get_watermark_offsets` returns this one.
+# - the **high watermark** is the offset *before* which records may be read. All in-sync replicas have the log up to there. And it moves only while these are at least `min.insync.replicas` (since Kafka 3.7). Who asks for more gets an empty answer.
 #
-# Books say "the offset of the last record". It is the one after it, for both.
-#
-# What if one follower in sync stands still?
+# Books say "the offset of the last record". It is the one after it, for both. (They also call a record before the high watermark *committed*. Here that word is for offsets and transactions.)
+
+# %% [markdown] covers="B123 D109" explains="fetch request"
+# How does the leader know what its followers have? A follower copies as a consumer reads: it sends a fetch request with the offset that it wants next. Who asks for offset 4 has the records 0 to 3.
+
+# %%
+from threebrokers.diagrams import watermark_picture
+
+watermark_picture()
 
 # %% [markdown]
-# **Predict** what a frozen follower does to everybody else.
-
-# %%
-guess = lab.predict(
-    "A follower that is in sync freezes. When is the next record with acks=all acknowledged?",
-    {
-        "at once": "The frozen follower is still a member of the ISR, and acks=all waits for every member.",
-        "after some seconds": "It waits until the frozen follower is expelled from the ISR; then two are enough.",
-        "when the follower is back": "Nobody waits for ever: who is silent too long is expelled from the ISR.",
-    },
-    id="3.d",
-)
-# TODO: choose an answer: press its button
-# BEGIN SOLUTION
-guess.choose("after some seconds")
-# END SOLUTION
-
-# %%
-from threebrokers.lab.scenarios import send_and_read
-
-slow = lab.fresh_topic("slow", replication_factor=3, config={"min.insync.replicas": "2"})
-producer = lab.producer({"acks": "all", "linger.ms": 0})
-consumer = lab.consumer({"group.id": lab.group("slow"), "enable.auto.commit": False})
-consumer.assign([TopicPartition(slow, 0, 0)])
-
-rows = [send_and_read(lab, producer, consumer, slow) for _ in range(4)]
-follower = lab.cluster.state([slow]).topic(slow).partitions[0]
-follower = next(broker for broker in follower.replicas if broker != follower.leader)
-lab.cluster.pause(follower)
-rows += [send_and_read(lab, producer, consumer, slow) for _ in range(4)]
-lab.cluster.resume(follower)
-consumer.close()
-
-waited = rows[4]["acknowledged"]
-guess.compare(
-    "at once" if waited < 500 else "after some seconds" if waited < 10_000 else "when the follower is back"
-)
-pd.DataFrame(rows, index=[*["all well"] * 4, *["one follower frozen"] * 4])
-
-# %% [markdown] covers="D125 D148"
-# The times are in milliseconds. (The first record pays for the connections.) One slow follower made everybody wait: the writer for its acknowledgement, and the reader for the record, which was on the leader's disk all the time. Then the follower was expelled, everything was fast again, **and one replica fewer is safe**. That is the trade: `replica.lag.time.max.ms`, or here the shorter session of a dead broker, says how long all wait for one.
-
-# %%
-usual = sorted(row["acknowledged"] for row in rows[-3:])[1]
-lab.observed("The frozen follower was expelled", len(rows[-1]["ISR"]) == 2)
-lab.observed("All waited for it until then, and nobody after that", usual < waited / 2)
-lab.cluster.wait_in_sync([slow])
+# In moment 4 the record is everywhere, and still nobody may read it: the leader does not know yet. It takes the **next** fetch of the last follower in sync. Then the record is readable, and a producer with `acks=all` gets its acknowledgement. The followers hear of the new high watermark with the answers to these fetches, a moment later.
 
 # %% [markdown]
-# ### Exercise 3.5: Hide three records
+# ### Exercise 3.4: Hide three records
 #
-# Make the leader of `unseen` store three records that no consumer can read, and leave it so. The topic has one partition, three replicas, and `min.insync.replicas=3`: below that number the high watermark does not move. Then say as numbers the leader's `log_end_offset` and the `high_watermark`; and what the records wait for, `waits_for`, as one of these words.
+# Make the leader of `unseen` store three records that no consumer can read, and leave it so. The topic has one partition, three replicas, and `min.insync.replicas=3`. Then say as numbers the leader's `log_end_offset` and the `high_watermark`; and what the records wait for, `waits_for`, as one of these words.
 #
 # - `"flush"`: the leader has them in memory only, and must write them to disk first.
 # - `"transaction"`: they belong to an open transaction; a reader with `read_uncommitted` sees them.
@@ -718,7 +419,7 @@ lab.cluster.wait_in_sync([slow])
 
 # %%
 lab.cluster.wait_in_sync()
-unseen = lab.fresh_topic("unseen", replication_factor=3, config={"min.insync.replicas": "3"})
+unseen = fresh(lab, "unseen", partitions=1, replicas=3, least=3)
 partition = lab.cluster.state([unseen]).topic(unseen).partitions[0]
 print("leader:", partition.leader, " replicas:", partition.replicas)
 # TODO: hide three records; set `log_end_offset`, `high_watermark` and `waits_for`
@@ -757,6 +458,28 @@ lab.wait_until(
 log_end_offset, high_watermark, waits_for = 3, 0, "replicas"
 
 # %% tags=["wrong"]
+# heals everything at the end | the follower that you held back goes on again
+lab.cluster.pause(next(broker for broker in partition.replicas if broker != partition.leader))
+producer = lab.producer({"acks": 1})
+for word in ["nobody", "sees", "me"]:
+    producer.produce(unseen, word)
+producer.flush()
+log_end_offset, high_watermark, waits_for = 3, 0, "replicas"
+lab.cluster.wait_in_sync()
+lab.wait_until(
+    lambda: lab.cluster.state([unseen]).topic(unseen).partitions[0].high_watermark, what="the follower"
+)
+
+# %% tags=["wrong"]
+# four records | the leader has 4 records that nobody can read
+lab.cluster.pause(next(broker for broker in partition.replicas if broker != partition.leader))
+producer = lab.producer({"acks": 1})
+for number in range(4):
+    producer.produce(unseen, f"hidden {number}")
+producer.flush()
+log_end_offset, high_watermark, waits_for = 4, 0, "replicas"
+
+# %% tags=["wrong"]
 # takes the high watermark for the end | is the high watermark, not the log end offset
 lab.cluster.pause(next(broker for broker in partition.replicas if broker != partition.leader))
 producer = lab.producer({"acks": 1})
@@ -777,7 +500,16 @@ producer.flush()
 log_end_offset, high_watermark, waits_for = 2, 0, "replicas"
 
 # %% tags=["wrong"]
-# believes that flushing helps | has written it already
+# mixes up the two ends | have changed places
+lab.cluster.pause(next(broker for broker in partition.replicas if broker != partition.leader))
+producer = lab.producer({"acks": 1})
+for word in ["nobody", "sees", "me"]:
+    producer.produce(unseen, word)
+producer.flush()
+log_end_offset, high_watermark, waits_for = 0, 3, "replicas"
+
+# %% tags=["wrong"]
+# believes that flushing helps | Kafka never waits for a disk
 lab.cluster.pause(next(broker for broker in partition.replicas if broker != partition.leader))
 producer = lab.producer({"acks": 1})
 for word in ["nobody", "sees", "me"]:
@@ -807,32 +539,356 @@ log_end_offset, high_watermark, waits_for = 3, 0, "consumer"
 lab.check.records_hidden(log_end_offset, high_watermark, waits_for)
 
 # %% [markdown]
-# Let the follower go on, and the records appear without anybody sending them again.
+# The two replicas that are still in sync have all three records, and yet nobody may read them: two are fewer than `min.insync.replicas`. Let the follower go on, and the records appear without anybody sending them again.
 
 # %%
+from threebrokers.kafka.log_reader import read_log
+
 lab.cluster.wait_in_sync()
 print([record.value.decode() for record in read_log(lab.bootstrap, unseen)])
 
-# %% [markdown] covers="B124 D108 E006 E074 D128"
-# ## Reading from the nearest replica
+# %% [markdown] covers="E025" explains="rolling restart"
+# ## One restart after the other
 #
-# *The last three sections only look around. If your time is over, go to "What to remember".*
+# For a new version or a new setting all brokers must be restarted, one after the other: stop one, start it, wait until all replicas are in sync, then the next. That is a **rolling restart**.
 #
-# Books say that followers serve nobody. Writers do need the leader, but since Kafka 2.4 a reader may use a follower that is near. Brokers say in which **rack** they stand (`broker.rack`; in a cloud this is the zone), and a new partition gets its replicas in different racks, so that one broken switch does not take all replicas. A reader says where it stands with `client.rack`. Our brokers are in `rack-1` to `rack-3`, and choose a replica in the reader's rack (`replica.selector.class`). How many bytes come from which broker?
+# Two topics get 20 heartbeats a second with `acks=all`. Both have three replicas. One asks for two in sync, the other for all three. *Short* means: less than half of what one restart takes.
 
 # %%
+guess_3c = lab.predict("3.c")
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess_3c.choose("short with 2 in sync, a whole restart with 3")
+# END SOLUTION
+
+# %%
+from threebrokers.lab.scenarios import all_acknowledged, heartbeats, restart_silences, wait_for_more
+
+steady = {f"silence, {n} in sync": fresh(lab, f"steady-{n}", 1, replicas=3, least=n) for n in [2, 3]}
+with lab.record(*steady.values()) as rolling, heartbeats(lab, steady.values()):
+    for broker in lab.cluster.brokers:
+        lab.cluster.stop(broker)
+        lab.cluster.start(broker)
+        lab.cluster.wait_in_sync(steady.values())
+        wait_for_more(lab, steady.values())  # heartbeats go on, so each silence is seen apart
+lab.observed("Every heartbeat was acknowledged in the end", all_acknowledged(rolling))
+rolling.show()
+
+# %% [markdown]
+# The rows *acknowledged* show it. Here are the longest silences after each stop, in seconds.
+
+# %%
+silent = restart_silences(rolling, steady)
+short = list(silent.iloc[:, 1:].max() < silent["the restart took"].min() / 2)
+if_two_is_short = "short for both" if short[1] else "short with 2 in sync, a whole restart with 3"
+guess_3c.compare(if_two_is_short if short[0] else "a whole restart for both")
+silent.round(1)
+
+# %% [markdown]
+# Nothing is lost in either topic: a refused record was sent again until it was stored. But with 3 of 3, which looks safest, each restart is a silence. With 2 of 3 the stopped broker hands over what it leads, and two replicas go on.
+#
+# That works only because we wait between two restarts. Whoever stops the next broker while a partition is still under-replicated leaves it one replica, and that is too few.
+#
+# So choose `replication_factor` as `min.insync.replicas` plus one: then one broker may be away. With plus two, another one may even fail meanwhile.
+
+# %% [markdown]
+# ## Here and in production
+#
+# What your three brokers do otherwise, so that you need not wait:
+
+# %%
+names = ["broker.session.timeout.ms", "broker.heartbeat.interval.ms", "replica.lag.time.max.ms"]
+names += ["auto.leader.rebalance.enable", "leader.imbalance.check.interval.seconds", "num.replica.fetchers"]
+broker_settings(lab, names)
+
+# %% [markdown] covers="B127 D110 E103 E108" explains="broker.session.timeout.ms, replica.lag.time.max.ms"
+# - In production a dead broker is missed after 9 s: its heartbeats stay away for `broker.session.timeout.ms`. (Old books name a session with ZooKeeper, which is gone.)
+# - A follower is put out of the ISR if it did not reach the leader's end within `replica.lag.time.max.ms`: 30 s since Kafka 2.5, 10 s in old books. (Replicas that left and came back all the time did more harm than slow ones.) It is not enough to fetch: it must reach the end once in that time.
+# - Controllers are often processes of their own. Then two dead brokers do not take the quorum with them.
+
+# %% [markdown] covers="D150 B134"
+# ## Going further
+#
+# No other lab needs what follows, and each section stands alone.
+#
+# ### How many may leave?
+#
+# Six choices, with three partitions each. Two brokers are going to be stopped, one after the other. Each time we send one record to every partition with `acks=all`, and count how many are accepted.
+
+# %%
+from threebrokers.lab.scenarios import accepted
+
+lab.cluster.wait_in_sync()
+pairs = [(1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (3, 3)]
+choices = {fresh(lab, f"replicas-{r}-least-{n}", 3, r, n): f"replicas {r}, in sync {n}" for r, n in pairs}
+taken = {"all brokers up": accepted(lab, choices)}
+print(taken["all brokers up"].total(), "of 18 records were accepted.")
+
+# %%
+guess_3d = lab.predict("3.d")
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess_3d.choose("1")
+# END SOLUTION
+
+# %% [markdown]
+# Our brokers are also the controllers. When the second one is stopped, one of three controllers is left, and one can decide nothing: the **quorum**, the majority, is gone (lab 04). So the lab wants to hear `force=True`. What was decided before stays.
+
+# %%
+import pandas as pd
+
+lab.cluster.stop(3)
+taken["one is gone"] = accepted(lab, choices)
+lab.cluster.stop(2, force=True)
+taken["two are gone"] = accepted(lab, choices)
+
+guess_3d.compare(taken["one is gone"][lab.topic("replicas-2-least-2")])
+table = pd.DataFrame({when: [count[topic] for topic in choices] for when, count in taken.items()})
+table.set_index(pd.Index(choices.values()))
+
+# %% [markdown] covers="B132 E104"
+# Each number is *how many of three partitions* took the record.
+#
+# - **One replica**: without its one broker nobody can use a partition.
+# - **Two replicas** survive one loss, if one in sync is enough. If both must be, they are worse than one for writing: two brokers have to be there instead of one.
+# - **Three, one in sync**: accepts to the end. But the last records are on one broker only.
+# - **Three, two in sync**: the usual choice. One may leave and all goes on. When two are gone nothing is written: durability above availability.
+# - **Three of three**: the first loss stops all writing.
+#
+# "Three replicas tolerate three failures", slides say. It is two, in the fourth line only, and only if the first loss is noticed before the second. Two brokers killed *at once* take the quorum with them: nobody shortens the ISR, and nothing is accepted.
+
+# %%
+still = read_log(lab.bootstrap, lab.topic("replicas-3-least-2"))
+lab.observed("With two brokers gone, what was accepted before could still be read", len(still) >= 6)
+rules = [[3, 2, 1], [3, 3, 2], [3, 1, 0], [3, 3, 3], [3, 3, 0], [3, 0, 0]]
+lab.observed("Every number of the table was what the rules say", table.values.tolist() == rules)
+lab.cluster.wait_in_sync()
+
+# %% [markdown]
+# ### A follower that freezes
+#
+# All three replicas of `slow` are in sync, and two must be. Then one follower stands still.
+
+# %%
+guess_3e = lab.predict("3.e")
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess_3e.choose("after some seconds")
+# END SOLUTION
+
+# %%
+import pandas as pd
+
+from threebrokers.lab.scenarios import send_and_read
+
+slow = fresh(lab, "slow", partitions=1, replicas=3, least=2)
+producer = lab.producer({"acks": "all", "linger.ms": 0})
+consumer = lab.consumer({"group.id": lab.group("slow"), "enable.auto.commit": False})
+consumer.assign([TopicPartition(slow, 0, 0)])
+
+rows = [send_and_read(lab, producer, consumer, slow) for _ in range(4)]
+in_slow = lab.cluster.state([slow]).topic(slow).partitions[0]
+frozen = next(broker for broker in in_slow.replicas if broker != in_slow.leader)
+lab.cluster.pause(frozen)
+rows += [send_and_read(lab, producer, consumer, slow) for _ in range(4)]
+lab.cluster.resume(frozen)
+consumer.close()
+
+waited = rows[4]["acknowledged"]
+guess_3e.compare(
+    "at once" if waited < 500 else "after some seconds" if waited < 10_000 else "when the follower is back"
+)
+pd.DataFrame(rows, index=[*["all well"] * 4, *["one follower frozen"] * 4])
+
+# %% [markdown] covers="D125 D148"
+# The times are in milliseconds. (The first record pays for the connections.) One frozen follower made everybody wait: the writer for its acknowledgement, and the reader for a record that the leader had all the time. Then the follower was put out of the ISR, everything was fast again, **and one replica fewer is safe**.
+#
+# Two settings say how long all wait for one. A broker that is silent is put out of every ISR after `broker.session.timeout.ms`: that was the one here. A broker that lives and copies too slowly is put out after `replica.lag.time.max.ms`.
+
+# %%
+usual = sorted(row["acknowledged"] for row in rows[-3:])[1]
+lab.observed("The frozen follower was put out of the ISR", len(rows[-1]["ISR"]) == 2)
+lab.observed("All waited for it until then, and nobody after that", usual < waited / 2)
+lab.cluster.wait_in_sync([slow])
+
+# %% [markdown] explains="eligible leader replicas (ELR)"
+# ### Who is safe, who is behind
+#
+# When the ISR is smaller than `min.insync.replicas`, nothing more is acknowledged with `acks=all`. So a replica that leaves it then still has everything that was. The active controller remembers such **eligible leader replicas** (ELR): they may be elected when nobody of the ISR is left. `payments` will have one, `invoices` not: there, writing could go on without broker 2.
+#
+# Meanwhile ten megabytes of `films` are written, which broker 2 misses.
+
+# %%
+films = fresh(lab, "films", partitions=1, replicas=3, least=2)
+take_down(lab, 2, [films, payments, invoices])
+told = lab.cluster.tool("kafka-topics", "--describe", "--topic", f"{payments}|{invoices}")
+lines = [line.strip() for line in told.splitlines() if "Elr" in line]
+print(*lines, sep="\n")
+lab.observed("One replica was kept as eligible to lead", sum("Elr: 2" in line for line in lines) == 1)
+
+producer = lab.producer({"acks": "all"})
+for _ in range(1000):
+    producer.produce(films, b"x" * 10_000)
+left = producer.flush()
+
+# %% [markdown] explains="NOT_ENOUGH_REPLICAS_AFTER_APPEND"
+# - ELR exist since Kafka 4.0, and are on in clusters that are *new* since 4.1. One that was upgraded must switch them on: `kafka-features upgrade --feature eligible.leader.replicas.version=1`. Without them the last replica never leaves the ISR, even if its broker is dead.
+# - Whoever lowers `min.insync.replicas` in such a state makes the topic writable again, and clears its ELR: then the replica that is away is not safe any more. Better bring the broker back.
+# - If replicas get too few *while* a record waits for them, it has been stored already. Kafka has the error `NOT_ENOUGH_REPLICAS_AFTER_APPEND` for that; a Kafka of today rather lets such a write wait until its time is over.
+
+# %% [markdown] explains="throttle"
+# Broker 2 would fetch the films at once, so the cell slows it down. Kafka can *throttle* replication, so that a broker that returns does not take the whole network. At 100 KB in a second it needs its time. Then the broker starts.
+
+# %%
+change = ["kafka-configs", "--alter", "--entity-type"]
+every_replica, rate = "leader.replication.throttled.replicas", "leader.replication.throttled.rate"
+told = lab.cluster.tool(*change, "topics", "--entity-name", films, "--add-config", f"{every_replica}=*")
+told = lab.cluster.tool(*change, "brokers", "--entity-default", "--add-config", f"{rate}=100000")
+lab.cluster.start(2)
+
+
+def ends_of_films():
+    film = lab.cluster.state([films]).topic(films).partitions[0]
+    for broker, end in film.log_end_offsets:
+        print(f"broker {broker} holds {end:,} of {film.log_end_offset:,}", "in sync" * (broker in film.isr))
+    return film
+
+
+def fetched():
+    return dict(lab.cluster.state([films]).topic(films).partitions[0].log_end_offsets).get(2)
+
+
+lab.wait_until(fetched, what="broker 2 to fetch")
+lab.observed("Broker 2 fetched again, and was not in sync", 2 not in ends_of_films().isr)
+
+# %% [markdown] covers="B084" explains="kafka-replica-verification"
+# This is what *out of sync* means: not silent, only behind. The distance between the leader's end and a replica's end is its **lag**. (Old courses start `kafka-replica-verification` to see it. That tool is deprecated; watch under-replicated partitions instead.) Now the throttle is taken away.
+
+# %%
+told = lab.cluster.tool(*change, "brokers", "--entity-default", "--delete-config", rate)
+lab.cluster.wait_in_sync([films])
+lab.observed("It reached the end and was in sync again", set(ends_of_films().isr) == {1, 2, 3})
+
+# %% [markdown]
+# ### Exercise 3.5: Say who leads after the election
+#
+# `work` has six partitions, one for each order of three replicas. Broker 2 was away and came back; then broker 3 has died. Now somebody is going to hold an election of the preferred leaders, for all six partitions. Say for each who leads it `after` that: a dictionary such as `{0: 1, 1: …}`. The check holds the election and compares.
+
+# %%
+from threebrokers.lab.scenarios import after_two_outages
+
+work = after_two_outages(lab, "work")
+for p in lab.cluster.state([work]).topic(work).partitions:
+    print(f"partition {p.id}: leader {p.leader}, replicas {p.replicas}, ISR {p.isr}")
+# TODO: say who leads each partition `after` the election
+# BEGIN SOLUTION
+now = lab.cluster.state([work]).topic(work).partitions
+after = {p.id: p.replicas[0] if p.replicas[0] in p.isr else p.leader for p in now}
+# END SOLUTION
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# Who is the preferred leader of each partition? And may each of these be elected at this moment?
+#
+# </details>
+# <details><summary>Another hint</summary>
+#
+# Sort the six: the right one leads already; the right one could lead; the right one cannot. Does a partition lose the leader that it has, if its preferred leader is away?
+#
+# </details>
+
+# %% tags=["wrong"]
+# always the first of the list | and that is not in sync
+after = {p.id: p.replicas[0] for p in lab.cluster.state([work]).topic(work).partitions}
+
+# %% tags=["wrong"]
+# nothing changes | is in sync again
+after = {p.id: p.leader for p in lab.cluster.state([work]).topic(work).partitions}
+
+# %% tags=["wrong"]
+# no leader where the preferred one is away | `after[4]` is None
+after = {0: 1, 1: 1, 2: 2, 3: 2, 4: None, 5: None}
+
+# %% tags=["wrong"]
+# the second of the list takes over | this election gives leadership to the preferred leader or changes nothing
+after = {0: 1, 1: 1, 2: 2, 3: 2, 4: 2, 5: 1}
+
+# %% tags=["wrong"]
+# shares them out evenly | leads already
+after = {0: 2, 1: 1, 2: 2, 3: 1, 4: 1, 5: 2}
+
+# %% tags=["wrong"]
+# only those that change | says nothing of partition
+after = {2: 2}
+
+# %% tags=["nbval-check-output"]
+lab.check.leaders_foretold(work, after)
+
+# %% [markdown] explains="replica placement"
+# ### Where the replicas are
+#
+# Who decides the **replica placement**? The active controller, when the topic is made. Here are the preferred leaders of `failsafe` three by three.
+
+# %%
+lab.cluster.wait_in_sync()
+partitions = lab.cluster.state([failsafe]).topic(failsafe).partitions
+threes = [tuple(p.replicas[0] for p in partitions[n : n + 3]) for n in range(0, 13, 3)]
+print(*threes)
+leads = sorted(sum(broker in three for three in threes) for broker in lab.cluster.brokers)
+lab.observed("In each group of three no broker came twice", all(len(set(t)) == len(t) for t in threes))
+lab.observed("So they were spread as evenly as 13 can be", leads == [4, 4, 5])
+
+# %% [markdown] covers="A029 B064 D126 D127 D107"
+# In each group of three partitions every broker is first once, and the order is drawn anew for each group. Which broker leads five of the 13 is chance. (Old books describe an order that goes round and shifts. That was Kafka with ZooKeeper.) The other replicas follow on other brokers: two on one would protect from nothing. So ten partitions of three replicas on six brokers are 30 replicas, about five on each. Real brokers hold hundreds or thousands of replicas.
+
+# %% [markdown] covers="A040 B033 B123"
+# What is copied is a partition, batch by batch. These are the files of one partition on the three brokers, and a picture of a small topic.
+
+# %%
+from threebrokers.diagrams import topic_picture
+
+producer = lab.producer()
+for word in ["one", "two", "three"]:
+    producer.produce(failsafe, word, partition=0)
+left = producer.flush()
+
+
+def files():
+    return [lab.cluster.segments(failsafe, 0, broker)[0] for broker in lab.cluster.brokers]
+
+
+lab.wait_until(lambda: len({f.stat().st_size for f in files()}) == 1, what="the last replica to be complete")
+paths = ",".join(str(path) for path in files())
+dumps = lab.cluster.tool("kafka-dump-log", "--files", paths).split("Dumping ")[1:]
+batches = [[line for line in dump.splitlines() if line.startswith("baseOffset")] for dump in dumps]
+for broker, lines in zip(lab.cluster.brokers, batches, strict=True):
+    print(f"broker {broker}:", lines[-1].partition(" baseSequence")[0])
+lab.observed("The three replicas had the same batches", batches[0] == batches[1] == batches[2])
+topic_picture(lab.cluster.state([stock]).topic(stock))
+
+# %% [markdown] covers="B124 D108 E006 E074 D128" explains="broker.rack, client.rack, replica.selector.class, follower fetching"
+# ### Reading from the nearest replica
+#
+# Books say that followers serve nobody. Writers do need the leader, but since Kafka 2.4 a reader may use a follower that is near (**follower fetching**). Brokers say in which **rack** they stand (`broker.rack`; in a cloud this is the zone). A new partition gets its replicas in different racks, so that one broken switch does not take all of them. A reader says where it stands with `client.rack`.
+#
+# Our brokers are in `rack-1` to `rack-3`, and choose a replica in the reader's rack (`replica.selector.class`). How many bytes come from which broker?
+
+# %%
+import pandas as pd
+
 from threebrokers.lab.scenarios import bytes_by_broker
 
-topic = lab.fresh_topic("nearest", partitions=3, replication_factor=3)
+nearest = lab.fresh_topic("nearest", partitions=3, replication_factor=3)
 producer = lab.producer({"linger.ms": 20})
 for number in range(3000):
-    producer.produce(topic, b"x" * 1000, partition=number % 3)
+    producer.produce(nearest, b"x" * 1000, partition=number % 3)
 left = producer.flush()
 
 group = {"group.id": lab.group("nearest")}
 read = {
-    "no rack": bytes_by_broker(lab, topic, 3000, group),
-    "rack-2": bytes_by_broker(lab, topic, 3000, {**group, "client.rack": "rack-2"}),
+    "no rack": bytes_by_broker(lab, nearest, 3000, group),
+    "rack-2": bytes_by_broker(lab, nearest, 3000, {**group, "client.rack": "rack-2"}),
 }
 lab.observed("The reader in rack-2 got its records from broker 2", read["rack-2"][1] > 3_000_000)
 pd.DataFrame(read, index=[f"from broker {broker}" for broker in lab.cluster.brokers])
@@ -841,63 +897,158 @@ pd.DataFrame(read, index=[f"from broker {broker}" for broker in lab.cluster.brok
 # Reading inside a zone is quicker, and often cheaper, because traffic between zones costs money. The price: a follower knows the high watermark a moment later than the leader.
 
 # %% [markdown] covers="E105 E104"
-# ## What replicas cost
+# ### What replicas cost
 #
-# Every replica is written to a disk, and all but the first travel from broker to broker. One megabyte, sent to topics with one, two and three replicas, measured in their files:
+# Every replica is stored, and all but the leader's come over the network from the leader. One megabyte is sent to topics with one, two and three replicas. How much do their files grow?
 
 # %%
+import pandas as pd
+
+from threebrokers.lab.scenarios import stored_bytes
+
+producer = lab.producer()
 rows = {}
 for count in [1, 2, 3]:
-    topic = lab.topic(f"replicas-{count}-least-1")
-    holders = lab.cluster.state([topic]).topic(topic).partitions[0].replicas
-
-    def sizes(topic=topic, holders=holders):
-        return [lab.cluster.segments(topic, 0, broker)[0].stat().st_size for broker in holders]
-
-    before = sizes()[0]
+    topic = fresh(lab, f"replicas-{count}-least-1", 1, replicas=count, least=1)
     for _ in range(100):
-        producer.produce(topic, b"x" * 10_000, partition=0)
+        producer.produce(topic, b"x" * 10_000)
     left = producer.flush()
-    lab.wait_until(lambda sizes=sizes: len(set(sizes())) == 1, what="the replicas to be complete")
-    sent = (sizes()[0] - before) / 1e6
-    rows[f"{count} replicas"] = {"MB on disks": sent * count, "MB between brokers": sent * (count - 1)}
-pd.DataFrame(rows).T.round(1)
+    leader, *followers = stored_bytes(lab, topic).values()
+    rows[f"{count} replicas"] = {
+        "MB stored": (leader + sum(followers)) / 1e6,
+        "of these copied from the leader": sum(followers) / 1e6,
+    }
+costs = pd.DataFrame(rows).T.round(1)
+lab.observed("Each replica but the leader's was copied once", [*costs.iloc[:, 1]] == [0.0, 1.0, 2.0])
+costs
 
-# %% [markdown]
-# So writing 10 MB a second with five replicas makes 40 MB a second between the brokers. More replicas mean: more losses survived, more reading nearby; but more disk, more network, and a longer wait for `acks=all`. Thumbnails that can be computed again live with one replica. Orders get three, two of them in sync. Some banks keep five.
+# %% [markdown] explains="ReplicationBytesInPerSec"
+# So writing 10 MB a second with five replicas would make 40 MB a second between the brokers (`kafka.server:type=BrokerTopicMetrics,name=ReplicationBytesInPerSec` counts it on each). More replicas mean: more losses survived, more reading nearby; but more disk, more network, and a longer wait for `acks=all`. Thumbnails that can be computed again live with one replica. Orders get three, two of them in sync. Some banks keep five.
+
+# %% [markdown] covers="B057 B058"
+# ### The address that a broker tells
+#
+# A program need not know all brokers: `bootstrap.servers` may name some. The consumer below is given two addresses, the producer two others. Each asks one of them, learns of all three, and then talks to the leader of each partition.
+
+# %%
+one, two, three = (lab.cluster.address(broker) for broker in lab.cluster.brokers)
+start = {"auto.offset.reset": "earliest", "bootstrap.servers": f"{three},{one}"}
+parcels = lab.fresh_topic("parcels", brokers=[[1], [2], [3]], partitions=3)  # one replica on each broker
+consumer = lab.consumer({"group.id": lab.group("parcels"), **start})
+consumer.subscribe([parcels])
+producer = lab.producer({"bootstrap.servers": f"{one},{two}"})
+for greeting in ["hello", "bonjour", "hallo", "hola"]:
+    producer.produce(parcels, greeting)
+left = producer.flush()
+
+got = []
+while len(got) < 4:
+    got += [message.value().decode() for message in consumer.consume(4, timeout=0.5)]
+consumer.close()
+print(got)
+lab.observed("All four greetings arrived", sorted(got) == ["bonjour", "hallo", "hello", "hola"])
 
 # %% [markdown] covers="E016"
-# ## The same three brokers in a compose file
-#
-# Brokers often run in containers. The file `docker-compose.yml` of this course describes three such brokers for Docker, and `threebrokers up --engine compose` runs the labs on them. You need no Docker to read it. Who reaches a broker, and at which address? Here are the lines that say it; each `KAFKA_…` is a setting of the broker, written in capitals.
+# Where do the addresses come from? From the brokers' settings. Here are the lines in the compose file of this course, which describes the same three brokers as containers (`threebrokers up --engine compose` runs the labs on them). Each `KAFKA_…` is a setting of the broker, in capitals.
 
 # %%
 from threebrokers.lab.scenarios import compose_file
 
-text = compose_file()
-print("For all three brokers:")
-for line in text.splitlines():
-    if line.strip().startswith(("KAFKA_LISTENER", "KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR")):
-        print(line)
-print("For the first:")
-print(text[text.index("  kafka-1:\n") : text.index("  kafka-2:\n")])
+lines = [line.strip() for line in compose_file().splitlines()]
+said = ("KAFKA_LISTENER", "KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR")
+print(*(line for line in lines if line.startswith(said)), sep="\n")
+at = lines.index("kafka-1:")
+print(*(line for line in lines[at : lines.index("kafka-2:")] if ":9" in line), sep="\n")
 
 # %% [markdown]
-# - **Listeners** are a broker's doors. Here are three: for clients, for the copying between brokers, and for the controllers. (The names are free; the map says how each is secured, here not at all.) No host stands before the port, so the door opens to all networks of the container, as with `0.0.0.0`.
-# - **Advertised listeners** are the addresses that a broker tells others. A client uses the address that you give it only once; after that it connects to the advertised ones. So they must be right *from where the client is*: `127.0.0.1` and the published port (`ports`) for programs on your machine, and a name that only their own network knows for the other brokers. If a container advertises only its inner name, a program outside reaches it once and never again: the most frequent fault of such files.
+# - **Listeners** (`listeners`) are where a broker listens. Here are three: for clients, for the copying between brokers, and for the controllers. (The names are free; the map says how each is secured, here not at all.) No host stands before the port, so the container listens on all its networks.
+# - **Advertised listeners** (`advertised.listeners`) are the addresses that a broker tells others. They must be right *from where the client is*: `127.0.0.1` and the published port for programs on your machine, a name of their own network for the other brokers.
 # - **Internal topics**, such as that of the groups' offsets, get three replicas. Examples with one broker say 1. With three brokers that would mean: whichever dies takes the offsets of some groups with it.
+#
+# Now we break one of them. Broker 3 is started again with one setting changed: it advertises the port 1, where nobody listens. That is what happens when a container publishes another port than it advertises.
+
+# %%
+lab.cluster.stop(3)
+lab.cluster.start(3, advertised="127.0.0.1:1")
+print({broker.id: broker.address for broker in lab.cluster.state([]).brokers})
+
+# %%
+guess_3f = lab.predict("3.f")
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess_3f.choose("those for brokers 1 and 2")
+# END SOLUTION
+
+# %%
+import pandas as pd
+
+from threebrokers.lab.scenarios import connections_into
+
+connections, arrived = {}, {}
+
+
+def report(error, message):
+    arrived[message.partition() + 1] = error.name() if error else "arrived"  # the broker of this partition
+
+
+settings = {"bootstrap.servers": three, "message.timeout.ms": 8000, "on_delivery": report}
+producer = lab.producer({**settings, **connections_into(connections)})
+for number in range(3):
+    producer.produce(parcels, "a parcel", partition=number)
+left = producer.flush()
+
+print(arrived)
+there = [broker for broker, told in sorted(arrived.items()) if told == "arrived"]
+guess_3f.compare(
+    {(1, 2): "those for brokers 1 and 2", (1, 2, 3): "all three", (): "none"}.get(
+        tuple(there), "only the one for broker 3"
+    )
+)
+pd.DataFrame(connections).T.sort_index()
+
+# %% [markdown]
+# The program has **two addresses** of broker 3: one that you gave, which works, and one that it was told, which does not. It used the first only to ask for the brokers' addresses: all three in the table come from that answer. Then it left it (librdkafka does so since 2.10). Records go to the addresses that brokers tell.
+#
+# So the sign of this fault is: a program lists topics, and then cannot write or read. The cluster itself sees nothing, because the brokers copy from each other by another listener. `threebrokers doctor` in a terminal compares both addresses and names the setting. (A client that has lost *all* brokers it was told of goes back to the given addresses: `metadata.recovery.strategy`, which is `rebootstrap` unless told.)
+#
+# The next cell starts broker 3 again, with its right address.
+
+# %%
+again = lab.cluster.up()
+print("Started again: broker", *again)
+told = []
+producer = lab.producer(
+    {"bootstrap.servers": three, "on_delivery": lambda error, message: told.append(error)}
+)
+for number in range(3):
+    producer.produce(parcels, "a parcel", partition=number)
+left = producer.flush()
+lab.observed("With the right address all three arrived", len(told) == 3 and not any(told))
+
+# %% [markdown] explains="enable.idempotence"
+# ### The same settings in Java
+#
+# This client (librdkafka, in C) has other names and defaults than Java's. Those that this lab needs:
+#
+# | here | in Java | default here | default in Java |
+# |---|---|---|---|
+# | `message.timeout.ms`, or `delivery.timeout.ms` | `delivery.timeout.ms` | 5 minutes | 2 minutes |
+# | `request.timeout.ms` | the same | 30 s | 30 s |
+# | `retries` | the same | 2,147,483,647 | 2,147,483,647 |
+# | `acks` | the same | all | all |
+# | `enable.idempotence` | the same | false: what is sent again can be stored twice | true |
 
 # %% [markdown]
 # ## What to remember
 #
-# - Replicas protect if you ask for them: three replicas and `min.insync.replicas=2` survive any one broker, and refuse a write rather than keep it on one disk.
-# - The ISR are the replicas that keep up. Who is out is not waited for, and is not elected; it comes back by catching up.
-# - A record is readable when all in-sync replicas have it. Until then it is stored, and hidden.
+# - Replicas protect if you ask for them: three replicas and `min.insync.replicas=2` survive any one broker, and refuse a write with `acks=all` rather than keep it on one broker.
+# - The ISR are the replicas that keep up. Who is out is not waited for, and is not elected; it comes back by catching up, and does not lead before somebody holds an election.
+# - A record is readable when all in-sync replicas have it, and these are at least `min.insync.replicas`. Until then it is stored, and hidden.
 
 # %% [markdown]
 # ## Quiz
 #
-# 1. A topic has three replicas and `min.insync.replicas=1`. The producer uses `acks=all`. Can an acknowledged record be on one disk only?
+# 1. A topic has three replicas and `min.insync.replicas=1`. The producer uses `acks=all`. Can an acknowledged record be on one broker only?
 #
 # <details><summary>Answer</summary>
 #
@@ -905,11 +1056,11 @@ print(text[text.index("  kafka-1:\n") : text.index("  kafka-2:\n")])
 #
 # </details>
 #
-# 2. A colleague sets three replicas and `min.insync.replicas=3`, "to be quite safe". What happens at the next update of the brokers?
+# 2. A topic has `min.insync.replicas=2`, and both in-sync replicas had a record that a producer sent with `acks=1`. Now one of the two dies, and the leader takes another record with `acks=1`. Who can read what?
 #
 # <details><summary>Answer</summary>
 #
-# As each broker is restarted, all writing with `acks=all` stops until it is back in sync. Two of three would have gone on.
+# The first record was before the high watermark and stays readable. The second one is stored and acknowledged, and nobody can read it: one replica in sync is fewer than two, so the high watermark stands still.
 #
 # </details>
 #
@@ -925,17 +1076,9 @@ print(text[text.index("  kafka-1:\n") : text.index("  kafka-2:\n")])
 #
 # <details><summary>Answer</summary>
 #
-# Nothing is lost, and they can write as long as enough replicas are in sync. But the next loss may stop writing, so find out which broker is missing.
-#
-# </details>
-#
-# 5. Do more consumers help a slow group? And what happens to a group when one of its consumers, or a broker, dies?
-#
-# <details><summary>Answer</summary>
-#
-# More consumers help up to the number of partitions. If a consumer dies, the others take its partitions (lab 07). If a broker dies, its partitions get new leaders, and the clients find them by themselves (lab 04).
+# Nothing is lost, and they can write as long as enough replicas are in sync. But the next loss may stop writing, so find out which broker is missing, and restart no other one before it is back.
 #
 # </details>
 
-# %% [markdown]
+# %% [markdown] covers="B034"
 # Compare with the [solution](../solutions/03_replication.ipynb). Next lab: [What happens in the two seconds after a broker dies?](04_broker_failover.ipynb)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from typing import Any
 
 from threebrokers.app import cli
 
@@ -26,6 +27,14 @@ def run(*words: str) -> Ended:
         except SystemExit as ended:  # argparse ends so
             code = int(ended.code or 0)
     return Ended(code, output.getvalue(), stderr.getvalue())
+
+
+def kill(program: subprocess.Popen[Any]) -> None:
+    """Kill a program whose output a test has read, and take back what it held."""
+    program.kill()
+    program.wait()
+    assert program.stdout is not None
+    program.stdout.close()
 
 
 # What takes long to import, and what only a notebook, a download or a compose cluster needs.

@@ -5,15 +5,37 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tools import rules
 from tools.lessons import lesson
 from tools.lessons.build import build
 
 SAMPLE = Path(__file__).parent / "course"
+QUESTIONS = "threebrokers/predictions/questions/lab03.toml"
+QUESTION = """["3.a"]
+question = "How many copies are left?"
+answers = [
+  { answer = "two", why = "The other one is gone." },
+  { answer = "3", why = "You think of `replication_factor`." },
+]
+"""
+PREDICTION = """guess_3a = lab.predict("3.a")
+# TODO: choose
+# BEGIN SOLUTION
+guess_3a.choose("two")
+# END SOLUTION
+
+# %%
+guess_3a.compare("two")
+"""
+pytest_plugins = ["tests.reliability", "tests.facts"]
 NOTES = pytest.StashKey[list[str]]()
 
 pytest.register_assert_rewrite("tests.contract")
+# How long an example takes says how busy the machine is, and nothing about the course.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -47,6 +69,16 @@ class Course:
         text = file.read_text("utf-8")
         assert old in text
         file.write_text(text.replace(old, new, 1), "utf-8")
+
+    def predict(self) -> None:
+        """Let the lesson ask question 3.a, and compare; until a test edits them, both keep the rules."""
+        self.edit('shown = "shown"\nprint(shown)\n', PREDICTION)
+        self.questions.parent.mkdir(parents=True)
+        self.questions.write_text(QUESTION, "utf-8")
+
+    @property
+    def questions(self) -> Path:
+        return self.root / QUESTIONS
 
     def problems(self) -> list[str]:
         return rules.problems(lesson.read(self.path), self.root)

@@ -18,7 +18,10 @@ PUBLIC = (
     "threebrokers.data",
     "threebrokers.diagrams",
     "threebrokers.kafka.log_reader",
+    "threebrokers.lab.orders",
     "threebrokers.lab.scenarios",
+    "threebrokers.lab.transfers",
+    "threebrokers.ledger",
     "threebrokers.spark",
 )
 

@@ -1,5 +1,9 @@
 """Faults that the course foresees."""
 
+import errno
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
 
 class LabError(Exception):
     """A foreseeable fault: `what` has happened, and the `next_step` of whoever reads it.
@@ -17,3 +21,18 @@ class LabError(Exception):
     def _render_traceback_(self) -> list[str]:
         # IPython shows these lines in place of a traceback; Jupyter, nbclient and nbval follow it.
         return [f"✗ {self}"]
+
+
+def cannot_write(fault: OSError, place: object, variable: str) -> LabError:
+    """Return what the system refuses, with the file that it names or the place, which `variable` moves."""
+    if fault.errno in (errno.ENOENT, errno.ENOEXEC):  # a program, or a folder that somebody has deleted
+        return LabError(
+            f"{fault.filename or place} cannot be used ({fault.strerror})", "see `threebrokers doctor`"
+        )
+    if fault.errno in FULL:
+        why, cure = "the disk is full", "free some space"
+    else:
+        why, cure = fault.strerror or str(fault), "give yourself the right to write there"
+    return LabError(
+        f"Cannot write to {fault.filename or place} ({why})", f"{cure}, or set {variable} to another folder"
+    )

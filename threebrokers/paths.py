@@ -2,11 +2,17 @@
 
 import hashlib
 import os
+import stat
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import platformdirs
 
-from threebrokers.errors import LabError
+from threebrokers.errors import LabError, cannot_write
+
+SEPARATORS = ",:"  # lists of folders (log.dirs, class paths) are separated by these, and know no escape
+NAMES = 9  # of runtime folders in the machine's temporary one, before it is said that all are taken
 
 
 def repo() -> Path:
@@ -26,7 +32,7 @@ def cache() -> Path:
 
 
 def home() -> Path:
-    """Return the folder of this home: its state, data, logs and progress.
+    """Return the folder of this home: its state, data, logs and progress. Made for its owner's eyes alone.
 
     `THREEBROKERS_HOME` moves it; the default belongs to this clone alone, so two clones never meet.
     Raises LabError if it cannot be made.
@@ -35,16 +41,83 @@ def home() -> Path:
     if given:
         return _folder(given, "THREEBROKERS_HOME")
     clone = hashlib.sha256(str(repo()).encode()).hexdigest()[:8]
-    return _folder(cache() / "benches" / f"{repo().name}-{clone}", "THREEBROKERS_HOME")
+    folder = _folder(cache() / "benches" / f"{repo().name}-{clone}", "THREEBROKERS_HOME")
+    if folder.stat().st_mode & 0o077:  # made by an earlier version, or with other rights
+        with suppress(OSError):
+            folder.chmod(0o700)
+    return folder
 
 
 def _folder(path: str | Path, variable: str) -> Path:
-    folder = Path(path).expanduser().absolute()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
+        folder = Path(path).expanduser().absolute()
+    except (OSError, RuntimeError) as fault:  # no home folder, or the shell's own was deleted
         raise LabError(
-            f"The folder {folder} cannot be made ({fault.strerror})",
-            f"set {variable} to a folder that you may write to",
+            f"It is not known where {path} is ({fault})", f"set {variable} to the whole path of a folder"
         ) from fault
-    return folder
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as fault:
+        raise cannot_write(fault, folder, variable) from fault
+    return _without(SEPARATORS, folder)
+
+
+def runtime() -> Path:
+    """Return the folder that all homes of this user on this machine share, made if it is missing.
+
+    It is that of the login session, if there is one; a link in it, or a file of another user, is never used.
+    """
+    session = Path(os.environ.get("XDG_RUNTIME_DIR") or ".")
+    if session.is_absolute() and _is_private(session):
+        folder = session / "threebrokers"
+        with suppress(OSError):
+            folder.mkdir(mode=0o700, exist_ok=True)
+            if _is_private(folder):
+                return folder
+    return _temporary()
+
+
+def _temporary() -> Path:
+    """Return a folder of this user's own in the machine's temporary one.
+
+    Everybody may make a folder of this name there, so one that another user made or may write to is passed
+    over. Raises LabError if all are.
+    """
+    names = [f"threebrokers-{os.getuid()}{f'-{n}' if n > 1 else ''}" for n in range(1, NAMES + 1)]
+    for folder in (Path(tempfile.gettempdir()) / name for name in names):
+        try:
+            with suppress(FileExistsError):
+                folder.mkdir(mode=0o700)
+            if _is_private(folder):
+                return folder
+        except OSError as fault:
+            raise cannot_write(fault, folder, "TMPDIR") from fault
+    raise LabError(
+        f"{Path(tempfile.gettempdir()) / names[0]} is not a folder that you alone may write to, "
+        "so it is not used",
+        "have it deleted, or set TMPDIR to a folder of your own",
+    )
+
+
+def _is_private(folder: Path) -> bool:
+    """Tell whether this is a folder, and no link, to which this user alone may write."""
+    try:
+        found = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
+
+
+def _without(letters: str, folder: Path) -> Path:
+    """Return the folder, or another name for it that has none of these letters.
+
+    A login session's folder would not do: it goes when the session ends, and brokers may outlive that.
+    """
+    if not set(letters) & set(str(folder)):
+        return folder
+    name = _temporary() / hashlib.sha256(str(folder).encode("utf-8", "surrogateescape")).hexdigest()[:12]
+    if name.is_symlink() and name.readlink() != folder:
+        name.unlink()
+    with suppress(FileExistsError):
+        name.symlink_to(folder)
+    return name

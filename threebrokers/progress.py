@@ -1,10 +1,10 @@
 """Which exercises this home's learner has solved, and how the predictions went."""
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-
-from filelock import Timeout
+from typing import Any
 
 from threebrokers.paths import home
 from threebrokers.store import JsonFile
@@ -31,13 +31,10 @@ def record(number: str, solved: bool) -> None:
     An exercise that was solved once stays solved. What cannot be written is not remembered, and
     nothing is raised: a full disk must not hide a check's answer.
     """
-    try:
-        with _exercises() as known:
-            if solved and not known.get(number):
-                known[number] = datetime.now(UTC).replace(microsecond=0)
-            known.setdefault(number, None)
-    except (OSError, Timeout):
-        return
+    with _if_possible(), _exercises() as known:
+        if solved and not known.get(number):
+            known[number] = datetime.now(UTC).replace(microsecond=0)
+        known.setdefault(number, None)
 
 
 def solved() -> dict[str, datetime]:
@@ -54,11 +51,8 @@ def tried() -> set[str]:
 
 def record_guess(name: str, guess: Guess) -> None:
     """Remember how the first prediction for a question ("4.a") went; what cannot be written is forgotten."""
-    try:
-        with _guesses() as known:
-            known.setdefault(name, guess)
-    except (OSError, Timeout):
-        return
+    with _if_possible(), _guesses() as known:
+        known.setdefault(name, guess)
 
 
 def guesses() -> dict[str, Guess]:
@@ -67,12 +61,52 @@ def guesses() -> dict[str, Guess]:
         return dict(known)
 
 
+def lost() -> list[str]:
+    """Return a sentence for each damaged file that was kept aside and that nobody was told of: each once.
+
+    What cannot be written is told again the next time.
+    """
+    files: dict[str, JsonFile[Any]] = {
+        "Your solved exercises": _exercises_file(),
+        "Your predictions": _guesses_file(),
+    }
+    for file in files.values():
+        if file.path.exists() and file.read() is None:
+            with _if_possible(), file.changed(dict, LOCK_SECONDS):
+                pass  # so it is kept aside
+    found = {path.name: (what, path) for what, file in files.items() for path in file.kept()}
+    known = JsonFile[list[str]](home() / "told.json", list[str])
+    new = [name for name in found if name not in (known.read() or [])]
+    if new:
+        with suppress(OSError):
+            known.write(sorted(found))
+    return [
+        f"{what} could not be read: {path} keeps what was there, and they are counted anew."
+        for what, path in (found[name] for name in new)
+    ]
+
+
+@contextmanager
+def _if_possible() -> Iterator[None]:
+    """Leave the block out if the files cannot be written, or another program holds them for too long."""
+    from filelock import Timeout  # who only looks locks nothing
+
+    with suppress(OSError, Timeout):
+        yield
+
+
 def _exercises() -> AbstractContextManager[dict[str, datetime | None]]:
     """Yield when each exercise that was tried has been solved; what the caller changes in it is kept."""
-    file = JsonFile[dict[str, datetime | None]](home() / "progress.json", dict[str, datetime | None])
-    return file.changed(dict, LOCK_SECONDS)
+    return _exercises_file().changed(dict, LOCK_SECONDS)
 
 
 def _guesses() -> AbstractContextManager[dict[str, Guess]]:
-    file = JsonFile[dict[str, Guess]](home() / "predictions.json", dict[str, Guess])
-    return file.changed(dict, LOCK_SECONDS)
+    return _guesses_file().changed(dict, LOCK_SECONDS)
+
+
+def _exercises_file() -> JsonFile[dict[str, datetime | None]]:
+    return JsonFile(home() / "progress.json", dict[str, datetime | None])
+
+
+def _guesses_file() -> JsonFile[dict[str, Guess]]:
+    return JsonFile(home() / "predictions.json", dict[str, Guess])

@@ -1,4 +1,8 @@
-"""Small files of JSON that several notebooks and commands may read and write at once."""
+"""Small files of JSON that several notebooks and commands may read and write at once.
+
+Everything that the course remembers is read here, and nowhere else: what stands in such a file may be
+anything, and whoever reads it gets a value of the right type or nothing.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +16,7 @@ import msgspec
 from threebrokers.files import free_name, write_whole
 
 T = TypeVar("T")
+DAMAGED = "damaged"
 
 
 @dataclass(frozen=True)
@@ -20,6 +25,7 @@ class JsonFile(Generic[T]):
 
     path: Path
     type: Any  # type[T] has no place for dict[str, int]
+    mode: int = 0o600  # what a learner does is nobody else's business
 
     def read(self) -> T | None:
         """Return the content; None if there is no file, or it holds something else. Nobody is waited for."""
@@ -29,9 +35,14 @@ class JsonFile(Generic[T]):
             return None
 
     def write(self, content: T) -> None:
-        """Write the file whole: a reader sees the old content or the new. Raises OSError."""
+        """Write the file whole: a reader sees the old content or the new. Raises OSError.
+
+        A folder that stands in its place is kept beside.
+        """
+        if self.path.is_dir():
+            self._set_aside()
         text = msgspec.json.format(msgspec.json.encode(content), indent=1)
-        write_whole(self.path, text + b"\n")
+        write_whole(self.path, text + b"\n", self.mode)
 
     @contextmanager
     def locked(self, within: float) -> Iterator[None]:
@@ -46,28 +57,35 @@ class JsonFile(Generic[T]):
     def changed(self, empty: Callable[[], T], within: float) -> Iterator[T]:
         """Yield the content under the lock, or an empty one; if the block changes it, it is written.
 
-        A file that holds something else is kept beside, as `progress.damaged.json`. Raises OSError, or
-        filelock's Timeout after `within` seconds.
+        A file that holds something else is kept beside, as `progress.damaged.json`: see `kept`. Raises
+        OSError, or filelock's Timeout after `within` seconds.
         """
         with self.locked(within):
-            before = self._kept(empty)
+            before = self._content(empty)
             content = deepcopy(before)
             yield content
             if content != before:
                 self.write(content)
 
-    def _kept(self, empty: Callable[[], T]) -> T:
+    def kept(self) -> list[Path]:
+        """Return the damaged files that were kept beside this one."""
+        return sorted(self.path.parent.glob(f"{self.path.stem}.{DAMAGED}*{self.path.suffix}"))
+
+    def _content(self, empty: Callable[[], T]) -> T:
         try:
             return self._decoded(self.path.read_bytes())
         except FileNotFoundError:
             return empty()
-        except ValueError:
-            self.path.replace(free_name(self.path, "damaged"))
+        except (ValueError, IsADirectoryError):
+            self._set_aside()
             return empty()
+
+    def _set_aside(self) -> None:
+        self.path.replace(free_name(self.path, DAMAGED))
 
     def _decoded(self, text: bytes) -> T:
         try:
             content: T = msgspec.json.decode(text, type=self.type)
-        except msgspec.MsgspecError as fault:
+        except (msgspec.MsgspecError, RecursionError) as fault:  # the latter of brackets without end
             raise ValueError(f"{self.path} is damaged ({fault})") from fault
         return content

@@ -1,5 +1,7 @@
 """Small texts that many sentences need: lists, counts, durations, the line that says what went wrong."""
 
+import html
+import re
 from collections.abc import Iterable, Sequence
 
 
@@ -24,6 +26,23 @@ def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{count} {noun if count == 1 else plural or f'{noun}s'}"
 
 
+def numbered(noun: str, numbers: Sequence[object]) -> str:
+    """Return for example "broker 1", "brokers 1 and 2", "partitions 4–9"."""
+    one = len(numbers) == 1 and isinstance(numbers[0], int)
+    return f"{noun if one else f'{noun}s'} {listed(numbers)}"
+
+
+def spans(numbers: Iterable[int]) -> list[int | str]:
+    """Return these numbers, which are in order, with three or more in a row as for example "4–9"."""
+    rows: list[list[int]] = []
+    for number in numbers:
+        if rows and number == rows[-1][-1] + 1:
+            rows[-1].append(number)
+        else:
+            rows.append([number])
+    return [found for row in rows for found in (row if len(row) < 3 else [f"{row[0]}–{row[-1]}"])]
+
+
 def have(things: Sequence[object]) -> str:
     """Return "has" for one thing, else "have"."""
     return "has" if len(things) == 1 else "have"
@@ -35,6 +54,11 @@ def duration(seconds: float) -> str:
         return f"{max(0.0, seconds):.1f} s"
     whole = round(seconds)
     return f"{whole} s" if whole < 100 else f"{whole // 60} min {whole % 60} s"
+
+
+def as_html(text: str) -> str:
+    """Return a plain text as HTML, with what stands between backticks as code."""
+    return re.sub(r"`([^`\n]+)`", r"<code>\1</code>", html.escape(text))
 
 
 def last_line(text: str) -> str:

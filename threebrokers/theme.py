@@ -59,6 +59,12 @@ STATES = {
     "paused": Look("❚❚", "paused", BAD.colour),
     "unknown": Look("?", "silent", SOFT),
 }
+# The links of a broker that is up, by what was done to them.
+LINKS = {
+    "cut": Look("✂", "cut off", BAD.colour),
+    "stall": Look("‖", "links stalled", BAD.colour),
+    "slow": Look("≈", "links slowed", WARNING.colour),
+}
 # What a broker is to one partition. Who leads or is in sync has the broker's own colour.
 REPLICAS = {
     "leader": Look("★", "leader", INK),
@@ -74,3 +80,8 @@ QUORUM_LEADER = Look("♛", "active controller", INK)
 def state_look(state: str) -> Look:
     """Return how a broker in this state is shown; in one that is not known, as if it were silent."""
     return STATES.get(state, STATES["unknown"])
+
+
+def links_look(kind: str) -> Look:
+    """Return how a broker is shown whose links are so; in a way that is not known, as if they were cut."""
+    return LINKS.get(kind, LINKS["cut"])

@@ -33,30 +33,58 @@ class _Notice:
 
 
 @contextmanager
-def shown(what: str, within: float) -> Iterator[None]:
-    """Show in a notebook what is waited for and for how long at most (seconds), until done."""
-    here = shell()
-    # A panel's button waits in a thread: it belongs to no cell, and the panel says itself what it does.
-    aside = threading.current_thread() is not threading.main_thread()
-    if here is None or not hasattr(here, "kernel") or aside:
-        yield
-        return
-    line = _line(running_cell())
-    line.update(_Notice(f"{what} (at most {within:g} s)"))
+def shown(what: str, within: float | None = None) -> Iterator[None]:
+    """Show in a notebook what is waited for, and for how long at most (seconds) if that is known."""
+    line = _line_here()
+    line.say(what if within is None else f"{what} (at most {within:g} s)")
     try:
         yield
     finally:
-        line.update(_Notice(""))
+        line.say("")
+
+
+@contextmanager
+def late(what: str, within: float) -> Iterator[Callable[[], None]]:
+    """Yield what shows such a line, from any thread, if none is shown: for a wait that is mostly short."""
+    line = _line_here()
+
+    def say() -> None:
+        if not line.text:
+            line.say(f"{what} (at most {within:g} s)")
+
+    try:
+        yield say
+    finally:
+        line.say("")
+
+
+class _Line:
+    """A line that all waits of one run of a cell share; without a notebook it shows nothing.
+
+    nbval compares what a cell displays first, and a saved notebook holds what it displays last: both are
+    empty in every run, however many waits there were.
+    """
+
+    def __init__(self, handle: Any = None) -> None:
+        self._handle, self.text = handle, ""
+
+    def say(self, text: str) -> None:
+        """Show this text, or nothing."""
+        self.text = text
+        if self._handle is not None:
+            self._handle.update(_Notice(text))
+
+
+def _line_here() -> _Line:
+    here = shell()
+    # A panel's button waits in a thread: it belongs to no cell, and the panel says itself what it does.
+    aside = threading.current_thread() is not threading.main_thread()
+    return _Line() if here is None or not hasattr(here, "kernel") or aside else _line(running_cell())
 
 
 @functools.lru_cache(maxsize=1)
-def _line(run: tuple[str, int]) -> Any:
-    """Return the line that all waits of one run of a cell share; it is empty when it comes and goes.
-
-    nbval compares what a cell displays first, and a saved notebook holds what it displays last: both are
-    the same in every run, however many waits there were.
-    """
-    return show(_Notice(""))
+def _line(run: tuple[str, int]) -> _Line:
+    return _Line(show(_Notice("")))
 
 
 def poll(look: Callable[[], T], within: float) -> Iterator[T]:

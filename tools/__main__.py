@@ -5,6 +5,7 @@ from importlib import import_module
 
 WORDS = {
     "build": ("lessons.build", "build labs/ and solutions/ from lessons/"),
+    "rules": ("rules", "say which rules the lessons break"),
     "run": ("lessons.run", "run the solutions whose sources changed, and keep their outputs"),
     "test": ("proof.test", "run the tests, parts and labs side by side"),
     "lint": ("proof.lint", "check style, types, who imports whom, and what is declared"),
@@ -13,7 +14,10 @@ WORDS = {
     "repeat": ("proof.repeat", "run a solution many times and count what came true"),
     "bench": ("bench.brokers", "measure the brokers on this machine"),
     "bench-engines": ("bench.engines", "measure processes and containers beside each other"),
-    "topics": ("publish.topics", "build docs/topics.md and list what no lab meets yet"),
+    "minutes": ("lessons.minutes", "count how long each lab takes, section by section"),
+    "topics": ("publish.topics", "build the index, docs/topics.md, and list what no lab meets yet"),
+    "reliability": ("publish.reliability", "run the tests of faults, write docs/reliability.md"),
+    "facts": ("publish.facts", "run the tests of facts about clients, write docs/facts.md"),
     "compose": ("publish.compose_file", "write the settings of the brokers into docker-compose.yml"),
     "lock": ("publish.jars_lock", "resolve Kafka's and Spark's jars anew"),
     "lock-python": ("publish.requirements", "resolve the Python packages anew, with their hashes"),

@@ -56,12 +56,17 @@ class Watched:
 
     def keep(self, name: str) -> None:
         """Keep a picture of the page as build/browser/<name>.png."""
-        BUILD.mkdir(parents=True, exist_ok=True)
-        self.page.screenshot(path=BUILD / f"{name}.png", full_page=True)
+        self.page.screenshot(path=self.place(name), full_page=True)
 
-    def barriers(self) -> list[str]:
-        """Return what axe finds serious or critical in the panel."""
-        found = Axe().run(self.page, context=".tb").response["violations"]
+    @staticmethod
+    def place(name: str) -> Path:
+        """Return where the picture of this name is kept."""
+        BUILD.mkdir(parents=True, exist_ok=True)
+        return BUILD / f"{name}.png"
+
+    def barriers(self, context: str = ".tb") -> list[str]:
+        """Return what axe finds serious or critical in a part of the page, unless told in the panel."""
+        found = Axe().run(self.page, context=context).response["violations"]
         return [
             f"{v['id']}: {node['html']} {node.get('failureSummary', '')}"
             for v in found

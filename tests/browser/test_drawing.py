@@ -29,13 +29,15 @@ READERS = group(member("worker-a", *range(7)), member("worker-b", *range(7, 13))
 KILL = Action(12.4, "kill", 2)
 
 
-def drawn(look, **more):
-    told = events(state(0.0), look, [KILL])
-    return frame(look, Scene(begun=0.0, events=told, actions=[KILL], topics=["failsafe"], **more))
+def drawn(look, *actions, **more):
+    told = events(state(12.6), look, [KILL])
+    known = [KILL, *actions]
+    return frame(look, Scene(begun=0.0, events=told, actions=known, topics=["failsafe"], **more))
 
 
 CALM = drawn(replace(state(10.0), groups=(READERS,)))
 KILLED = drawn(replace(after_a_kill(14.3), groups=(READERS,)), costs={1: "This takes the quorum away", 3: ""})
+CUT = Action(19.0, "cut", 1, "from the other brokers and the quorum")
 TROUBLE = drawn(
     state(
         20.0,
@@ -44,10 +46,11 @@ TROUBLE = drawn(
             topic(
                 partition(0, 1, (1, 2), stale_leaders=(2,)),
                 partition(1, None),
-                partition(2, 1, (1,), high_watermark=290, log_end_offsets=((1, 340), (3, 300))),
+                partition(2, 1, (1,), high_watermark=290, log_end_offsets=((1, 7340), (3, 300))),
             ),
         ),
-    )
+    ),
+    CUT,
 )
 
 
@@ -93,6 +96,53 @@ def test_everything_can_be_read(show, watched, width, dark):
         assert page.evaluate("document.documentElement.scrollWidth") <= width, "it is wider than its window"
     assert watched.errors == []
     assert watched.outside == []
+
+
+@pytest.mark.parametrize("width", [320, 700, 960])
+def test_no_sentence_of_a_card_is_cut_off(show, watched, width):
+    unnoticed = state(14.3, brokers=(broker(1), broker(2, "down", registered=True), broker(3)))
+    for picture in (drawn(unnoticed), TROUBLE):
+        page = show(picture, width)
+        watched.keep(f"panel-notes-{width}")
+        notes = page.locator(".tb-note").evaluate_all(
+            "(notes) => notes.map((note) => [note.scrollWidth - note.clientWidth, note.textContent])"
+        )
+        assert [words for over, words in notes if over > 0] == []
+    assert notes[0][1] == "from the other brokers and the quorum; ♛ active controller"
+
+
+def test_what_was_seen_at_once_has_one_time(show):
+    page = show(KILLED)
+    times = page.locator(".tb-events li").evaluate_all("(all) => all.map((one) => one.firstChild.innerText)")
+    assert [time.split("\n")[0] for time in times] == ["14.3 s", *["″"] * (len(times) - 1)]
+    assert "no order" in page.locator(".tb-events").get_attribute("title")
+
+
+def test_only_what_is_on_the_screen_is_explained(show):
+    legend = show(CALM).locator(".tb-legend")
+    expect(legend).to_contain_text("the high watermark")
+    expect(legend).to_contain_text("the log end offset")
+    expect(legend).not_to_contain_text("replaced")
+    put(show(CALM), "frame", TROUBLE)
+    expect(legend).to_contain_text("believes that it leads: it was replaced")
+    expect(legend).to_contain_text("stored, and not readable")
+
+
+def test_code_in_a_line_is_set_as_code(show):
+    told = CALM | {
+        "alarm": "Nobody answers: run `threebrokers doctor`.",
+        "events": [
+            {
+                "at": "1.0 s",
+                "kind": "fault",
+                "words": "could not start broker 1: see `logs/broker-1.log`, and end",
+            }
+        ],
+    }
+    page = show(told)
+    put(page, "frame", told)  # news: else, on a busy machine, the line says that there were none
+    assert page.locator("code").all_inner_texts() == ["threebrokers doctor", "logs/broker-1.log"]
+    assert "`" not in page.locator(".tb-events").inner_text()
 
 
 @pytest.mark.parametrize("width", [320, 960])
@@ -160,6 +210,11 @@ def test_silence_of_the_kernel_and_the_end_are_said(show):
     page = show(CALM)
     notice = page.locator(".tb-notice")
     expect(notice).to_contain_text("No news for ", timeout=10_000)
+    expect(notice).to_contain_text("the buttons rest", timeout=30_000)
+    buttons = page.locator(".tb-buttons button")
+    assert set(buttons.evaluate_all("(all) => all.map((one) => one.ariaDisabled)")) == {"true"}
+    page.locator('[data-press="kill 3"]').dispatch_event("click")
+    assert page.evaluate("sent") == []
     put(page, "frame", KILLED)
     expect(notice).not_to_contain_text("No news")
     put(page, "ended", "This panel has ended: run its cell again.")

@@ -1,17 +1,20 @@
-"""Three brokers of their own for the tests here, ended whatever happens."""
+"""Three brokers of their own for the tests here: every one is marked `cluster`."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from threebrokers.cluster import Cluster
-from tools.proof import environment
+from tests.asked import brokers, java_client, librdkafka, older_java
+from tests.brokers import cluster, home
+
+__all__ = ["brokers", "cluster", "home", "java_client", "librdkafka", "older_java"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     words = "only this lesson's exercises (may be repeated)"
     parser.addoption("--lesson", action="append", metavar="02", help=words)
+    words = "try at most so many wrong answers of each exercise, and half as many right ones"
+    parser.addoption("--answers", type=int, metavar="4", help=words)
     words = "the home of brokers that somebody else has begun, and ends; else a temporary one"
     parser.addoption("--home", type=Path, help=words)
 
@@ -23,21 +26,3 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(here):
             item.add_marker(pytest.mark.cluster)
-
-
-@pytest.fixture(scope="session")
-def home(request: pytest.FixtureRequest) -> Iterator[Path]:
-    """A temporary home, with no Java on the PATH, or the one that is given."""
-    if given := request.config.getoption("--home", default=None):
-        yield given
-        return
-    with environment.bench() as folder:
-        yield folder
-
-
-@pytest.fixture(scope="session")
-def cluster(home: Path) -> Cluster:
-    """Three running brokers."""
-    cluster = Cluster()
-    cluster.up()
-    return cluster

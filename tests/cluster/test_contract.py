@@ -12,10 +12,10 @@ from threebrokers.cluster import Cluster
 
 @pytest.fixture(scope="module")
 def started(cluster: Cluster) -> Iterator[Cluster]:
-    """The brokers as they are at first, without links; so again for the tests of other modules."""
-    cluster.up(links=False)
+    """The brokers as they are at first; so again for the tests of other modules."""
+    cluster.up()
     yield cluster
-    cluster.up(links=False)
+    cluster.up()
 
 
 class TestLocal(Contract):

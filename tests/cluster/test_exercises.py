@@ -21,7 +21,8 @@ from tools.proof.steps import Step, steps
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     only = metafunc.config.getoption("--lesson", default=None)
     paths = [path for path in lessons.lessons(ROOT) if not only or path.stem[:2] in only]
-    tries = [(path, step) for path in paths for step in steps(lessons.read(path))]
+    answers = metafunc.config.getoption("--answers", default=None)
+    tries = [(path, step) for path in paths for step in steps(lessons.read(path), answers)]
     metafunc.parametrize(("path", "step"), tries, ids=[step.label for _, step in tries])
 
 

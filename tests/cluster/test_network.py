@@ -5,11 +5,10 @@ import sys
 import time
 from collections.abc import Iterator
 
-import psutil
 import pytest
 from confluent_kafka import Producer
 
-from threebrokers.cluster import Cluster, links, state_file, topics
+from threebrokers.cluster import Cluster, links, topics
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import LabError
 from threebrokers.kafka.client_settings import SILENCE
@@ -20,22 +19,12 @@ TOPIC = "linked"
 ALL = [1, 2, 3]
 
 
-@pytest.fixture(scope="module")
-def linked(cluster: Cluster) -> Iterator[Cluster]:
-    """The brokers with links; without them again for the tests of other modules."""
-    cluster.up(links=True)
-    yield cluster
-    cluster.up(links=False)
-
-
 @pytest.fixture
-def healthy(linked: Cluster) -> Iterator[Cluster]:
+def healthy(cluster: Cluster) -> Iterator[Cluster]:
     """Healthy links before and after, whatever the test did."""
-    linked.up(links=True)
-    linked.heal()
-    yield linked
-    linked.up(links=True)
-    linked.heal()
+    cluster.up()
+    yield cluster
+    cluster.up()
 
 
 @pytest.fixture
@@ -183,33 +172,3 @@ def test_another_kernel_finds_the_links_and_a_killed_one_leaves_them(healthy, ho
     assert len(links.find(home)) == 1
     Cluster().heal()
     assert healthy.faults() == []
-
-
-def test_links_whose_process_was_killed_are_told_and_mended(healthy, topic, home):
-    before = state_file.load(home).links
-    psutil.Process(before.pid).kill()
-    assert quiet_wait(lambda: not before.process(), 5)
-    with pytest.raises(LabError, match=r"process that carries the links .* has ended"):
-        healthy.cut(2)
-    assert healthy.up() == []
-    assert state_file.load(home).links != before
-    assert whole(healthy)
-    healthy.cut(2, from_="clients")
-    healthy.heal()
-
-
-def test_links_come_and_go_and_data_stay(healthy, topic, home):
-    assert send(Producer({"bootstrap.servers": healthy.bootstrap, "acks": "all"}), "kept") == ["ok"]
-    addresses, said = healthy.bootstrap, []
-    assert healthy.up(said.append, links=False) == ALL
-    assert "again without links" in said[0]
-    assert not healthy.links
-    assert links.find(home) == []
-    with pytest.raises(LabError, match=r"no links that can be cut: .*up\(links=True\)"):
-        healthy.cut(2)
-    assert healthy.faults() == []
-    assert [r.value for r in read_log(healthy.bootstrap, TOPIC)] == [b"kept"]
-    assert healthy.up(links=None) == []
-    assert healthy.up(links=True) == ALL
-    assert healthy.bootstrap == addresses
-    assert [r.value for r in read_log(healthy.bootstrap, TOPIC)] == [b"kept"]

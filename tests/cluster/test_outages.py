@@ -9,7 +9,18 @@ from threebrokers.cluster import Cluster
 from threebrokers.kafka.state import TopicState
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.opening import open_lab
-from threebrokers.lab.scenarios import is_balanced, take_down, unbalanced_topic
+from threebrokers.lab.scenarios import (
+    ORDERS,
+    after_two_outages,
+    all_acknowledged,
+    connections_into,
+    fresh,
+    heartbeats,
+    restart_silences,
+    take_down,
+    wait_for_more,
+)
+from threebrokers.lab.scenarios.outages import is_after_two_outages
 from threebrokers.waiting import wait_until
 
 
@@ -41,28 +52,65 @@ def test_a_broker_is_down_and_all_are_in_sync_again(lab: Lab) -> None:
     assert lab.cluster.processes()[3].state == "up"
 
 
-def test_leadership_is_unbalanced_whatever_was_done(lab: Lab) -> None:
-    topic = unbalanced_topic(lab, "work", 2)
+def test_two_outages_leave_the_same_state_whatever_was_done(lab: Lab) -> None:
+    topic = after_two_outages(lab, "work")
     first = told(lab, topic)
-    assert is_balanced(first)
-    assert all(p.leader != 2 for p in first.partitions)
-    assert unbalanced_topic(lab, "work", 2) == topic
+    assert is_after_two_outages(first)
+    assert tuple(p.replicas for p in first.partitions) == ORDERS
+    assert lab.cluster.processes()[3].state == "down"
+    assert after_two_outages(lab, "work") == topic
     assert told(lab, topic) == first  # it was so already
-    everyone = [TopicPartition(topic, partition) for partition in range(13)]
+    everyone = [TopicPartition(topic, number) for number in range(len(ORDERS))]
     admin = lab.cluster.admin()
     admin.elect_leaders(ElectionType.PREFERRED, everyone).result()
     # The controller has done it; a broker that is asked now may not have heard yet.
     wait_until(
-        lambda: all(p.leader == p.replicas[0] for p in told(lab, topic).partitions),
-        what="the first replicas to lead",
+        lambda: [p.leader for p in told(lab, topic).partitions] == [1, 1, 2, 2, 1, 2],
+        what="broker 2 to lead what it should",
         within=20,
         otherwise="see the logs",
     )
-    unbalanced_topic(lab, "work", 2)
-    again = told(lab, topic)
-    assert [p.replicas for p in again.partitions] == [p.replicas for p in first.partitions]
-    assert {p.isr for p in again.partitions} == {(1, 2, 3)}
-    assert all(p.leader != 2 for p in again.partitions)
+    assert not is_after_two_outages(told(lab, topic))
+    after_two_outages(lab, "work")
+    assert told(lab, topic).partitions == first.partitions
+
+
+def test_heartbeats_outlive_restarts(lab: Lab) -> None:
+    topics = {f"{least} in sync": fresh(lab, f"steady-{least}", 1, 3, least) for least in (2, 3)}
+    with lab.record(*topics.values()) as recording, heartbeats(lab, topics.values()):
+        lab.cluster.stop(1)
+        lab.cluster.start(1)
+        lab.cluster.wait_in_sync(topics.values())
+        wait_for_more(lab, topics.values())
+    table = restart_silences(recording, topics)
+    assert list(table.index) == ["broker 1"]
+    assert list(table.columns) == ["the restart took", "2 in sync", "3 in sync"]
+    assert table.loc["broker 1", "2 in sync"] < table.loc["broker 1", "3 in sync"]
+    assert all_acknowledged(recording), "a refused heartbeat is sent again"
+
+
+def test_a_program_goes_to_the_address_that_a_broker_tells(lab: Lab) -> None:
+    topic = lab.fresh_topic("parcels", partitions=3, brokers=[[1], [2], [3]])
+    here, elsewhere = lab.cluster.address(3), "127.0.0.1:1"
+    lab.cluster.stop(3)
+    lab.cluster.start(3, advertised=elsewhere)
+    connections: dict[int, dict[str, object]] = {}
+    told_of: dict[int, str] = {}
+    settings = {"bootstrap.servers": here, "message.timeout.ms": 6000, **connections_into(connections)}
+    producer = lab.producer(settings)
+    for number in range(3):
+        producer.produce(
+            topic,
+            b"x",
+            partition=number,
+            on_delivery=lambda e, m: told_of.setdefault(m.partition(), e.name() if e else ""),
+        )
+    producer.flush()
+    assert told_of == {0: "", 1: "", 2: "_MSG_TIMED_OUT"}
+    assert {n: told["connected"] for n, told in connections.items()} == {1: True, 2: True, 3: False}
+    assert connections[3]["it was told the address"] == elsewhere != here
+    assert lab.cluster.up() == [3]
+    assert lab.cluster.up() == []
 
 
 def test_a_cluster_recovers_from_everything_at_once(lab: Lab) -> None:

@@ -72,6 +72,19 @@ def test_what_it_writes_is_read_as_it_comes(programs):
     assert quiet_wait(lambda: len(program.output) > before, 10)
 
 
+def test_it_hears_ctrl_c(programs):
+    text = (
+        'import time\nprint("ready")\ntry:\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    print("heard")'
+    )
+    program = programs.run("ctrl_c", text)
+    program.wait_for("ready", within=30)
+    program.interrupt()
+    assert program.wait() == 0
+    assert program.output == "ready\nheard\n"
+    with pytest.raises(LabError, match="runs no more"):
+        program.interrupt()
+
+
 def test_two_run_side_by_side_and_one_is_killed(programs, home):
     one, two = programs.run("one", TICKS), programs.run("two", TICKS)
     one.wait_for("tick", within=30)

@@ -55,6 +55,25 @@ for _ in range(4):
     writer.option("topic", topic).save()
 lab.close()
 """
+BOUND = """
+import time
+from threebrokers.checks.expect_spark import rows
+from threebrokers.errors import LabError
+from threebrokers.lab import bound
+bound.ANSWER_SECONDS = 5.0
+spark = session()
+asleep = spark.range(1).selectExpr("reflect('java.lang.Thread', 'sleep', CAST(600000 AS BIGINT)) AS x")
+began = time.monotonic()
+try:
+    with bound.bounded(lambda: LabError("broker 2 is paused")):
+        rows("asleep", asleep, "")
+except LabError as told:
+    print(told)
+print(time.monotonic() - began < 60, spark.range(3).count(), spark.range(4).count())
+while spark.sparkContext.statusTracker().getActiveJobsIds():
+    time.sleep(0.1)
+print("cancelled")
+"""
 ELSEWHERE = """
 from pyspark.sql.functions import udf
 far = session(sys.argv[2])
@@ -91,6 +110,11 @@ def test_a_session_is_one_and_quiet(lab, home):
 def test_it_comes_back_when_java_died(lab):
     done = run(KILLED, lab.bootstrap)
     assert done.stdout.split() == ["27004"], done.stderr
+
+
+def test_what_a_check_asks_of_spark_is_cancelled_when_its_time_is_over(lab):
+    done = run(BOUND)
+    assert done.stdout.splitlines() == ["broker 2 is paused", "True 3 4", "cancelled"], done.stderr
 
 
 def test_a_topic_made_afresh_gets_a_fresh_producer(lab, home):

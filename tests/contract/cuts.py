@@ -36,21 +36,16 @@ def pinned(cluster: Cluster, broker: int, acks: str) -> Producer:
 
 
 class Cuts(Basis):
-    @pytest.fixture
-    def linked(self, healthy: Cluster) -> Cluster:
-        healthy.up(links=True)
-        return healthy
-
-    def test_cut_off_a_leader_believes_in_itself_and_what_it_alone_has_is_lost(self, linked, topic, notes):
+    def test_cut_off_a_leader_believes_in_itself_and_what_it_alone_has_is_lost(self, healthy, topic, notes):
         """Split brain: only what all copies in sync had was promised to be kept."""
-        state = soon(linked, whole)
+        state = soon(healthy, whole)
         old = state.quorum_leader  # the worst case: the quorum must choose, too
         place, others = led_by(state, old), tuple(n for n in BROKERS if n != old)
-        assert send(producer(linked.bootstrap), "before", partition=place) == ["ok"]
-        careless, careful = pinned(linked, old, "1"), pinned(linked, old, "all")
-        reader = linked.action_reader()
+        assert send(producer(healthy.bootstrap), "before", partition=place) == ["ok"]
+        careless, careful = pinned(healthy, old, "1"), pinned(healthy, old, "all")
+        reader = healthy.action_reader()
         begun = time.monotonic()
-        linked.cut(old)
+        healthy.cut(old)
         assert Cluster().faults() == [Fault("cut", old)], "another notebook sees it too"
 
         def replaced(state: ClusterState) -> None:
@@ -64,34 +59,34 @@ class Cuts(Basis):
             told = {seen.id: (seen.state, seen.registered) for seen in state.brokers}
             assert told == {old: ("up", False)} | dict.fromkeys(others, ("up", True))
 
-        new = one(soon(linked, replaced), place).leader
+        new = one(soon(healthy, replaced), place).leader
         elected = time.monotonic() - begun
-        soon(linked, split)
-        views = linked.views([topic])
+        soon(healthy, split)
+        views = healthy.views([topic])
         said = {n: view.topic(topic).partitions[place].leader for n, view in views.items()}
         assert said == {old: old} | dict.fromkeys(others, new)
         assert send(careless, "on the old leader", partition=place) == ["ok"]
         assert send(careful, "refused", partition=place) == ["_MSG_TIMED_OUT"]
-        assert send(pinned(linked, new, "all"), "after", partition=place) == ["ok"]
+        assert send(pinned(healthy, new, "all"), "after", partition=place) == ["ok"]
         begun = time.monotonic()
-        linked.heal(old)
+        healthy.heal(old)
         actions = reader.read()
         reader.close()
         assert [(action.kind, action.broker) for action in actions] == [("cut", old), ("heal", old)]
-        assert linked.faults() == []
-        soon(linked, whole)
+        assert healthy.faults() == []
+        soon(healthy, whole)
         returned = time.monotonic() - begun
-        assert [r.value.decode() for r in read_log(linked.bootstrap, topic)] == ["before", "after"]
+        assert [r.value.decode() for r in read_log(healthy.bootstrap, topic)] == ["before", "after"]
         told = f"cut → new leader {elected:.1f} s, heal → full ISR {returned:.1f} s"
-        notes.append(f"{linked.engine}: {told}")
+        notes.append(f"{healthy.engine}: {told}")
 
-    def test_without_replication_but_with_the_quorum_a_leader_is_left_alone_in_the_isr(self, linked, topic):
-        state = soon(linked, whole)
+    def test_without_replication_but_with_the_quorum_a_leader_is_left_alone_in_the_isr(self, healthy, topic):
+        state = soon(healthy, whole)
         old = follower_of_the_quorum(state)
         place = led_by(state, old)
-        careless, careful = pinned(linked, old, "1"), pinned(linked, old, "all")
-        linked.cut(old, from_="brokers")
-        assert linked.faults() == [Fault("cut", old, ("brokers",))]
+        careless, careful = pinned(healthy, old, "1"), pinned(healthy, old, "all")
+        healthy.cut(old, from_="brokers")
+        assert healthy.faults() == [Fault("cut", old, ("brokers",))]
         # A follower that has every record counts as in sync, however long it was not heard.
         assert send(careless, "x", partition=place) == ["ok"]
 
@@ -100,17 +95,17 @@ class Cuts(Basis):
             assert (one(state, place).leader, one(state, place).isr) == (old, (old,))
             assert state.broker(old).registered
 
-        soon(linked, alone)
+        soon(healthy, alone)
         assert send(careful, "y", partition=place) == ["_MSG_TIMED_OUT"], "fewer than min.insync.replicas"
-        linked.heal()
-        soon(linked, whole)
+        healthy.heal()
+        soon(healthy, whole)
 
-    def test_without_the_quorum_but_with_replication_a_leader_is_replaced(self, linked, topic):
-        state = soon(linked, whole)
+    def test_without_the_quorum_but_with_replication_a_leader_is_replaced(self, healthy, topic):
+        state = soon(healthy, whole)
         old = follower_of_the_quorum(state)
         place = led_by(state, old)
-        linked.cut(old, from_="quorum")
-        assert linked.faults() == [Fault("cut", old, ("quorum",))]
+        healthy.cut(old, from_="quorum")
+        assert healthy.faults() == [Fault("cut", old, ("quorum",))]
 
         def replaced(state: ClusterState) -> None:
             assert one(state, place).leader in EVERYBODY - {old}
@@ -118,12 +113,12 @@ class Cuts(Basis):
             assert (state.broker(old).state, state.broker(old).registered) == ("up", False)
             assert state.quorum_leader in EVERYBODY - {old}
 
-        other = soon(linked, replaced).quorum_leader
+        other = soon(healthy, replaced).quorum_leader
         for verb in ("kill", "cut"):
             sentence = rf"takes the quorum away.*say {verb}\({other}, force=True\)"
             with pytest.raises(LabError, match=sentence):
-                getattr(linked, verb)(other)
-        assert topic in linked.tool("kafka-topics", "--list"), "a tool is not given who is cut off"
-        assert linked.up() == [], "nobody had to be started"
-        assert linked.faults() == [], "and everything is healed"
-        soon(linked, whole)
+                getattr(healthy, verb)(other)
+        assert topic in healthy.tool("kafka-topics", "--list"), "a tool is not given who is cut off"
+        assert healthy.up() == [], "nobody had to be started"
+        assert healthy.faults() == [], "and everything is healed"
+        soon(healthy, whole)

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 
@@ -34,6 +35,22 @@ class Keeping(Basis):
         assert Cluster().up() == [2]
         soon(healthy, whole)
         assert len(read_log(healthy.bootstrap, topic)) == 50
+
+    def test_a_broker_sends_clients_elsewhere_until_it_is_started_again(self, healthy, topic):
+        def told(address: str) -> Callable[[ClusterState], None]:
+            def judge(state: ClusterState) -> None:
+                whole(state)
+                assert state.broker(3).address == address
+
+            return judge
+
+        elsewhere = f"{ports.HOST}:1"
+        healthy.stop(3)
+        healthy.start(3, advertised=elsewhere)
+        soon(healthy, told(elsewhere))
+        assert Cluster().up() == [3]
+        soon(healthy, told(healthy.address(3)))
+        assert Cluster().up() == []
 
     def test_a_port_that_somebody_took_is_named(self, healthy, home):
         port = int(engine.chosen(home).listening()[3]["CLIENT"].split(":")[1])
@@ -72,11 +89,9 @@ class Keeping(Basis):
         assert healthy.up() == list(BROKERS)
         assert healthy.bootstrap == address
         assert len(read_log(healthy.bootstrap, topic)) == 50
-        links = healthy.links
         healthy.reset()
         assert healthy.state().topic(topic) is None
         assert healthy.state().registered == EVERYBODY
-        assert healthy.links == links
 
     def test_a_damaged_state_file_costs_no_data_and_leaves_nobody_behind(self, healthy, topic, home):
         assert send(producer(healthy.bootstrap), "kept") == ["ok"]

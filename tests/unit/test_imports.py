@@ -34,11 +34,22 @@ def test_whoever_only_looks_needs_no_client_and_no_lock(words: str) -> None:
     assert imported(words) & {"confluent_kafka", "filelock"} == set()
 
 
-def test_a_program_does_without_widgets() -> None:
-    code = "import sys, threebrokers.lab.program_child; print(*sys.modules)"
+def imported_with(*modules: str) -> set[str]:
+    """Return all modules that are there when a Python of its own has imported these."""
+    code = f"import sys, {', '.join(modules)}; print(*sys.modules)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert {name.partition(".")[0] for name in told.stdout.split()} & SLOW == set()
-    assert "threebrokers.panel" not in told.stdout.split()
+    return set(told.stdout.split())
+
+
+def test_a_program_does_without_widgets() -> None:
+    found = imported_with("threebrokers.lab.program_child")
+    assert {name.partition(".")[0] for name in found} & SLOW == set()
+    assert "threebrokers.panel" not in found
+
+
+def test_a_lab_opens_without_its_checks() -> None:
+    found = imported_with("threebrokers.lab.opening")
+    assert {"pandas", "pyspark", "threebrokers.checks", "threebrokers.panel"} & found == set()
 
 
 def test_the_public_names_are_there_when_they_are_asked_for() -> None:
@@ -61,3 +72,8 @@ def test_a_public_module_offers_what_it_says_and_hides_none_of_its_modules(name:
 def test_a_public_name_that_is_missing_cannot_be_imported() -> None:
     with pytest.raises(ImportError, match="Broker"):
         from threebrokers import Broker  # noqa: F401
+
+
+@pytest.mark.parametrize("number", ["00", "01", "02", "03", "04"])
+def test_a_lab_opens_without_tables(number: str) -> None:
+    assert "pandas" not in imported_with("threebrokers.lab.opening", f"threebrokers.checks.lab{number}")

@@ -6,6 +6,7 @@ from types import SimpleNamespace as Told
 import pytest
 
 from threebrokers.errors import LabError
+from threebrokers.lab import names
 from threebrokers.lab.exercise import exercise
 from threebrokers.lab.lab import Checks
 from threebrokers.lab.opening import open_lab
@@ -22,6 +23,16 @@ def test_a_lab_is_named_by_two_digits(number):
 def test_a_lab_that_is_not_written_yet_says_so(tmp_path, monkeypatch):
     monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
     with pytest.raises(LabError, match="no lab 99 yet"):
+        open_lab("99")
+
+
+@pytest.mark.parametrize("damage", [None, b"\xff", b'["99"]\ntopics = 3'])
+def test_damaged_names_of_topics_say_what_to_do(tmp_path, monkeypatch, damage):
+    monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
+    monkeypatch.setattr(names, "FILE", tmp_path / "names.toml")
+    if damage is not None:
+        names.FILE.write_bytes(damage)
+    with pytest.raises(LabError, match="git restore"):
         open_lab("99")
 
 
@@ -79,6 +90,6 @@ def test_each_clone_has_a_home_of_its_own(tmp_path, monkeypatch):
 def test_a_home_that_cannot_be_made_is_one_sentence(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path / "file" / "home"))
-    with pytest.raises(LabError, match="set THREEBROKERS_HOME to a folder"):
+    with pytest.raises(LabError, match="or set THREEBROKERS_HOME to another folder"):
         home()
     assert (repo() / "pyproject.toml").is_file()

@@ -69,7 +69,7 @@ def test_a_disk_that_cannot_be_written_does_not_hide_the_answer_of_a_check(
 ) -> None:
     progress.record("1.1", solved=True)
 
-    def full(path: Path, content: bytes) -> None:
+    def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(store, "write_whole", full)

@@ -11,6 +11,8 @@ from threebrokers.waiting import shown
 for n in range(3):
     with shown("it", n):
         pass
+with shown("what has no bound"):
+    pass
 """
 
 
@@ -45,4 +47,5 @@ def test_all_waits_of_a_cell_share_one_line_that_is_empty_first_and_last(tmp_pat
             kernel.client.execute_interactive(WAITS, output_hook=told.append)
     shown = [(m["msg_type"], m["content"]["data"]["text/html"]) for m in told if "data" in m["content"]]
     waits = [text for n in range(3) for text in (f"<i>Waiting for it (at most {n} s) …</i>", "")]
+    waits += ["<i>Waiting for what has no bound …</i>", ""]
     assert shown == [("display_data", ""), *(("update_display_data", text) for text in waits)] * 2

@@ -5,11 +5,13 @@ Each command imports what it needs itself: so every one answers as soon as it ca
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 
 import threebrokers
-from threebrokers.errors import LabError
+from threebrokers.app import surroundings
+from threebrokers.errors import FULL, LabError
 
 
 def app(words: Sequence[str] | None = None) -> int:
@@ -18,6 +20,8 @@ def app(words: Sequence[str] | None = None) -> int:
     Return its exit code: 1 after a foreseeable fault, which is told in a sentence, or a finding of the
     doctor. Raises SystemExit (2) if there is no such command.
     """
+    if words is None:
+        surroundings.leave_behind()
     parser = _parser()
     asked = vars(parser.parse_args(words))
     run: Callable[..., int | None] | None = asked.pop("run")
@@ -41,6 +45,8 @@ def say(text: str) -> None:
     """Print a line; a terminal that was closed meanwhile must not stop the command."""
     try:
         print(text, flush=True)
+    except BrokenPipeError:  # as in `threebrokers doctor | head -1`: Python would try again
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError:
         return
 
@@ -49,8 +55,8 @@ def lab(number: str, port: str) -> None:
     """Start the brokers and open JupyterLab at a lab; Ctrl-C ends both (BROWSER=none opens no browser)."""
     from threebrokers.app.make_lab import sit
 
-    if port and not port.isdigit():
-        raise LabError(f"PORT={port} is not a port: choose a number from 1024 to 65535, such as 8890.")
+    if port and not re.fullmatch("[0-9]{1,5}", port):
+        raise LabError(f"PORT={port[:9]} cannot be used: choose a number from 1024 to 65535, such as 8890.")
     sit(number or None, int(port) if port else None, say)
 
 
@@ -64,21 +70,24 @@ def up(engine: str) -> None:
 def down() -> None:
     """Stop all brokers; their data stays."""
     from threebrokers.cluster import sessions
+    from threebrokers.paths import home
 
-    for server in sessions.orphans():
-        from threebrokers.app.jupyterlab import end
+    if sessions.orphans(home()):
+        from threebrokers.app.make_lab import end_orphans
 
-        end(server)
-        say("Ended a JupyterLab whose `make lab` was killed.")
+        end_orphans(say)
     stopped = ", ".join(map(str, threebrokers.Cluster().down()))
     say(f"Stopped broker {stopped}; the data stays." if stopped else "No broker was running.")
 
 
 def status() -> None:
     """Show each broker: its state, process, address, memory and how many partitions it leads."""
+    from threebrokers import progress
     from threebrokers.app import tables
 
     tables.show(tables.status(threebrokers.Cluster()))
+    for told in progress.lost():
+        say(told)
 
 
 def reset() -> None:
@@ -103,8 +112,10 @@ def progress() -> None:
     """Show which exercises are solved."""
     from threebrokers.app import tables, workspace
     from threebrokers.app.restore import exercises
-    from threebrokers.progress import guesses, solved, tried
+    from threebrokers.progress import guesses, lost, solved, tried
 
+    for told in lost():
+        say(told)
     titles = {number: exercises(path) for number, path in workspace.labs().items()}
     tables.show(tables.progress(titles, solved(), tried(), guesses()))
 
@@ -185,6 +196,11 @@ def _sentence(fault: Exception) -> str | None:
             return f"The brokers did not answer ({fault.args[0]}): `threebrokers doctor` looks for the cause."
         case Timeout():
             return f"Another command holds {fault.lock_file}: wait until it has ended, then try again."
+        case OSError(errno=number) if number in FULL:
+            return (
+                f"The disk is full ({fault.filename or fault.strerror}): free some space, or set "
+                "THREEBROKERS_HOME and THREEBROKERS_CACHE to folders on another disk."
+            )
         case OSError():
             what = fault.filename or "A file"
             return f"{what} cannot be used ({fault.strerror}): see `threebrokers doctor`."

@@ -4,28 +4,38 @@ import json
 import os
 import secrets
 import sys
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 
 from threebrokers.app.browser import can_open_browser
-from threebrokers.cluster import ports
+from threebrokers.cluster import ports, sessions
 from threebrokers.cluster.process import Identity, launch, send
 from threebrokers.errors import LabError
 from threebrokers.files import write_whole
 from threebrokers.paths import home, repo
-from threebrokers.waiting import wait_until
+from threebrokers.waiting import quiet_wait, wait_until
 
-MARK = "threebrokers.jupyterlab="  # of its command line, with the home
-START_SECONDS = 60
+FILES = "threebrokers.app.contents.CourseFiles"  # to import it would take as long as JupyterLab's own start
+CSS = Path(__file__).with_name("jupyterlab.css")
+START_SECONDS = 180  # 2 s on a calm machine; one that does other work first has taken more than 60
 END_SECONDS = 10
-FIRST_PORT, PORTS = 8888, 100
-# Without this JupyterLab asks each new user whether it may fetch news.
-SETTINGS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
+FIRST_PORT, PORTS, ATTEMPTS = 8888, 100, 10
+PORT_TAKEN = "could not be started because"  # of a port, in the words of jupyter_server
+KEPT_LOGS = 5
+AUTOSAVE_SECONDS = 5
+SAVE_SECONDS = AUTOSAVE_SECONDS + 1  # until what was typed last is in its file
+ANSWER_SECONDS = 5
+SETTINGS = {
+    # Without this JupyterLab asks each new user whether it may fetch news.
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+    # JupyterLab's own two minutes of typing would be gone at Ctrl-C, which waits for this long.
+    "@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": AUTOSAVE_SECONDS},
+}
 
 
 @dataclass(frozen=True)
@@ -34,19 +44,38 @@ class Server:
 
     identity: Identity
     address: str
+    token: str = ""
 
 
-def start(notebook: Path, port: int) -> Server:
+def start(notebook: Path, port: int | None = None) -> Server:
     """Start JupyterLab at a notebook inside the repo and open it in a browser, if there is one.
 
-    Raises LabError if JupyterLab does not answer within 60 s.
+    Unless told, it takes the first free port from 8888 on, and the next one if another program is quicker.
+    Raises LabError if it does not answer within three minutes.
     """
-    folder, token = home() / "jupyter", secrets.token_hex(24)
+    folder = _folder()
     write_whole(folder / "settings" / "overrides.json", json.dumps(SETTINGS).encode())
-    page = f"/lab/tree/{notebook.relative_to(repo()).as_posix()}"
-    log = folder / "jupyterlab.log"
+    write_whole(folder / "config" / "custom" / "custom.css", CSS.read_bytes())
+    page = _page(notebook)
+    for _ in range(ATTEMPTS):
+        number = choose_port(port)
+        server, log = _launch(folder, page, number)
+        try:
+            _trust([*repo().glob("labs/*.ipynb"), *repo().glob("solutions/*.ipynb")], folder / "data")
+            if _is_ready(server, number, log):
+                return server
+        except BaseException:
+            end(server.identity)
+            raise
+        end(server.identity)
+    raise LabError(f"Other programs took the ports from {FIRST_PORT} on {ATTEMPTS} times: run it again.")
+
+
+def _launch(folder: Path, page: str, port: int) -> tuple[Server, Path]:
+    token, mark = secrets.token_hex(24), sessions.mark(home())
+    log = folder / "logs" / f"jupyterlab-{os.getpid()}.log"  # another `make lab` of this home has its own
     log.unlink(missing_ok=True)
-    mark = f"{MARK}{home()}"
+    _forget_old(log.parent)
     # In a session of its own, so that Ctrl-C reaches this command alone, which ends it in good order.
     identity = launch(
         [sys.executable, "-X", mark, "-m", "jupyterlab", *_options(port, page, folder)],
@@ -54,17 +83,48 @@ def start(notebook: Path, port: int) -> Server:
         {**os.environ, **_environment(folder, token)},
         mark,
     )
-    server = Server(
-        identity,
-        f"http://{ports.HOST}:{port}{page}?token={token}",
-    )
+    return _server(identity, port, page, token), log
+
+
+def _server(identity: Identity, port: int, page: str, token: str) -> Server:
+    return Server(identity, f"http://{ports.HOST}:{port}{page}?token={token}", token)
+
+
+def _page(notebook: Path) -> str:
+    return f"/lab/tree/{notebook.relative_to(repo()).as_posix()}"
+
+
+def _folder() -> Path:
+    return home() / "jupyter"
+
+
+def running(identity: Identity, notebook: Path) -> Server | None:
+    """Return a JupyterLab that runs already, with the address of a notebook in it; None if it is silent.
+
+    Its port and its token stand in the file that Jupyter itself keeps, which only its user may read.
+    """
+    file = _folder() / "data" / "runtime" / f"jpserver-{identity.pid}.json"
     try:
-        _trust([*repo().glob("labs/*.ipynb"), *repo().glob("solutions/*.ipynb")], folder / "data")
-        _wait(server, port, log)
-    except BaseException:
-        end(server.identity)
-        raise
-    return server
+        known = json.loads(file.read_bytes())
+        port, token = int(known["port"]), str(known["token"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    server = _server(identity, port, _page(notebook), token)
+    return server if quiet_wait(lambda: _answers(server, port), ANSWER_SECONDS) else None
+
+
+def let_save(identity: Identity) -> None:
+    """Wait until the pages of a JupyterLab have saved what was typed, which each does every 5 s.
+
+    The server cannot ask a page to save. No page is open, or none any more: then nothing is waited for.
+    """
+    quiet_wait(lambda: not _has_pages(identity), SAVE_SECONDS)
+
+
+def _forget_old(logs: Path) -> None:
+    by_age = sorted(logs.glob("jupyterlab-*.log"), key=lambda path: path.stat().st_mtime)
+    for path in by_age[:-KEPT_LOGS]:
+        path.unlink(missing_ok=True)
 
 
 def choose_port(wanted: int | None) -> int:
@@ -107,7 +167,9 @@ def _options(port: int, page: str, folder: Path) -> Iterator[str]:
     yield "--ServerApp.port_retries=0"
     yield f"--ServerApp.root_dir={repo()}"
     yield f"--ServerApp.open_browser={can_open_browser()}"
+    yield f"--ServerApp.contents_manager_class={FILES}"
     yield f"--LabApp.default_url={page}"
+    yield "--LabApp.custom_css=True"
     yield f"--LabApp.app_settings_dir={folder / 'settings'}"
     if os.geteuid() == 0:  # a container's only user; the server listens on this machine alone
         yield "--ServerApp.allow_root=True"
@@ -120,6 +182,7 @@ def _environment(folder: Path, token: str) -> dict[str, str]:
         # A learner's own Jupyter settings and kernels neither help nor disturb.
         "JUPYTER_CONFIG_DIR": str(folder / "config"),
         "JUPYTER_DATA_DIR": str(folder / "data"),
+        "JUPYTER_RUNTIME_DIR": str(folder / "data" / "runtime"),
         "JUPYTER_PREFER_ENV_PATH": "1",
     }
 
@@ -139,19 +202,57 @@ def _trust(notebooks: list[Path], data: Path) -> None:
     notary.store.close()
 
 
-def _wait(server: Server, port: int, log: Path) -> None:
-    # A proxy is for other machines: through one, this machine's own address leads nowhere.
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+def _is_ready(server: Server, port: int, log: Path) -> bool:
+    """Wait until this JupyterLab answers at its port; False if another program was quicker to take that.
 
-    def answers() -> bool:
+    Another server may answer there too: only one at which our process listens, and that knows our token,
+    is believed. Raises LabError if it ended for another reason, or after three minutes.
+    """
+
+    def answers() -> str:
         if server.identity.process() is None:
+            if PORT_TAKEN in log.read_text("utf-8", "replace"):
+                return "port taken"
             raise LabError(f"JupyterLab ended while it started: the reason stands at the end of {log}.")
-        try:
-            with direct.open(f"http://{ports.HOST}:{port}/api", timeout=2):
-                return True
-        except (urllib.error.URLError, TimeoutError, ConnectionError):
-            return False
+        return "ready" if _answers(server, port) else ""
 
-    wait_until(
+    found = wait_until(
         answers, what="JupyterLab to answer", within=START_SECONDS, otherwise=f"read the end of {log}."
     )
+    return found == "ready"
+
+
+def _answers(server: Server, port: int) -> bool:
+    # A proxy is for other machines: through one, this machine's own address leads nowhere.
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    ask = urllib.request.Request(
+        f"http://{ports.HOST}:{port}/api/status", headers={"Authorization": f"token {server.token}"}
+    )
+    if port not in _listening(server.identity):
+        return False
+    try:
+        direct.open(ask, timeout=2).close()
+    except OSError:  # what urllib raises for "not yet", too
+        return False
+    return True
+
+
+def _has_pages(identity: Identity) -> bool:
+    """Tell whether a browser is connected: each page of JupyterLab holds a connection while it is open."""
+    listening = _listening(identity)
+    return any(
+        one.status == psutil.CONN_ESTABLISHED and one.laddr.port in listening
+        for one in _connections(identity)
+    )
+
+
+def _listening(identity: Identity) -> set[int]:
+    return {one.laddr.port for one in _connections(identity) if one.status == psutil.CONN_LISTEN}
+
+
+def _connections(identity: Identity) -> list[Any]:
+    process = identity.process()
+    try:
+        return list(process.net_connections("tcp")) if process else []
+    except psutil.Error:
+        return []

@@ -1,12 +1,15 @@
 """One sitting: brokers and JupyterLab from `make lab` to Ctrl-C."""
 
 import signal
+import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 
 import psutil
 
+from threebrokers import progress
 from threebrokers.app import jupyterlab, workspace
 from threebrokers.app.browser import can_open_browser
 from threebrokers.cluster import Cluster, sessions
@@ -23,32 +26,70 @@ ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def sit(number: str | None, port: int | None, say: Callable[[str], None]) -> None:
     """Start brokers and JupyterLab at a lab (the first unless told) and stay until Ctrl-C; then end both.
 
-    Raises LabError if a step fails; then what it had started is ended too.
+    A JupyterLab whose `make lab` was killed is taken over, with its kernels. Raises LabError if a step
+    fails; then what it had started is ended too.
     """
     notebook = workspace.mine(workspace.lab(number) if number else next(iter(workspace.labs().values())))
-    free_port = jupyterlab.choose_port(port)
-    server: Identity | None = None
-    with _one_interrupt(), sessions.entered(last_out=lambda: _stop_brokers(say)) as opened:
+    if not sessions.orphans(home()):
+        jupyterlab.choose_port(port)  # before the brokers are started for nothing
+    with _one_interrupt(), sessions.entered(last_out=lambda: _stop_brokers(say)) as sitting:
         try:
-            for told in workspace.hand_out():
+            for told in [*workspace.hand_out(), *progress.lost()]:
                 say(told)
             _warn_of_little_memory(say)
             Cluster().up(say)
-            say("Three brokers are up. Starting JupyterLab …")
-            started = jupyterlab.start(notebook, free_port)
-            server = started.identity
-            opened(server)
+            started = _taken_over(sitting, notebook, say)
+            if started is None:
+                say("Three brokers are up. Starting JupyterLab …")
+                _warn_of_another(say)
+                started = jupyterlab.start(notebook, port)
+                sitting.opened(started.identity)
             say(_address(started.address))
-            _stay(server, say)
+            _stay(started.identity, say)
         except KeyboardInterrupt:
             say("")
         finally:
-            if server and server.process():
+            if sitting.jupyter and sitting.jupyter.process():
                 say("Ending JupyterLab …")
-                jupyterlab.end(server)
+                jupyterlab.let_save(sitting.jupyter)
+                jupyterlab.end(sitting.jupyter)
             others = len(sessions.still_open(home())) - 1
             if others:
                 say(f"The brokers go on for {others} other `make lab` of this home.")
+
+
+def end_orphans(say: Callable[[str], None]) -> None:
+    """End the JupyterLabs of this home whose `make lab` was killed, when their pages have saved."""
+    for orphan in sessions.orphans(home()):
+        jupyterlab.let_save(orphan)
+        jupyterlab.end(orphan)
+        say("Ended a JupyterLab whose `make lab` was killed.")
+
+
+def _taken_over(
+    sitting: sessions.Sitting, notebook: Path, say: Callable[[str], None]
+) -> jupyterlab.Server | None:
+    """Return a JupyterLab that runs without its `make lab`, if there is one; others like it are ended.
+
+    One server is enough for the notebooks of a home: of two, one overwrites what the other has saved.
+    """
+    taken = None
+    while taken is None and (orphan := sitting.adopt()):
+        taken = jupyterlab.running(orphan, notebook)
+        if taken is None:
+            jupyterlab.end(orphan)
+            say("Ended a JupyterLab whose `make lab` was killed, because it did not answer.")
+    if taken:
+        end_orphans(say)
+        say("The last `make lab` was killed, and its JupyterLab still runs: it goes on, with its kernels.")
+        if can_open_browser():
+            webbrowser.open(taken.address)
+    return taken
+
+
+def _warn_of_another(say: Callable[[str], None]) -> None:
+    if len(sessions.still_open(home())) > 1:
+        say("Another `make lab` of this home is open: open each notebook in one JupyterLab only.")
 
 
 def _warn_of_little_memory(say: Callable[[str], None]) -> None:
@@ -71,7 +112,11 @@ def _stay(server: Identity, say: Callable[[str], None]) -> None:
 def _stop_brokers(say: Callable[[str], None]) -> None:
     say("Stopping the brokers …")
     Cluster().down()
-    say("All ended. Your work is saved in work/; the brokers' data stays.")
+    say(
+        "All ended. Your work is in work/: JupyterLab saves what you type every "
+        f"{jupyterlab.AUTOSAVE_SECONDS} seconds, and had that time (on a very busy machine the last may "
+        "be missing); the brokers' data stays."
+    )
 
 
 def _address(address: str) -> str:

@@ -14,6 +14,7 @@ Notebook = dict[str, Any]
 Cell = dict[str, Any]
 
 EXERCISE = re.compile(r"^### Exercise (?P<number>\d+\.\d+):? *(?P<title>.*)$", re.MULTILINE)
+WITH_IDS = 5  # of nbformat 4: cells have ids since then
 SECTION = re.compile(r"^#{1,3} ", re.MULTILINE)
 
 
@@ -38,7 +39,7 @@ def restore_exercise(number: str, exercise: str) -> str:
     if not target.exists():
         raise LabError(f"work/{target.name} is not there yet: `threebrokers restore {source.name[:2]}`.")
     learners = _read(target)
-    _put_back(learners, untouched)
+    _put_back(learners, untouched, wanted)
     if learners == _read(target):
         return f"Exercise {wanted} in work/{target.name} is untouched already."
     kept = keep_beside(target)
@@ -49,12 +50,23 @@ def restore_exercise(number: str, exercise: str) -> str:
     )
 
 
-def _put_back(learners: Notebook, untouched: list[Cell]) -> None:
-    """Replace the cells of the same id; one that the learner deleted comes back after the cell before it."""
+def _put_back(learners: Notebook, untouched: list[Cell], exercise: str) -> None:
+    """Replace the cells of the same id; one that the learner deleted comes back after the cell before it.
+
+    A program that knows no ids may have saved the notebook: then the exercise is known by its heading.
+    """
     cells = _cells(learners)
+    if int(learners.get("nbformat_minor", 5)) < WITH_IDS:
+        untouched = [{key: value for key, value in cell.items() if key != "id"} for cell in untouched]
+    known = {cell.get("id") for cell in cells} & {cell.get("id") for cell in untouched} - {None}
+    theirs = [] if known else _of_exercise(learners, exercise)
+    if theirs:
+        place = next(n for n, cell in enumerate(cells) if cell is theirs[0])
+        cells[place : place + len(theirs)] = untouched
+        return
     after = len(cells) - 1
     for cell in untouched:
-        places = [place for place, own in enumerate(cells) if own.get("id") == cell["id"]]
+        places = [place for place, own in enumerate(cells) if own.get("id") == cell.get("id", cell)]
         if places:
             after = places[0]
             cells[after] = cell
@@ -93,9 +105,11 @@ def _read(path: Path) -> Notebook:
         notebook: Notebook = json.loads(path.read_bytes())
         for cell in _cells(notebook):
             _exercise(cell)
-    except (ValueError, KeyError, TypeError, AttributeError) as fault:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as fault:
+        cure = f"`threebrokers restore {path.name[:2]}` brings the untouched lab back and keeps this file"
+        if path.parent.name == "labs":
+            cure = f"it was damaged; `git checkout {path.parent.name}/{path.name}` brings it back"
         raise LabError(
-            f"{path.parent.name}/{path.name} is not a notebook ({type(fault).__name__}): "
-            f"`threebrokers restore {path.name[:2]}` brings the untouched lab back and keeps this file."
+            f"{path.parent.name}/{path.name} is not a notebook ({type(fault).__name__}): {cure}."
         ) from fault
     return notebook

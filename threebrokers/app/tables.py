@@ -29,6 +29,8 @@ def show(table: RenderableType) -> None:
 
 def status(cluster: "Cluster") -> RenderableType:
     """Return a table of the brokers, one row each, who is the active controller, and where they live."""
+    from threebrokers.cluster import sessions
+
     state = cluster.state()
     leads = Counter(p.leader for topic in state.topics for p in topic.partitions)
     table = _table("broker", "state", "runs as", "address", "memory", "leads")
@@ -45,7 +47,12 @@ def status(cluster: "Cluster") -> RenderableType:
             )
             name, memory = processes[broker.id].name, f"{broker.rss / MEGA:.0f} MB"
             table.add_row(*row, name, broker.address, memory, known)
-    return Group(table, _active(state), f"Home: {home()}")
+    orphans = [
+        f"JupyterLab (process {one.pid}) runs without its `make lab`, which was killed: `make lab` goes on "
+        "with it, `threebrokers down` ends it."
+        for one in sessions.orphans(home())
+    ]
+    return Group(table, _active(state), *orphans, f"Home: {home()}")
 
 
 def doomed(cluster: "Cluster") -> str:

@@ -10,6 +10,11 @@ from threebrokers.paths import repo
 from threebrokers.store import JsonFile
 
 LOCK_SECONDS = 10
+# The register was lost: an older version looks then as a file does that the learner has changed.
+UNKNOWN = (
+    "It is not known any more which of your notebooks you have changed, so all of them stay as they are: "
+    "`threebrokers restore 02` brings a new lab 02 and keeps yours."
+)
 
 
 def labs() -> dict[str, Path]:
@@ -44,7 +49,7 @@ def hand_out() -> list[str]:
         for source in sorted((repo() / "labs").rglob("*")):
             if source.is_file() and not any(part.startswith(".") for part in source.parts[-2:]):
                 told += _hand_out(source, given)
-    return told
+    return list(dict.fromkeys(told))
 
 
 def restore(number: str) -> str:
@@ -77,6 +82,8 @@ def _hand_out(source: Path, given: dict[str, str]) -> list[str]:
     now = _hash(target.read_bytes())
     if new in (last, now):
         return []
+    if last is None:
+        return [UNKNOWN]
     if now == last:  # nothing of the learner's is in it
         write_whole(target, content)
         return [f"work/{name} is updated; you had not changed it."]

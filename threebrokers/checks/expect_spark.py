@@ -1,15 +1,21 @@
 """What checks read from Spark's tables, with the sentences for what cannot be right."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import contextmanager
+from typing import Any, TypeVar
+from uuid import uuid4
 
 import pandas as pd
 from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark import InheritableThread, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from threebrokers.errors import LabError
 from threebrokers.lab.exercise import NotYet
+
+T = TypeVar("T")
 
 WHOLE = ("int", "bigint", "smallint", "tinyint")
 
@@ -18,12 +24,7 @@ def expect_columns(name: str, frame: DataFrame, wanted: Mapping[str, tuple[str, 
     """Raise NotYet unless the table has just these columns, each of one of its types (Spark's names)."""
     with _answered(name, look_at):
         types = dict(frame.dtypes)
-    if set(types) != set(wanted):
-        raise NotYet(
-            f"`{name}` has the columns {', '.join(types) or '(none)'}",
-            f"it should have {', '.join(wanted)}",
-            look_at,
-        )
+    _expect_names(name, types, wanted, look_at)
     for held in dict.fromkeys(types.values()):
         odd = [column for column, kind in types.items() if kind == held and held not in wanted[column]]
         if odd:
@@ -36,23 +37,121 @@ def expect_columns(name: str, frame: DataFrame, wanted: Mapping[str, tuple[str, 
             )
 
 
-def expect_read_by_spark(name: str, frame: DataFrame, look_at: str) -> None:
-    """Raise NotYet if the table's rows came from this notebook and not from Kafka."""
-    with _answered(name, look_at):
-        # The plan is text, but it is the only place that tells where rows come from.
-        plan = frame._jdf.queryExecution().analyzed().toString()
-    if "KafkaRelation" not in plan:
+def _expect_names(
+    name: str, types: Mapping[str, str], wanted: Mapping[str, tuple[str, ...]], look_at: str
+) -> None:
+    missing, odd = [one for one in wanted if one not in types], [one for one in types if one not in wanted]
+    structs = [one for one, kind in types.items() if kind.startswith("struct<")]
+    nested = [one for one in structs if missing and f"{missing[0]}:" in types[one]]
+    if nested:
         raise NotYet(
-            f"the rows of `{name}` were collected into this notebook before Spark got them",
-            "Spark should read the topic itself: the next topic may not fit into one process",
+            f"the fields are inside the column `{nested[0]}`",
+            f"each should be a column of its own: {', '.join(wanted)}",
+            f'select("{nested[0]}.*")',
+        )
+    found = [
+        f"has no column {', '.join(f'`{one}`' for one in missing)}" if missing else "",
+        f"has {', '.join(f'`{one}`' for one in odd)}, for which nobody asked" if odd else "",
+    ]
+    if missing or odd:
+        raise NotYet(
+            f"`{name}` {' and '.join(filter(None, found))}", f"it should have {', '.join(wanted)}", look_at
+        )
+
+
+def expect_read_by_spark(name: str, frame: DataFrame, look_at: str) -> None:
+    """Raise NotYet if the table's rows went through Python, and not straight from Kafka."""
+    if "KafkaRelation" not in plan_of(name, frame, look_at):
+        raise NotYet(
+            f"the rows of `{name}` went through Python first (collect(), a pandas table, or an RDD)",
+            "Spark should read the topic itself and make the columns: another may be too much for Python",
             look_at,
         )
+
+
+def plan_of(name: str, frame: DataFrame, look_at: str) -> str:
+    """Return Spark's plan of a table as text: it alone tells where rows come from, and what is left out."""
+    with _answered(name, look_at):
+        return str(frame._jdf.queryExecution().analyzed().toString())
 
 
 def rows(name: str, frame: DataFrame, look_at: str) -> pd.DataFrame:
     """Compute a table and return its rows; NotYet tells in one line what Spark says if it cannot."""
     with _answered(name, look_at):
-        return frame.toPandas()
+        return computed(frame.toPandas)
+
+
+def fetched(frame: DataFrame) -> int | None:
+    """Return how many records Spark's Kafka reader has fetched to compute this very table; None if unknown.
+
+    It is known after `rows()`, and not for a table that Spark has kept with `cache()`.
+    """
+    counts = [_output(node) for node in _nodes(frame._jdf.queryExecution().executedPlan())]
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _nodes(plan: Any) -> Iterator[Any]:
+    """Yield the steps of a plan of Spark, also those behind the cover that a shuffle puts on them."""
+    yield plan
+    name = plan.nodeName()
+    if name.startswith("AdaptiveSparkPlan"):
+        yield from _nodes(plan.executedPlan())
+    elif name.endswith("QueryStage"):
+        yield from _nodes(plan.plan())
+    children = plan.children()
+    for place in range(children.size()):
+        yield from _nodes(children.apply(place))
+
+
+def _output(node: Any) -> int | None:
+    if not node.nodeName().startswith("Scan KafkaRelation"):
+        return None
+    return int(node.metrics().apply("numOutputRows").value())
+
+
+def computed(function: Callable[[], T]) -> T:
+    """Return what `function` returns; what Spark computes for it is cancelled if the check ends before.
+
+    It runs in a thread of its own, with a connection to Java of its own: what is interrupted while it waits
+    for Java leaves an answer behind, which the next question would take for its own.
+    """
+    context = SparkContext.getOrCreate()
+    group = f"check-{uuid4()}"
+    result: Future[T] = Future()
+
+    def work() -> None:
+        try:
+            context.setJobGroup(group, "a check of the course", interruptOnCancel=True)
+            result.set_result(function())
+        except BaseException as fault:
+            result.set_exception(fault)
+
+    InheritableThread(target=work, daemon=True).start()
+    try:
+        return result.result()
+    finally:
+        if not result.done():
+            context.cancelJobGroup(group)
+
+
+@contextmanager
+def in_step() -> Iterator[None]:
+    """Let go of this thread's connection to Java if the block is interrupted; to be put on a check.
+
+    An answer that nobody waited for would be taken for that of the next question, and the learner's own cells
+    would get nonsense from Spark from then on. py4j makes another connection for the next question.
+    """
+    try:
+        yield
+    except NotYet:
+        raise
+    except BaseException:
+        gateway = SparkContext._gateway
+        connection = gateway._gateway_client.get_thread_connection() if gateway else None
+        if connection:
+            connection.close()
+        raise
 
 
 def first_line(fault: Exception) -> str:

@@ -1,5 +1,6 @@
 """What was done to the brokers of a home on purpose: what happens without being asked then stands out."""
 
+import fcntl
 import json
 import os
 import threading
@@ -14,20 +15,32 @@ MOST_BYTES = 1_000_000  # some 12,000 actions
 
 
 def write(home: Path, action: Action) -> None:
-    """Add an action to the home's log; a log that cannot be written stops nobody."""
+    """Add an action to the home's log, whole or not at all; a log that cannot be written stops nobody."""
     line = json.dumps(asdict(action)).encode() + b"\n"
     try:
-        file = os.open(_path(home), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        file = os.open(_path(home), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     except OSError:
         return
     try:
-        size = os.fstat(file).st_size
-        half = size > 0 and os.pread(file, 1, size - 1) != b"\n"
-        os.write(file, b"\n" + line if half else line)  # at once: several processes may write
+        with suppress(OSError):  # some network file systems know no lock
+            fcntl.flock(file, fcntl.LOCK_EX)
+        _append(file, line)
     except OSError:
         return
     finally:
         os.close(file)
+
+
+def _append(file: int, line: bytes) -> None:
+    """Write a line after what is there. Raises OSError; what was written of it then is taken back."""
+    size = os.fstat(file).st_size
+    left = b"\n" + line if size and os.pread(file, 1, size - 1) != b"\n" else line  # after half a line
+    try:
+        while left:
+            left = left[os.write(file, left) :]
+    except OSError:
+        os.ftruncate(file, size)
+        raise
 
 
 def trim(home: Path) -> None:

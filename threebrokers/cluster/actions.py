@@ -1,5 +1,6 @@
 """What is done to brokers on purpose: a table of its kinds, and one action as a plain value."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -128,6 +129,16 @@ _LINK_KINDS = (
     ),
 )
 ACTION_KINDS = {kind.name: kind for kind in (*_PROCESS_KINDS, *_LINK_KINDS)}
+
+
+def hindered(actions: Iterable[Action], broker: int, at: float) -> Action | None:
+    """Return what was done last to a broker's links and not mended at this time; None if they are whole."""
+    last: Action | None = None
+    for action in sorted(actions, key=lambda action: action.at):
+        kind = action_kind(action.kind)
+        if action.broker == broker and action.at <= at and kind.on_links:
+            last = action if kind.harm else None
+    return last
 
 
 def action_kind(name: str) -> ActionKind:

@@ -1,11 +1,10 @@
 """Writing into the cache that all clones share: one process at a time, and faults told."""
 
-import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from threebrokers.errors import LabError
+from threebrokers import files
 
 
 @contextmanager
@@ -29,15 +28,5 @@ def only_one(folder: Path) -> Iterator[None]:
 @contextmanager
 def faults_told(folder: Path) -> Iterator[None]:
     """Turn a failed write to the cache into a LabError that says why and what to do."""
-    try:
+    with files.faults_told(folder, "THREEBROKERS_CACHE"):
         yield
-    except OSError as fault:
-        if fault.errno is None:  # a fault of the network: not ours to tell
-            raise
-        if fault.errno in (errno.ENOSPC, errno.EDQUOT):
-            why, cure = "the disk is full", "free some space"
-        else:
-            why, cure = fault.strerror or str(fault), "give yourself the right to write there"
-        raise LabError(
-            f"Cannot write to {folder} ({why})", f"{cure}, or set THREEBROKERS_CACHE to another folder"
-        ) from fault

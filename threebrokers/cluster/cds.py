@@ -10,7 +10,10 @@ from pathlib import Path
 
 from threebrokers.cluster import log_dirs, ports, process, settings
 from threebrokers.cluster.jars import kafka_jars
+from threebrokers.cluster.java import environment
+from threebrokers.cluster.java import run as run_java
 from threebrokers.errors import LabError
+from threebrokers.files import copy_tree
 from threebrokers.text import last_line
 from threebrokers.waiting import quiet_wait
 
@@ -73,14 +76,14 @@ class _Training:
                 f"Kafka's storage tool could not format a folder ({_last_words(fault)})",
                 "run `threebrokers doctor` to check Java and the jars",
             ) from fault
-        shutil.copytree(self.data, template)
+        copy_tree(self.data, template)
 
     def work_through(self) -> None:
         """Run a broker and the usual tools on it; each writes the list of its classes."""
         mark = [f"{process.MARK}{self.work}", f"{process.NODE}1"]
         log = self.work / "broker.log"
         command = [self.java, *self.broker, *mark, self._listing("broker"), "-cp", self.path, "kafka.Kafka"]
-        broker = process.launch([*map(str, command), str(self.conf)], log, dict(os.environ), mark[0])
+        broker = process.launch([*map(str, command), str(self.conf)], log, environment(), mark[0])
         try:
             quiet_wait(lambda: ports.answers(self.port) or not broker.process(), STEP_SECONDS)
             if not broker.process():
@@ -152,11 +155,13 @@ def store(java: Path, flags: list[str], path: str, lists: list[Path], archive: P
     Raises CalledProcessError or TimeoutExpired.
     """
     every = archive.with_suffix(".list")
-    every.write_text(merged(lists), encoding="utf-8")
     archived = f"-XX:SharedArchiveFile={archive}"
     kept = [flag for flag in flags if not flag.startswith(OTHERWISE)]
-    run(java, [*kept, *STORING, "-Xshare:dump", f"-XX:SharedClassListFile={every}", archived], path, [])
-    every.unlink()
+    try:
+        every.write_text(merged(lists), encoding="utf-8")
+        run(java, [*kept, *STORING, "-Xshare:dump", f"-XX:SharedClassListFile={every}", archived], path, [])
+    finally:
+        every.unlink(missing_ok=True)
     with archive.open("rb+") as file:
         os.fsync(file)  # a JVM crashes on an archive that lost a page in a power cut
     run(java, [*flags, "-Xshare:on", archived], path, ["org.apache.kafka.tools.TopicCommand", "--version"])
@@ -165,4 +170,4 @@ def store(java: Path, flags: list[str], path: str, lists: list[Path], archive: P
 def run(java: Path, flags: list[str], path: str, words: list[str], given: str = "") -> None:
     """Run a main class with its arguments to its end. Raises CalledProcessError or TimeoutExpired."""
     command = [str(java), *flags, "-cp", path, *words]
-    subprocess.run(command, input=given, capture_output=True, text=True, timeout=STEP_SECONDS, check=True)
+    run_java(command, STEP_SECONDS, given).check_returncode()

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from threebrokers import clock
 from threebrokers import paths as places
 from threebrokers.cluster import action_log, engine, link_faults, programs, recovery, tools
 from threebrokers.cluster.action_log import ActionReader
-from threebrokers.cluster.actions import Action
+from threebrokers.cluster.actions import Action, action_kind, hindered
 from threebrokers.cluster.link_faults import Fault, Peer
 from threebrokers.cluster.process import BrokerProcess, Usage
 from threebrokers.cluster.settings import BROKERS
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 START_SECONDS = 60.0
 QUORUM = len(BROKERS) // 2 + 1
+ADDRESS_SECONDS = 3.0
 # For so long a silent broker is asked again, for a state and for views; the last poll takes 0.5 s at most.
 STATE_SECONDS, VIEWS_SECONDS = 0.95, 1.45
 NOBODY_SECONDS = 4.5  # a machine may be so busy that no broker answers for some seconds
@@ -57,23 +60,34 @@ class Cluster:
         self._known(broker)
         return self._engine.addresses()[broker]["CLIENT"]
 
-    def up(self, say: Callable[[str], None] = lambda text: None, links: bool | None = None) -> list[int]:
+    def up(self, say: Callable[[str], None] = lambda text: None) -> list[int]:
         """Start the brokers that are missing and wait until all three are registered; return those.
 
-        Brokers that run with links although `links` is False, or without although it is True, are started
-        again, and their data stays; links are healed. Raises LabError with the next step if a broker
-        cannot start.
+        A broker that sends clients to another address than its own is started again. Links are healed.
+        Raises LabError with the next step if a broker cannot start.
         """
         engine.refuse_second(self._engine)
-        started = self._engine.up(say, links)
+        started = self._engine.up(say)
         engine.remember(self._engine.home, self.engine)
         action_log.trim(self._engine.home)
         self._report(*(Action(at, "start", n) for n, at in started.items()))
-        if self.faults():
-            self.heal()  # as a paused broker goes on: else who is cut off could not register
-        self._engine.wait_for_ports(list(BROKERS), START_SECONDS)
-        self._wait_registered(set(BROKERS))
-        return list(started)
+        self._heal_all()  # as a paused broker goes on: else who is cut off could not register
+        late = sorted(self._engine.renew_disks())
+        self._engine.wait_for_ports([n for n in BROKERS if n not in late], START_SECONDS)
+        for n in late:
+            self._start(n, late)
+        misleading = self._misleading()
+        for n in misleading:
+            say(f"Broker {n} sends clients to another address than its own: starting it again …")
+            self.stop(n)
+            self.start(n)
+        return sorted({*started, *late, *misleading})
+
+    def ended_unasked(self) -> list[int]:
+        """Return the brokers that have ended although nobody stopped or killed them through the course."""
+        ended = self._engine.ended()
+        last = {action.broker: action_kind(action.kind) for action in self.actions() if ended}
+        return [n for n in ended if not (n in last and last[n].leaves == "down")]
 
     def down(self) -> list[int]:
         """End the notebooks' programs, stop all brokers and return those that ran. Their data stays."""
@@ -83,28 +97,29 @@ class Cluster:
     def reset(self, say: Callable[[str], None] = lambda text: None) -> None:
         """Kill the brokers, delete all topics, records and groups, and start a fresh cluster."""
         say("Deleting all topics, records, groups and broker logs …")
-        had_links = self.links
         self.erase()
-        self.up(say, had_links)
+        self.up(say)
 
     def erase(self) -> None:
         """Kill the brokers and delete their data, logs and configuration; nothing is started again."""
         programs.end_all(self._engine.home)
         self._engine.erase()
 
-    def start(self, broker: int) -> None:
-        """Start one broker that is down and wait until it is registered."""
+    def start(self, broker: int, *, advertised: str = "") -> None:
+        """Start one broker that is down and wait until it is registered.
+
+        With `advertised` ("host:port") it sends its clients to this address instead of its own, until it is
+        started again; `up()` does that.
+        """
         self._known(broker)
-        self._do("start", broker, self._engine.start)
+        self._start(broker, self._engine.renew_disks(), advertised)
+        self._tell_healed()
         self._engine.wait_for_ports([broker], START_SECONDS)
         others = [n for n, p in self._engine.processes().items() if n != broker and p.state == "up"]
         if others:  # alone it has no quorum, so nothing can register it
             self._wait_registered({broker})
-
-    @property
-    def links(self) -> bool:
-        """Whether the brokers have links that can be cut, stalled and slowed."""
-        return self._engine.has_links()
+        if others and advertised:
+            self._wait_told(broker, advertised)
 
     def stop(self, broker: int, *, force: bool = False) -> None:
         """Shut one broker down cleanly: it hands its leaderships over first."""
@@ -129,7 +144,7 @@ class Cluster:
         What is connected ends at once (local engine) or falls silent, as when a cable is pulled (compose).
         `from_` is "clients", "brokers" (the copying of records), "quorum" (metadata and heartbeats), the
         number of another broker, or a list of these; unless told the broker loses the others and the
-        quorum, and clients still reach it. Raises LabError if the brokers have no links.
+        quorum, and clients still reach it.
         """
         self._hinder(Fault("cut", broker, link_faults.chosen(broker, from_)), force)
 
@@ -160,7 +175,7 @@ class Cluster:
     def wait_in_sync(self, topics: Collection[str] = ()) -> None:
         """Start or resume the brokers that are missing, and wait until all replicas are in sync.
 
-        All replicas, or those of the topics that are named. Raises LabError after 20 s.
+        All replicas, or those of the topics that are named. Raises LabError after 40 s.
         """
         recovery.wait_in_sync(self, topics)
 
@@ -175,7 +190,7 @@ class Cluster:
         if broker not in up or len(up) < QUORUM or len(rest) >= QUORUM:
             return ""
         return (
-            f"This takes the quorum away: only broker {rest[0]} of {len(BROKERS)} voters would be left, "
+            f"This takes the quorum away: of {len(BROKERS)} voters only broker {rest[0]} would be left, "
             "so nothing can be elected until one returns"
         )
 
@@ -242,7 +257,17 @@ class Cluster:
 
         `typed` is what you would type into it. It is given the addresses that `admin` is given.
         """
-        return tools.run(name, list(arguments), self._addresses(self._answering() or BROKERS), typed)
+        answering = self._answering()
+        try:
+            return tools.run(name, list(arguments), self._addresses(answering or BROKERS), typed)
+        except LabError as fault:
+            if len(answering) >= QUORUM or "did not end" not in fault.what:
+                raise
+            up = ", ".join(map(str, answering)) or "none"
+            raise LabError(
+                f"{name} got no answer: of {len(BROKERS)} brokers only {up} is up, and that is no quorum",
+                "start the others with `lab.cluster.up()`, then run the cell again",
+            ) from fault
 
     def segments(self, topic: str, partition: int, broker: int | None = None) -> list[Path]:
         """Return the files of one partition on one broker, the leader unless told, oldest first."""
@@ -271,6 +296,23 @@ class Cluster:
         self._known(broker)
         return self._engine.configuration(broker)
 
+    def _start(self, broker: int, new_disks: Collection[int], advertised: str = "") -> None:
+        if broker in new_disks:
+            recovery.lead_without(self, broker)
+        self._do("start", broker, lambda n: self._engine.start(n, advertised))
+
+    def _heal_all(self) -> None:
+        if self.faults():
+            self.heal()
+        self._tell_healed()
+
+    def _tell_healed(self) -> None:
+        """Report links as mended that were broken when the process that carries them was started again."""
+        at, actions = clock.now(), self.actions()
+        if lost := [n for n in BROKERS if hindered(actions, n, at)]:
+            still = {fault.broker for fault in self.faults()}
+            self._report(*(Action(at, "heal", n) for n in lost if n not in still))
+
     def _addresses(self, brokers: Sequence[int]) -> str:
         addresses = self._engine.addresses()
         if not addresses:
@@ -279,12 +321,53 @@ class Cluster:
 
     def _wait_registered(self, wanted: set[int]) -> None:
         with closing(self.poller()) as poller:
+            self._registered(poller, wanted)
+
+    def _registered(self, poller: "ClusterPoller", wanted: set[int]) -> ClusterState:
+        """Wait until these brokers are registered; return the state in which they are."""
+
+        def registered() -> ClusterState | None:
+            state = poller.poll([])
+            return state if wanted <= state.registered else None
+
+        return wait_until(
+            registered,
+            what=f"broker {', '.join(map(str, sorted(wanted)))} to register with the cluster",
+            within=START_SECONDS,
+            otherwise="run `threebrokers doctor`, it names the cause.",
+        )
+
+    def _wait_told(self, broker: int, address: str) -> None:
+        """Wait until each broker that answers, and this one, tells clients that it has this address."""
+        with closing(self.poller()) as poller:
+
+            def told() -> bool:
+                views = poller.views([])
+                return broker in views and all(
+                    found.address == address
+                    for view in views.values()
+                    for found in view.brokers
+                    if found.id == broker
+                )
+
             wait_until(
-                lambda: wanted <= poller.poll([]).registered,
-                what=f"broker {', '.join(map(str, sorted(wanted)))} to register with the cluster",
+                told,
+                what=f"all brokers to tell clients that broker {broker} has the address {address}",
                 within=START_SECONDS,
                 otherwise="run `threebrokers doctor`, it names the cause.",
             )
+
+    def _misleading(self) -> list[int]:
+        """Wait until all are registered; return those that send clients to another address than their own."""
+        own = {n: self.address(n) for n in BROKERS}
+        with closing(self.poller()) as poller:
+            first = [self._registered(poller, set(BROKERS))]
+            # What stands in the metadata may be from before a start of all brokers: it is soon corrected.
+            for state in chain(first, poll(lambda: poller.poll([]), ADDRESS_SECONDS)):
+                wrong = [b.id for b in state.brokers if b.registered and b.address != own[b.id]]
+                if not wrong:
+                    return []
+            return wrong
 
     def _action(self, kind: str, broker: int, force: bool, action: Callable[[int], float]) -> None:
         self._known(broker)
@@ -301,12 +384,7 @@ class Cluster:
 
     def _hinder(self, fault: Fault, force: bool) -> None:
         self._known(fault.broker)
-        if (
-            not force
-            and "quorum" in fault.peers
-            and self.links
-            and (cost := self.quorum_impact(fault.broker))
-        ):
+        if not force and "quorum" in fault.peers and (cost := self.quorum_impact(fault.broker)):
             raise LabError(
                 f"{cost}; if you want to see that, say {fault.effect}({fault.broker}, force=True)."
             )

@@ -23,6 +23,12 @@ FILE = repo() / "docker-compose.yml"
 STOP_SECONDS = 8
 # Memory changes slowly, and Docker takes some ms to count it.
 MEMORY_SECONDS = 1.0
+# What is added to the file for a broker that is to send its clients to another address.
+ADVERTISED = """services:
+  kafka-{node}:
+    environment:
+      KAFKA_ADVERTISED_LISTENERS: CLIENT://{address},REPL://broker-{node}:9093,CONTROLLER://controller-{node}:9094
+"""
 _ENDED = "is already down", "start it with `start({0})`"
 
 
@@ -47,10 +53,6 @@ class ComposeEngine:
         """Return the same: a cut leaves the published ports alone."""
         return self.addresses()
 
-    def has_links(self) -> bool:
-        """Say yes: each kind of traffic between brokers has a network of its own."""
-        return True
-
     def faults(self) -> list[Fault]:
         """Return what the networks are without: containers that were taken out of them."""
         return faults(self.containers.look())
@@ -69,16 +71,17 @@ class ComposeEngine:
         found = self.containers.look() if self.addresses() else {}
         return {n: self._process(n, found.get(n)) for n in BROKERS}
 
+    def ended(self) -> list[int]:
+        """Return the brokers whose containers are there and do not run."""
+        return [n for n, one in sorted(self.containers.look().items()) if one.state == "down"]
+
     def usage(self) -> dict[int, Usage]:
         """Return how much the running brokers have worked since they were started."""
         found = self.containers.look()
         return {n: self.containers.usage(one) for n, one in found.items() if one.state != "down"}
 
-    def up(self, say: Callable[[str], None], with_links: bool | None = None) -> dict[int, float]:
-        """Start the brokers that are missing, resume those that are paused; return when each was started.
-
-        The networks are there in any case, so `with_links` changes nothing.
-        """
+    def up(self, say: Callable[[str], None]) -> dict[int, float]:
+        """Start the brokers that are missing, resume those that are paused; return when each was started."""
         with self._locked():
             found = self.containers.look()
             if found and not self.addresses():
@@ -100,14 +103,18 @@ class ComposeEngine:
                 say(f"Starting broker {', '.join(map(str, missing))} …")
             return {n: self._launch(n, found.get(n)) for n in missing}
 
-    def start(self, node: int) -> float:
+    def renew_disks(self) -> set[int]:
+        """Return nobody: a volume that is lost is made and formatted by the container's own command."""
+        return set()
+
+    def start(self, node: int, advertised: str = "") -> float:
         """Start one broker that is down. Raises LabError if its port is taken, or nothing was laid out."""
         with self._locked():
             if not self.addresses():
                 raise LabError("There is no cluster in this home yet", "make one with `threebrokers up`")
             found = self.containers.look().get(node)
             if found is None or found.state == "down":
-                return self._launch(node, found)
+                return self._launch(node, found, advertised)
             return clock.now()
 
     def stop(self, node: int) -> float:
@@ -228,11 +235,19 @@ class ComposeEngine:
             otherwise="see with `docker ps` whether its container still runs.",
         )
 
-    def _launch(self, node: int, container: Container | None) -> float:
+    def _launch(self, node: int, container: Container | None, advertised: str = "") -> float:
         ports.wait_free(node, state_file.load(self._kept).ports[node])
         at = clock.now()
-        if container is None:
-            self._compose("up", "--detach", "--no-deps", "--no-recreate", "--pull", "never", f"kafka-{node}")
+        up, service = ("up", "--detach", "--no-deps", "--pull", "never"), f"kafka-{node}"
+        changed = self._kept / f"advertised-{node}.yml"
+        if advertised:
+            changed.write_text(ADVERTISED.format(node=node, address=advertised))
+            self._compose("--file", str(changed), *up, service)
+        elif changed.exists():  # made with another address: compose sees the difference and makes it again
+            changed.unlink()
+            self._compose(*up, service)
+        elif container is None:
+            self._compose(*up, "--no-recreate", service)
         else:
             self.containers.start(container)
         return at
@@ -243,11 +258,21 @@ class ComposeEngine:
         )
         if not self.containers.has_image(image):
             say(f"Fetching the image {image}: once, about 200 MB …")
-            self._compose("pull", "--quiet")
+            try:
+                self._compose("pull", "--quiet")
+            except LabError as fault:
+                raise LabError(
+                    f"The image {image} could not be fetched: {fault.what}",
+                    "look at your network or proxy and try again, or do without Docker: "
+                    "`threebrokers up --engine local`",
+                ) from fault
 
     def _compose(self, *arguments: str) -> None:
         # The id is made of the home: a volume never belongs to another cluster than its containers.
         values = {"KAFKA_CLUSTER_ID": base64.urlsafe_b64encode(self._digest[:16]).decode().rstrip("=")}
+        # A container that is paused while Docker starts a health check in it can never be resumed again
+        # (`runc exec` is frozen with it, and holds its lock). Nobody asks for the health of these containers.
+        values |= {"KAFKA_HEALTH_INTERVAL": "24h"}
         for n, of in state_file.load(self._kept).ports.items():
             values |= {f"KAFKA_PORT_{n}": str(of["CLIENT"])}
             values |= {f"KAFKA_CONTROLLER_PORT_{n}": str(of["CONTROLLER"])}

@@ -22,7 +22,7 @@ from threebrokers.errors import LabError
 
 THREADS = 8
 TRIES = 3
-TIMEOUT = 20  # seconds without a byte
+TIMEOUT = 8  # seconds without a byte: three tries end within half a minute
 PIECE = 256 * 1024
 # A whole class behind one address may be told to ask more slowly (429): then as late as it is told.
 PATIENT = Retry(

@@ -8,10 +8,12 @@ from typing import Protocol
 from threebrokers.cluster.link_faults import Fault
 from threebrokers.cluster.process import BrokerProcess, Usage
 from threebrokers.errors import LabError
+from threebrokers.files import faults_told, free_name, write_whole
 
 VARIABLE = "THREEBROKERS_CLUSTER"
 LOCAL, COMPOSE = "local", "compose"
 NAMES = (LOCAL, COMPOSE)
+FILE = "engine"
 
 
 class Engine(Protocol):
@@ -32,9 +34,6 @@ class Engine(Protocol):
     def listening(self) -> dict[int, dict[str, str]]:
         """Return where each broker itself is reached from this machine, past any links."""
 
-    def has_links(self) -> bool:
-        """Tell whether the brokers have links that can be cut."""
-
     def faults(self) -> list[Fault]:
         """Return what is wrong with the links now."""
 
@@ -44,17 +43,28 @@ class Engine(Protocol):
     def processes(self) -> dict[int, BrokerProcess]:
         """Return how each broker is now."""
 
+    def ended(self) -> list[int]:
+        """Return the brokers that have ended since the last start or stop, by themselves or by a signal."""
+
     def usage(self) -> dict[int, Usage]:
         """Return how much the running brokers have worked since they were started."""
 
-    def up(self, say: Callable[[str], None], with_links: bool | None = None) -> dict[int, float]:
-        """Start the brokers that are missing, resume those that are paused; return when each was started."""
+    def up(self, say: Callable[[str], None]) -> dict[int, float]:
+        """Start the brokers that are missing, resume those that are paused; return when each was started.
+
+        What carries the links is seen to, and no broker that runs is started again.
+
+        One whose disk is new is left for `start`.
+        """
+
+    def renew_disks(self) -> set[int]:
+        """Give brokers that are down and whose disk is lost an empty one; return those whose disk is new."""
 
     def wait_for_ports(self, nodes: list[int], within: float) -> None:
         """Wait until these brokers answer; raises at once if one of them dies."""
 
-    def start(self, node: int) -> float:
-        """Start one broker that is down."""
+    def start(self, node: int, advertised: str = "") -> float:
+        """Start one broker that is down; until it is started again it may send clients to another address."""
 
     def stop(self, node: int) -> float:
         """Shut one broker down cleanly."""
@@ -108,13 +118,17 @@ def made(name: str, home: Path) -> Engine:
 
 def remember(home: Path, name: str) -> None:
     """Keep which engine runs this home's brokers: notebooks and commands find them there."""
-    (home / "engine").write_text(name + "\n")
+    if _remembered(home) != name or not (home / FILE).is_file():
+        with faults_told(home):
+            if (home / FILE).is_dir():
+                (home / FILE).replace(free_name(home / FILE, "damaged"))
+            write_whole(home / FILE, f"{name}\n".encode(), 0o600)
 
 
 def refuse_second(engine: Engine) -> None:
     """Raise LabError if brokers of this home run on another engine: a home has one cluster at a time."""
     before = _remembered(engine.home)
-    if before in NAMES and before != engine.name and _runs(made(before, engine.home)):
+    if before != engine.name and _runs(made(before, engine.home)):
         raise LabError(
             f"The brokers of this home run on the engine '{before}'",
             f"end them with `{VARIABLE}={before} threebrokers down`, then start those of '{engine.name}'",
@@ -129,7 +143,9 @@ def _runs(engine: Engine) -> bool:
 
 
 def _remembered(home: Path) -> str:
+    """Return the engine of the last start; the local one if nobody can tell."""
     try:
-        return (home / "engine").read_text().strip() or LOCAL
+        name = (home / FILE).read_text("utf-8", "replace").strip()
     except OSError:
         return LOCAL
+    return name if name in NAMES else LOCAL

@@ -73,4 +73,4 @@ def _mark(jar: Jar) -> str:
 
 
 def _stamp() -> JsonFile[dict[str, str]]:
-    return JsonFile(_folder() / "verified.json", dict[str, str])
+    return JsonFile(_folder() / "verified.json", dict[str, str], mode=0o644)  # several users may share it

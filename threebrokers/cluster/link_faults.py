@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
+from threebrokers.cluster.actions import Action, action_kind
 from threebrokers.cluster.settings import BROKERS, LISTENERS
 from threebrokers.errors import LabError
 
@@ -107,3 +108,15 @@ def alone(faults: Iterable[Fault]) -> set[int]:
         for one in BROKERS
         if all(frozenset((str(one), str(other))) in apart for other in BROKERS if other != one)
     }
+
+
+def apart_since(actions: Iterable[Action], at: float) -> dict[int, float]:
+    """Return since when (s since 1970) each broker is cut off from all the others, as it was at `at`."""
+    found: dict[int, float] = {}
+    for action in sorted(actions, key=lambda action: action.at):
+        if action.at <= at and action.kind in ("cut", "stall"):
+            if action.more == Fault(action.kind, action.broker).words:
+                found.setdefault(action.broker, action.at)
+        elif action.at <= at and action.kind == action_kind("cut").undo:
+            found.pop(action.broker, None)
+    return found

@@ -1,15 +1,17 @@
 """The links between brokers and clients: a process that carries every byte, and can stop doing so.
 
 Run as a program, with Python's own library only, so that it starts at once and stays small:
-`links_proxy.py MARK CONTROL PORT:TARGET:BROKER:LISTENER …`. It obeys lines of JSON at its control
-port; MARK is a word by which it is found.
+`links_proxy.py MARK CONTROL TOKEN PORT:TARGET:BROKER:LISTENER …`. It obeys lines of JSON at its control
+port if they name the token in the file TOKEN; MARK is a word by which it is found.
 """
 
 import asyncio
+import hmac
 import json
 import re
 import sys
 from collections import deque
+from pathlib import Path
 from typing import Any
 
 HOST = "127.0.0.1"
@@ -22,6 +24,7 @@ BROKER_IDS = {
     "CONTROLLER": re.compile(r"(?:raft-client-)?(\d+)"),
 }
 HEAD = 14  # bytes before the client id: length, API key, version, correlation id, length of the client id
+ORDER_SECONDS = 10.0  # for one order; whoever says less is sent away
 HELD_BYTES = 1 << 20  # in each direction of a slow or stalled connection; then the sender has to wait
 
 
@@ -54,8 +57,8 @@ class Network:
     def obey(self, order: dict[str, Any]) -> dict[str, Any]:
         """Answer one order: take new faults, if it brings any, and tell what holds now."""
         if "faults" in order:
-            self.faults = list(order["faults"])
-            self.effects = {str(link): (str(e), float(ms)) for link, (e, ms) in order["effects"].items()}
+            effects = {str(link): (str(e), float(ms)) for link, (e, ms) in order["effects"].items()}
+            self.faults, self.effects = list(order["faults"]), effects
             for connection in list(self.open):
                 connection.look()
         return {"faults": self.faults, "open": len(self.open), "heard": sorted(self.heard)}
@@ -213,20 +216,28 @@ class Connection:
             self.calling.cancel()
 
 
-async def obey(network: Network, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Answer orders, a line each, until one is none: a browser that was sent here gets no further."""
+async def obey(
+    network: Network, token: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    """Answer orders, a line each, until one is none, or does not name the token; that ends this call only."""
     try:
-        while line := await reader.readline():
-            writer.write(json.dumps(network.obey(json.loads(line))).encode() + b"\n")
+        while line := await asyncio.wait_for(reader.readline(), ORDER_SECONDS):
+            order = json.loads(line)
+            if not hmac.compare_digest(str(order["token"]).encode(), token.encode()):
+                break
+            writer.write(json.dumps(network.obey(order)).encode() + b"\n")
             await writer.drain()
-    except (ValueError, KeyError, TypeError, AttributeError, ConnectionError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, TimeoutError, ConnectionError):
         pass
     finally:
         writer.close()
 
 
-async def main(control: str, ways: list[str]) -> None:
+async def main(control: str, file: str, ways: list[str]) -> None:
     """Listen at all ports until the process is ended."""
+    token = Path(file).read_text("ascii")
+    if not token:  # the disk was full
+        sys.exit(f"{file} is empty")
     network, loop = Network(), asyncio.get_running_loop()
     for way in ways:
         port, target, broker, listener = way.split(":")
@@ -236,9 +247,9 @@ async def main(control: str, ways: list[str]) -> None:
 
         await loop.create_server(meet, HOST, int(port))
     # Last: who reaches this port may rely on all others.
-    server = await asyncio.start_server(lambda r, w: obey(network, r, w), HOST, int(control))
+    server = await asyncio.start_server(lambda r, w: obey(network, token, r, w), HOST, int(control))
     await server.serve_forever()
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[2], sys.argv[3:]))
+    asyncio.run(main(sys.argv[2], sys.argv[3], sys.argv[4:]))

@@ -2,11 +2,22 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from threebrokers import clock
-from threebrokers.cluster import jars, links, log_dirs, ports, prepare, process, state_file
-from threebrokers.cluster.java import java
+from threebrokers.cluster import (
+    jars,
+    jvm_words,
+    links,
+    log_dirs,
+    ports,
+    prepare,
+    process,
+    settings,
+    state_file,
+)
+from threebrokers.cluster.java import environment, java
 from threebrokers.cluster.link_faults import Fault
 from threebrokers.cluster.process import BrokerProcess, Identity, Usage
 from threebrokers.cluster.settings import BROKERS
@@ -16,7 +27,23 @@ from threebrokers.files import set_aside
 from threebrokers.waiting import wait_until
 
 STOP_SECONDS = 8.0
-LAST_BYTES = 64_000  # of a log: some 400 lines
+LAST_BYTES = 2_000_000  # of a log: a JVM that crashes writes much
+
+
+@dataclass(frozen=True)
+class _Start:
+    """How this process has started a broker: where its log began (bytes), and what it was to advertise."""
+
+    log_size: int = 0
+    advertised: str = ""
+
+
+class _DeathError(LabError):
+    """A broker ended while it was waited for."""
+
+    def __init__(self, node: int, what: str, next_step: str) -> None:
+        super().__init__(what, next_step)
+        self.node = node
 
 
 class LocalEngine:
@@ -26,6 +53,7 @@ class LocalEngine:
 
     def __init__(self, home: Path) -> None:
         self.home = home
+        self._starts: dict[int, _Start] = {}
 
     def addresses(self) -> dict[int, dict[str, str]]:
         """Return each broker's address on each listener; empty before the first start."""
@@ -35,27 +63,20 @@ class LocalEngine:
         """Return where each broker really listens, on each listener."""
         return state_file.load(self.home).listening()
 
-    def has_links(self) -> bool:
-        """Tell whether the brokers reach each other, and clients them, over links that can be cut."""
-        return state_file.load(self.home).links is not None
-
     def faults(self) -> list[Fault]:
         """Return what is wrong with the links now. Raises LabError if nobody can tell."""
         here = state_file.load(self.home)
-        return links.faults(here.ports) if here.links else []
+        return links.faults(self.home, here.ports) if here.links else []
 
     def change_links(self, change: Callable[[list[Fault]], list[Fault]]) -> float:
-        """Make of the faults of the links what `change` returns. Raises LabError without links."""
+        """Make of the faults of the links what `change` returns. Raises LabError before the first start."""
         with state_file.locked(self.home):
             here = state_file.load(self.home)
             if not here.links:
-                raise LabError(
-                    "These brokers have no links that can be cut",
-                    "`lab.cluster.up(links=True)` starts them again with links, and their data stays",
-                )
-            wanted = change(links.faults(here.ports))
+                raise LabError("No broker runs, so there are no links", "start them with `threebrokers up`")
+            wanted = change(links.faults(self.home, here.ports))
             at = clock.now()
-            links.put(here.ports, wanted)
+            links.put(self.home, here.ports, wanted)
         return at
 
     def processes(self) -> dict[int, BrokerProcess]:
@@ -63,53 +84,68 @@ class LocalEngine:
         known = state_file.load(self.home).brokers
         return {n: process.look(n, known.get(n)) for n in BROKERS}
 
+    def ended(self) -> list[int]:
+        """Return the brokers whose process is gone although nobody stopped it, or the machine."""
+        known = state_file.load(self.home).brokers
+        return [n for n, i in sorted(known.items()) if i.of_this_boot and not i.process()]
+
     def usage(self) -> dict[int, Usage]:
         """Return how much the running brokers have worked since they were started."""
         known = state_file.load(self.home).brokers
         return {n: done for n, identity in known.items() if (done := process.usage(identity))}
 
-    def up(self, say: Callable[[str], None], with_links: bool | None = None) -> dict[int, float]:
+    def up(self, say: Callable[[str], None]) -> dict[int, float]:
         """Start the brokers that are missing, resume those that are paused; return when each was started.
 
-        Brokers that run, but not with or without links as asked for, are stopped and started again.
+        One whose disk is new is left for `start`, when the others lead.
         """
-        prepared = prepare.prepare(say)
+        self._starts.clear()
+        # Under no lock: this may take half a minute. A lab that is opened on brokers that run needs nothing.
+        prepared = None if self._all_run() else prepare.prepare(say)
         with state_file.locked(self.home):
             here = self._found()
-            if with_links is None:
-                with_links = here.links is not None
-            if here.brokers and with_links != (here.links is not None):
-                say(f"Starting the brokers again {'with' if with_links else 'without'} links; data stay …")
-                self._end_all(here, STOP_SECONDS)
             missing = [n for n in BROKERS if n not in here.brokers]
             if len(missing) == len(BROKERS):
                 self._end_all(here, 0)
-                # A state file that was lost must not cost the data.
-                here.cluster_id = here.cluster_id or log_dirs.laid_out(self.home)
-                if not log_dirs.is_laid_out(self.home, here):
-                    here.cluster_id = log_dirs.lay_out(self.home, prepared.template)
                 here.ports = ports.claim(self.home)
-                here.links = links.start(self.home, here.ports) if with_links else None
-                log_dirs.configure(self.home, here)
-                state_file.save(self.home, here)
+                here.links = links.start(self.home, here.ports)
             self._mend_links(here)
             for n in here.brokers:
                 self._resume(here, n)
-            if missing:
-                say(f"Starting broker {', '.join(map(str, missing))} …")
-            return {n: self._launch(here, n, prepared.broker_flags) for n in missing}
+            if not missing:
+                return {}
+            prepared = prepared or prepare.prepare(say)
+            here.cluster_id = log_dirs.complete(self.home, prepared.template, missing)
+            log_dirs.configure(self.home, here)
+            state_file.save(self.home, here)
+            say(f"Starting broker {', '.join(map(str, missing))} …")
+            late = log_dirs.replaced(self.home)
+            return {n: self._launch(here, n, prepared.broker_flags) for n in missing if n not in late}
 
-    def start(self, node: int) -> float:
-        """Start one broker that is down. Raises LabError if its port is taken, or nothing is laid out."""
-        prepared = prepare.prepare(_unheard)
+    def renew_disks(self) -> set[int]:
+        """Give brokers that are down and whose disk is lost an empty one; return those whose disk is new."""
+        if self._all_run():
+            return set()  # every lab asks when it is opened: no lock, no search for unknown processes
+        prepared = prepare.prepare(print)
         with state_file.locked(self.home):
             here = self._found()
-            if not log_dirs.is_laid_out(self.home, here) or not here.ports:
+            down = set(BROKERS) - set(here.brokers)
+            if here.ports and down:
+                log_dirs.complete(self.home, prepared.template, down)
+            return log_dirs.replaced(self.home) & down
+
+    def start(self, node: int, advertised: str = "") -> float:
+        """Start one broker that is down. Raises LabError if its port is taken, or nothing is laid out."""
+        prepared = prepare.prepare(print)
+        with state_file.locked(self.home):
+            here = self._found()
+            if not here.ports:
                 raise LabError("There is no cluster in this home yet", "make one with `threebrokers up`")
             self._mend_links(here)
             if node in here.brokers:
                 return clock.now()
-            return self._launch(here, node, prepared.broker_flags)
+            log_dirs.configure(self.home, here)
+            return self._launch(here, node, prepared.broker_flags, advertised)
 
     def stop(self, node: int) -> float:
         """Shut one broker down cleanly: it hands its leaderships over first (killed after 8 s)."""
@@ -158,15 +194,14 @@ class LocalEngine:
             state_file.save(self.home, SavedState())
 
     def last_words(self, node: int) -> str:
-        """Return the last error line in a broker's log, or an empty text."""
+        """Return what a broker's log says of its end since it was started, or an empty text."""
+        began = self._starts.get(node, _Start()).log_size
         try:
             with self.log(node).open("rb") as log:
-                log.seek(max(0, log.seek(0, os.SEEK_END) - LAST_BYTES))
-                lines = log.read().decode(errors="replace").splitlines()
+                log.seek(max(began, log.seek(0, os.SEEK_END) - LAST_BYTES))
+                return jvm_words.last_words(log.read().decode(errors="replace"))
         except OSError:
             return ""
-        wrong = [line for line in lines if " ERROR " in line or " FATAL " in line or "Exception" in line]
-        return wrong[-1] if wrong else ""
 
     def log(self, node: int) -> Path:
         """Return the path of one broker's log file."""
@@ -180,19 +215,22 @@ class LocalEngine:
         """Return the segment files that one broker keeps of one partition, oldest first."""
         return sorted((log_dirs.folder(self.home, node) / f"{topic}-{partition}").glob("*.log"))
 
+    def _all_run(self) -> bool:
+        return all(process.state != "down" for process in self.processes().values())
+
     def _found(self) -> SavedState:
         """Load the state, forget processes that are gone, and take in running ones that it does not know."""
         here = state_file.load(self.home)
         known = {n: i for n, i in here.brokers.items() if i.process()}
         here.brokers = {**process.find(self.home), **known}
-        if here.brokers and not here.ports:
-            # The state file is lost or damaged, its brokers run: their addresses cannot be trusted.
+        if here.brokers and not (here.ports and here.links):
+            # The state file is lost or damaged, or of a version whose brokers were reached without links.
             self._end_all(here, 0)
             here = SavedState()
         state_file.save(self.home, here)
         return here
 
-    def _launch(self, here: SavedState, node: int, flags: list[str]) -> float:
+    def _launch(self, here: SavedState, node: int, flags: list[str], advertised: str = "") -> float:
         ports.wait_free(node, here.listening_ports()[node])
         mark = f"{process.MARK}{self.home}"
         command = [
@@ -205,19 +243,24 @@ class LocalEngine:
             "kafka.Kafka",
             str(log_dirs.configuration(self.home, node)),
         ]
+        if advertised:  # not in the file: whoever starts the broker again finds it right
+            told = settings.advertised_listeners({**here.addresses()[node], "CLIENT": advertised})
+            command += ["--override", f"advertised.listeners={told}"]
         # More arenas of the C library's allocator only cost memory here.
-        environment = {**os.environ, "MALLOC_ARENA_MAX": "2"}
-        set_aside(self.log(node))
+        log = self.log(node)
+        set_aside(log)
+        self._starts[node] = _Start(log.stat().st_size if log.exists() else 0, advertised)
         at = clock.now()
-        here.brokers[node] = process.launch(command, self.log(node), environment, mark)
+        here.brokers[node] = process.launch(command, log, environment() | {"MALLOC_ARENA_MAX": "2"}, mark)
         state_file.save(self.home, here)
         return at
 
     def _mend_links(self, here: SavedState) -> None:
-        """Start the process that carries the links again, if it has died."""
-        if here.links and not here.links.process():
-            here.links = links.start(self.home, here.ports)
-            state_file.save(self.home, here)
+        """Look whether the process that carries the links answers, and start another one if it does not."""
+        if here.links:
+            known, here.links = here.links, links.mended(self.home, here.ports, here.links)
+            if here.links != known:
+                state_file.save(self.home, here)
 
     def _end_all(self, here: SavedState, patience: float) -> None:
         """End the brokers, then the process that carries their links."""
@@ -247,7 +290,28 @@ class LocalEngine:
         return at
 
     def wait_for_ports(self, nodes: list[int], within: float) -> None:
-        """Wait until these brokers accept connections. Raises LabError at once if one of them dies."""
+        """Wait until these brokers accept connections. Raises LabError at once if one of them dies.
+
+        Those that died are started once more if what makes starts quick is damaged, which is made anew, or
+        if they were about to end when `up` saw them run: a killed JVM takes a moment.
+        """
+        try:
+            self._wait_for_ports(nodes, within)
+        except _DeathError as death:
+            if death.node in self._starts and not prepare.renew_damaged(print):
+                raise
+            self._start_again(nodes)
+            self._wait_for_ports(nodes, within)
+
+    def _start_again(self, nodes: list[int]) -> None:
+        """Start those of these brokers that are down, as they were started before."""
+        prepared = prepare.prepare(print)
+        with state_file.locked(self.home):
+            here = self._found()
+            for n in set(nodes) - set(here.brokers):
+                self._launch(here, n, prepared.broker_flags, self._starts.get(n, _Start()).advertised)
+
+    def _wait_for_ports(self, nodes: list[int], within: float) -> None:
         addresses = state_file.load(self.home).listening_ports()
 
         def listening() -> bool:
@@ -263,13 +327,10 @@ class LocalEngine:
             otherwise=f"read the end of {self.log(nodes[0])}, or run `threebrokers doctor`.",
         )
 
-    def _death(self, node: int) -> LabError:
+    def _death(self, node: int) -> _DeathError:
         said = self.last_words(node) or "it wrote no error"
-        return LabError(
+        return _DeathError(
+            node,
             f"Broker {node} ended while it started ({said})",
             f"run `threebrokers doctor`, or read {self.log(node)}",
         )
-
-
-def _unheard(text: str) -> None:
-    """Drop a message: a restart of one broker needs no words."""

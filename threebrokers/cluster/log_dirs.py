@@ -3,11 +3,18 @@
 import base64
 import shutil
 import uuid
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from threebrokers.cluster import settings
 from threebrokers.cluster.state_file import SavedState
 from threebrokers.errors import LabError
+from threebrokers.files import copy_tree, faults_told, free_name, write_whole
+from threebrokers.text import listed, numbered
+
+NO_MAJORITY = "one disk is no majority"
+BEGIN_ANEW = "put them back if you can; `threebrokers reset` begins anew with three empty disks"
 
 
 def folder(home: Path, node: int) -> Path:
@@ -15,42 +22,97 @@ def folder(home: Path, node: int) -> Path:
     return home / "data" / f"broker-{node}"
 
 
-def is_laid_out(home: Path, saved: SavedState) -> bool:
-    """Tell whether all three brokers have a formatted folder of this home's cluster."""
-    return bool(saved.cluster_id) and laid_out(home) == saved.cluster_id
+def is_laid_out(home: Path) -> bool:
+    """Tell whether there is any broker's folder in this home."""
+    return any(folder(home, n).exists() for n in settings.BROKERS)
 
 
-def laid_out(home: Path) -> str:
-    """Return the id of the cluster for which all three folders are formatted; empty if they are not."""
-    found = {_cluster_of(home, n) for n in settings.BROKERS}
-    return found.pop() if len(found) == 1 else ""
+def clusters(home: Path) -> dict[int, str]:
+    """Return the id of the cluster to which each broker's folder belongs; empty for one that is lost."""
+    return {n: _cluster_of(home, n) for n in settings.BROKERS}
 
 
-def lay_out(home: Path, template: Path) -> str:
-    """Make three empty, formatted folders and return the new cluster's id.
+def complete(home: Path, template: Path, down: Collection[int], tell: Callable[[str], None] = print) -> str:
+    """Make the folders that are missing, all three or one that was lost, and return the cluster's id.
 
-    Formatting is the same for every node but for three ids, so the template is copied and only
-    `meta.properties` is written anew. Raises LabError if the disk is full or not writable.
+    `down` are the brokers that do not run: only their folders are touched. A broker with a new, empty one
+    copies from the others what it had, and `tell` hears of it; what is left of its old one is kept beside
+    it. Raises LabError if two are lost, and changes nothing then; and if the disk is full or not writable.
     """
-    cluster_id = kafka_id()
-    try:
-        remove(home)
-        for node in settings.BROKERS:
-            shutil.copytree(template, folder(home, node))
-            meta = {
-                "version": "1",
-                "cluster.id": cluster_id,
-                "node.id": str(node),
-                "directory.id": kafka_id(),
-            }
-            (folder(home, node) / "meta.properties").write_text(settings.as_text(meta))
-    except OSError as fault:
-        shutil.rmtree(home / "data", ignore_errors=True)
+    if len(down) == len(settings.BROKERS) and not is_laid_out(home):
+        return _lay_out(home, template)
+    cluster_id, lost = majority(clusters(home))
+    if not cluster_id:
+        names = listed([str(folder(home, n)) for n in lost])
         raise LabError(
-            f"The brokers' folders cannot be made in {home} ({fault.strerror})",
-            "free some disk space, or set THREEBROKERS_HOME to another folder",
-        ) from fault
+            f"The disks of {numbered('broker', lost)} are lost or damaged ({names}), and {NO_MAJORITY}",
+            BEGIN_ANEW,
+        )
+    for node in set(lost) & set(down):
+        kept = _set_aside(home, node)
+        told = f" ({kept} keeps what was left)" if kept else ""
+        tell(f"The disk of broker {node} was lost{told}: it gets an empty one and copies back what it had …")
+        with faults_told(home):
+            _format(home / "data", template, node, cluster_id)
     return cluster_id
+
+
+def majority(found: Mapping[int, str]) -> tuple[str, list[int]]:
+    """Return the cluster of most of these disks, and the brokers whose disk is lost or of another one.
+
+    Without a majority the cluster is empty, and those are named that differ from the most frequent one.
+    """
+    most = Counter(filter(None, found.values())).most_common(1)
+    cluster_id, count = most[0] if most else ("", 0)
+    lost = [n for n, of in sorted(found.items()) if of != cluster_id]
+    return (cluster_id if count * 2 > len(found) else "", lost)
+
+
+def replaced(home: Path) -> set[int]:
+    """Return the brokers whose disk is new, while that of another one has the cluster's metadata."""
+    new = {n for n in settings.BROKERS if not _metadata(home, n).exists()}
+    return new if len(new) < len(settings.BROKERS) else set()
+
+
+def _metadata(home: Path, node: int) -> Path:
+    return folder(home, node) / "__cluster_metadata-0"
+
+
+def _lay_out(home: Path, template: Path) -> str:
+    """Make three empty, formatted folders, all or none, and return the new cluster's id."""
+    cluster_id, new = kafka_id(), home / "data.new"
+    with faults_told(home):
+        try:
+            shutil.rmtree(new, ignore_errors=True)
+            new.mkdir(mode=0o700, parents=True)
+            for node in settings.BROKERS:
+                _format(new, template, node, cluster_id)
+            if (home / "data").exists():  # with no broker's folder, but perhaps with what was kept of one
+                (home / "data").rename(free_name(home / "data", "lost"))
+            new.rename(home / "data")
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+    return cluster_id
+
+
+def _format(data: Path, template: Path, node: int, cluster_id: str) -> None:
+    """Make one formatted folder: formatting is the same for every node but for three ids."""
+    made, done = data / f".broker-{node}", data / f"broker-{node}"
+    shutil.rmtree(made, ignore_errors=True)
+    copy_tree(template, made)
+    meta = {"version": "1", "cluster.id": cluster_id, "node.id": str(node), "directory.id": kafka_id()}
+    (made / "meta.properties").write_text(settings.as_text(meta))
+    made.rename(done)
+
+
+def _set_aside(home: Path, node: int) -> Path | None:
+    """Give a damaged folder another name; return it, or None if there was nothing left."""
+    lost = folder(home, node)
+    if not lost.exists():
+        return None
+    kept = free_name(lost, "lost")
+    lost.rename(kept)
+    return kept
 
 
 def is_saved(home: Path, node: int) -> bool:
@@ -60,19 +122,18 @@ def is_saved(home: Path, node: int) -> bool:
 
 def remove(home: Path) -> None:
     """Delete all data and logs of the brokers of this home."""
-    for name in ("data", "conf", "logs"):
-        if (home / name).exists():
-            shutil.rmtree(home / name)
+    for path in [home / "conf", home / "logs", *home.glob("data*")]:
+        if path.exists():
+            shutil.rmtree(path)
 
 
 def configure(home: Path, saved: SavedState) -> None:
-    """Write each broker's configuration file."""
-    (home / "conf").mkdir(parents=True, exist_ok=True)
-    for node in settings.BROKERS:
-        values = settings.properties(
-            node, saved.addresses(), str(folder(home, node)), saved.listening()[node]
-        )
-        configuration(home, node).write_text(settings.as_text(values))
+    """Write each broker's configuration file. Raises LabError if the disk is full or not writable."""
+    with faults_told(home):
+        for node in settings.BROKERS:
+            data, listening = str(folder(home, node)), saved.listening()[node]
+            values = settings.properties(node, saved.addresses(), data, listening)
+            write_whole(configuration(home, node), settings.as_text(values).encode(), 0o600)
 
 
 def configuration(home: Path, node: int) -> Path:
@@ -88,9 +149,14 @@ def kafka_id() -> str:
             return text
 
 
+def cluster_named(meta: str) -> str:
+    """Return the cluster's id in the text of a meta.properties; empty if there is none."""
+    lines = (line.partition("=") for line in meta.splitlines())
+    return next((value.strip() for name, _, value in lines if name.strip() == "cluster.id"), "")
+
+
 def _cluster_of(home: Path, node: int) -> str:
     try:
-        lines = (folder(home, node) / "meta.properties").read_text().splitlines()
+        return cluster_named((folder(home, node) / "meta.properties").read_text("ascii", "replace"))
     except OSError:
         return ""
-    return next((line.split("=", 1)[1] for line in lines if line.startswith("cluster.id=")), "")

@@ -1,39 +1,41 @@
 """Ports of one home: free, remembered, and never those of another home on this machine."""
 
 import functools
-import os
 import socket
-import stat
-import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
+from typing import Annotated
 
+import msgspec
+
+from threebrokers import paths
 from threebrokers.cluster.settings import BROKERS, LISTENERS
 from threebrokers.errors import LabError
+from threebrokers.files import faults_told
 from threebrokers.store import JsonFile
 from threebrokers.waiting import quiet_wait
-
-Ports = dict[int, dict[str, int]]
 
 HOST = "127.0.0.1"
 # Broker 1 listens from 11092, broker 2 from 12092, broker 3 from 13092: the number can be read in the port.
 # All are below the range that systems hand out to outgoing connections, so a dead broker's port stays free.
 FIRST, STEP, BENCHES = 92, 10, 89
-# With links the process that carries them listens at a broker's ports, and the broker three further.
+# The process that carries the links listens at a broker's ports, and the broker three further.
 BEHIND, CONTROL = 3, 9
+Ports = dict[int, dict[str, Annotated[int, msgspec.Meta(ge=1, le=65535 - CONTROL)]]]
+Claims = dict[str, Annotated[int, msgspec.Meta(ge=0, lt=BENCHES)]]
 FREE_SECONDS, LOCK_SECONDS = 5.0, 30.0
 
 
 def claim(home: Path) -> Ports:
     """Choose nine free ports for this home: the same as last time, if they are free.
 
-    Those that it needs to have links are free too. Its own are waited for while the system closes them.
+    Those behind them, and the one for orders to the links' process, are free too. Its own are waited for
+    while the system closes them.
 
     Raises LabError if no block of ports is free, or where that is written down belongs to another user.
     """
-    book = JsonFile[dict[str, int]](_own_folder() / "ports.json", dict[str, int])
-    with book.locked(LOCK_SECONDS):
+    book = JsonFile[Claims](paths.runtime() / "ports.json", Claims)
+    with faults_told(book.path, "TMPDIR"), book.locked(LOCK_SECONDS):
         claims = {h: k for h, k in (book.read() or {}).items() if Path(h).is_dir()}
         own = claims.pop(str(home), None)
         if own is not None:
@@ -51,13 +53,18 @@ def claim(home: Path) -> Ports:
 
 
 def behind(outside: Ports) -> Ports:
-    """Return the ports at which brokers listen that have links: clients are told the others."""
+    """Return the ports at which the brokers themselves listen: clients are told the others."""
     return {n: {name: port + BEHIND for name, port in of.items()} for n, of in outside.items()}
 
 
 def control(outside: Ports) -> int:
     """Return the port at which the process that carries the links takes orders."""
     return min(_flat(outside)) + CONTROL
+
+
+def carried(outside: Ports) -> list[int]:
+    """Return the ports at which the process that carries the links listens."""
+    return [control(outside), *_flat(outside)]
 
 
 def is_free(port: int) -> bool:
@@ -90,23 +97,6 @@ def answers(port: int) -> bool:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.settimeout(0.5)
         return probe.connect_ex((HOST, port)) == 0
-
-
-def _own_folder() -> Path:
-    """Return the folder that all homes of this user on this machine share, made if it is missing.
-
-    Everybody may make a folder of this name, so one that another user made or may write to is refused.
-    """
-    folder = Path(tempfile.gettempdir()) / f"threebrokers-{os.getuid()}"
-    with suppress(FileExistsError):
-        folder.mkdir(mode=0o700)
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
-        raise LabError(
-            f"{folder} is not a folder that you alone may write to, so it is not used",
-            "have it deleted, or set TMPDIR to a folder of your own",
-        )
-    return folder
 
 
 def _closing(port: int) -> bool:

@@ -11,14 +11,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from threebrokers.cluster import cds
+from threebrokers.cluster import cds, quick_start
 from threebrokers.cluster.cache_lock import faults_told, only_one
 from threebrokers.cluster.java import java
 from threebrokers.cluster.lockfile import LOCK
 from threebrokers.paths import cache
 
-HERE = Path(__file__).parent
+# As an address: Log4j takes a list of files, so a comma in a path must be written otherwise.
+HERE = Path(__file__).parent.as_uri()
 KEPT = 3
+FORM = "1: with a note of its files"  # of what is prepared: another one is made anew
+TRIED = "tried"
+TRIES = 2  # to store the classes: what hindered the first one may have been a full disk
 
 # Flag and reason. All are known to every Java from 17 on.
 COMMON = (
@@ -34,11 +38,11 @@ BROKER = (
     ("-Xms64m", "the heap grows when it is needed, not before"),
     ("-XX:+ExitOnOutOfMemoryError", "a broker without memory is down, not half alive"),
     ("-Xmn24m", "a small nursery: a broker would fill a large one with garbage before it cleans up"),
-    (f"-Dlog4j2.configurationFile={HERE / 'log4j2.broker.properties'}", "time, level, message, class"),
+    (f"-Dlog4j2.configurationFile={HERE}/log4j2.broker.properties", "time, level, message, class"),
 )
 TOOL = (
     ("-Xmx128m", "a tool holds little"),
-    (f"-Dlog4j2.configurationFile={HERE / 'log4j2.tool.properties'}", "only errors, apart from the answer"),
+    (f"-Dlog4j2.configurationFile={HERE}/log4j2.tool.properties", "only errors, apart from the answer"),
 )
 # Java 24 and newer warn, in the middle of a tool's output, of what Kafka and its compression libraries do.
 SINCE_24 = ("--sun-misc-unsafe-memory-access=allow", "--enable-native-access=ALL-UNNAMED")
@@ -53,32 +57,78 @@ class Prepared:
     template: Path
 
 
-def prepare(say: Callable[[str], None]) -> Prepared:
+def prepare(say: Callable[[str], None], thoroughly: bool = False) -> Prepared:
     """Return what a start needs; the first time it is made, which takes about half a minute and is said.
 
-    If the classes cannot be stored, everything works without, only slower. Raises LabError if Kafka's
-    own tool cannot format a folder, or if the cache cannot be written.
+    What is damaged is made anew: a file that has changed, or, thoroughly, whose content has. If the classes
+    cannot be stored, everything works without, only slower, and is tried once more. Raises LabError if
+    Kafka's own tool cannot format a folder, or if the cache cannot be written.
     """
-    program = java()
-    release = _release(program)
-    common = [flag for flag, _ in COMMON] + (list(SINCE_24) if _major(release) >= 24 else [])
-    broker = [flag for flag, _ in BROKER] + common
-    tool = [flag for flag, _ in TOOL] + common
-    place = cache() / "prepared"
-    folder = place / _key(release, [*broker, *tool])
-    if not folder.is_dir():
-        with only_one(place), faults_told(place):
-            if not folder.is_dir():  # another process may have made it meanwhile
-                try:
-                    cds.make(program, broker, tool, place / ".training", say).rename(folder)
-                finally:
-                    shutil.rmtree(place / ".training", ignore_errors=True)
-                _forget_old(place)
+    program, folder, broker, tool = _asked()
+    if not _is_ready(folder, thoroughly):
+        with only_one(folder.parent), faults_told(folder.parent):
+            if not _is_ready(folder, thoroughly):  # another process may have made it meanwhile
+                _make(folder, program, broker, tool, say)
+                _forget_old(folder.parent)
     with suppress(OSError):  # a cache that may only be read is good enough
         os.utime(folder)
     stored = folder / cds.CLASSES
     use = [f"-XX:SharedArchiveFile={stored}"] if stored.exists() else []
     return Prepared(broker + use, tool + use, folder / cds.TEMPLATE)
+
+
+def renew_damaged(say: Callable[[str], None]) -> bool:
+    """Make anew what is prepared if a file has another content than it had; tell whether that was so."""
+    _, folder, _, _ = _asked()
+    if quick_start.is_sound(folder):
+        return False
+    prepare(say, thoroughly=True)
+    return True
+
+
+def _asked() -> tuple[Path, Path, list[str], list[str]]:
+    """Return the Java, the folder of what is prepared for it, and the flags of brokers and of tools."""
+    program = java()
+    release = _release(program)
+    common = [flag for flag, _ in COMMON] + (list(SINCE_24) if _major(release) >= 24 else [])
+    broker = [flag for flag, _ in BROKER] + common
+    tool = [flag for flag, _ in TOOL] + common
+    return program, cache() / "prepared" / _key(release, [*broker, *tool]), broker, tool
+
+
+def _is_ready(folder: Path, thoroughly: bool) -> bool:
+    whole = quick_start.is_sound(folder) if thoroughly else quick_start.is_unchanged(folder)
+    return whole and ((folder / cds.CLASSES).exists() or _tries(folder) >= TRIES)
+
+
+def _make(
+    folder: Path, program: Path, broker: list[str], tool: list[str], say: Callable[[str], None]
+) -> None:
+    work, tries = folder.with_name(".training"), 1
+    if quick_start.is_sound(folder):
+        if (folder / cds.CLASSES).exists():  # it was copied, say, and so has other times
+            quick_start.note(folder)
+            return
+        tries += _tries(folder)
+    elif folder.exists():
+        say("The quick start of Kafka was damaged: it is made anew …")
+    try:
+        made = cds.make(program, broker, tool, work, say)
+        if not (made / cds.CLASSES).exists():
+            (made / TRIED).write_text(f"{tries}\n", encoding="ascii")
+        quick_start.note(made)
+        shutil.rmtree(folder, ignore_errors=True)  # brokers that run keep what they have opened
+        made.rename(folder)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _tries(folder: Path) -> int:
+    """Return how often it was tried in vain to store the classes."""
+    try:
+        return int((folder / TRIED).read_text("ascii"))
+    except (OSError, ValueError):
+        return 0
 
 
 def _forget_old(place: Path) -> None:
@@ -90,8 +140,8 @@ def _forget_old(place: Path) -> None:
 
 def _key(release: str, flags: list[str]) -> str:
     """Name what was made after everything that it was made from, but not after this clone."""
-    parts = [release, LOCK.read_text(encoding="utf-8"), str(cache()), *flags]
-    parts = [part.replace(str(HERE), "") for part in parts]
+    parts = [FORM, release, LOCK.read_text(encoding="utf-8"), str(cache()), *flags]
+    parts = [part.replace(HERE, "") for part in parts]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 

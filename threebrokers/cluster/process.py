@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import psutil
 
 from threebrokers.waiting import poll, quiet_wait
@@ -14,6 +15,7 @@ from threebrokers.waiting import poll, quiet_wait
 MARK = "-Dthreebrokers.home="
 NODE = "-Dthreebrokers.node="
 WORDS_SECONDS = 5.0
+Pid = Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)]  # whatever a file says: no signal goes to a group
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -25,24 +27,42 @@ class Identity:
     again makes two processes alike. Without a `mark` a process is looked at, and never signalled.
     """
 
-    pid: int
+    pid: Pid
     start: str
     mark: str = ""
 
     def process(self) -> psutil.Process | None:
         """Return the process if it still runs, else None."""
-        try:
-            process = psutil.Process(self.pid)
-            if start_of(self.pid) != self.start:
+        for _ in range(2):
+            try:
+                return self._running()
+            except psutil.ZombieProcess:  # its first thread ended just now: that says nothing of the others
+                continue
+            except psutil.NoSuchProcess:
                 return None
-            if process.status() == psutil.STATUS_ZOMBIE:
-                # While only its first thread has ended, the others still hold its ports and files.
-                return process if process.num_threads() > 1 else None
-            words = process.cmdline() if self.mark else []
-            # One that is ending has no words left before it has ended.
-            return process if not words or self.mark in words else None
-        except psutil.NoSuchProcess:
+        return None
+
+    def _running(self) -> psutil.Process | None:
+        """Do what `process` does. Raises psutil.NoSuchProcess if it is gone."""
+        process = psutil.Process(self.pid)
+        if start_of(self.pid) != self.start:
             return None
+        if process.status() == psutil.STATUS_ZOMBIE:
+            # While only its first thread has ended, the others still hold its ports and files.
+            return process if process.num_threads() > 1 else None
+        words = process.cmdline() if self.mark else []
+        # One that is ending has no words left before it has ended.
+        return process if not words or self.mark in words else None
+
+    @property
+    def of_this_boot(self) -> bool:
+        """Whether it was started since the machine was: otherwise it ended with the machine."""
+        if psutil.LINUX:
+            return self.start.endswith(f" after boot {_boot()}")
+        try:
+            return bool(float(self.start) >= psutil.boot_time())
+        except ValueError:  # written by another system, or by hand
+            return False
 
     def reap(self) -> None:
         """Let this process go from the system's table if it has ended and is a child of ours."""

@@ -1,6 +1,6 @@
 """What runs for a home besides its brokers: the programs of notebooks, each remembered by its identity."""
 
-from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from threebrokers.store import JsonFile
 from threebrokers.waiting import quiet_wait
 
 MARK = "threebrokers.program="  # of a program's command line, with the home
+FOLDER = "programs"
 PATIENCE_SECONDS = 3.0
 KILL_SECONDS = 10.0
 
@@ -26,17 +27,20 @@ def note(home: Path, name: str, identity: Identity) -> None:
 
 def forget(home: Path, identity: Identity) -> None:
     """Forget a program that has ended."""
-    _file(home, identity).path.unlink(missing_ok=True)
+    with suppress(OSError):  # a file that stays is found to be out of date
+        _file(home, identity).path.unlink()
 
 
 def running(home: Path) -> dict[Identity, str]:
     """Return the programs of this home that run now, and their names; forget those that do not."""
     found = {}
-    for identity, name in _noted(home):
-        if identity.process():
-            found[identity] = name
-        else:
-            forget(home, identity)
+    for path in sorted((home / FOLDER).glob("*.json")):
+        noted = JsonFile[_Noted](path, _Noted).read()
+        if noted and noted.identity.process():
+            found[noted.identity] = noted.name
+        else:  # ended, or its notebook has just forgotten it, or the file is damaged
+            with suppress(OSError):
+                path.unlink()
     return found
 
 
@@ -51,12 +55,5 @@ def end_all(home: Path) -> None:
         quiet_wait(lambda: not running(home), KILL_SECONDS)
 
 
-def _noted(home: Path) -> Iterator[tuple[Identity, str]]:
-    for path in sorted((home / "programs").glob("*.json")):
-        noted = JsonFile[_Noted](path, _Noted).read()
-        if noted:  # else its notebook has just forgotten it
-            yield noted.identity, noted.name
-
-
 def _file(home: Path, identity: Identity) -> JsonFile[_Noted]:
-    return JsonFile(home / "programs" / f"{identity.pid}.json", _Noted)
+    return JsonFile(home / FOLDER / f"{identity.pid}.json", _Noted)

@@ -1,4 +1,4 @@
-"""Which `make lab`s of this home are open: the last one out stops the brokers."""
+"""Which `make lab`s of this home are open, and which JupyterLab has lost its own."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -6,11 +6,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from threebrokers.cluster.process import Identity, identify
+import psutil
+
+from threebrokers.cluster.process import Identity, identify, marked
 from threebrokers.paths import home
 from threebrokers.store import JsonFile
 
 LOCK_SECONDS = 60
+MARK = "threebrokers.jupyterlab="  # of a JupyterLab's command line, with the home
 
 
 @dataclass(frozen=True)
@@ -21,37 +24,59 @@ class OpenLab:
     jupyter: Identity | None = None
 
 
-@contextmanager
-def entered(last_out: Callable[[], None]) -> Iterator[Callable[[Identity], None]]:
-    """Count this process among the open labs; on leaving, call `last_out()` if no other is open.
+class Sitting:
+    """This `make lab`, among the open ones, and the JupyterLab that it ends with."""
 
-    Yields a function that notes the process of the JupyterLab that was started.
-    """
-    me = identify(os.getpid())
-    with _register() as labs:
-        labs.append(OpenLab(me))
-
-    def opened(jupyter: Identity) -> None:
+    def __init__(self) -> None:
+        self.jupyter: Identity | None = None
+        self._me = identify(os.getpid())
         with _register() as labs:
-            labs[:] = [OpenLab(me, jupyter) if lab.command == me else lab for lab in labs]
+            labs.append(OpenLab(self._me))
 
-    try:
-        yield opened
-    finally:
+    def opened(self, jupyter: Identity) -> None:
+        """Note the JupyterLab that was started."""
+        with _register() as labs:
+            self._take(labs, jupyter)
+
+    def adopt(self) -> Identity | None:
+        """Take over a JupyterLab whose `make lab` was killed, so that nobody else does; None without one."""
+        with _register() as labs:
+            found = next(iter(_orphans(home(), labs)), None)
+            if found:
+                self._take(labs, found)
+        return found
+
+    def leave(self, last_out: Callable[[], None]) -> None:
+        """Go; call `last_out()` if no other is open."""
         # Still under the lock: a lab that is being opened waits, and then starts the brokers itself.
         with _register() as labs:
-            labs[:] = [lab for lab in labs if lab.command != me]
-            if not any(lab.command.process() for lab in labs):
+            labs[:] = [lab for lab in labs if lab.command != self._me]
+            if not labs:
                 last_out()
 
+    def _take(self, labs: list[OpenLab], jupyter: Identity) -> None:
+        self.jupyter = jupyter
+        labs[:] = [OpenLab(self._me, jupyter) if lab.command == self._me else lab for lab in labs]
 
-def orphans() -> list[Identity]:
+
+@contextmanager
+def entered(last_out: Callable[[], None]) -> Iterator[Sitting]:
+    """Count this process among the open labs; on leaving, call `last_out()` if no other is open."""
+    sitting = Sitting()
+    try:
+        yield sitting
+    finally:
+        sitting.leave(last_out)
+
+
+def mark(home: Path) -> str:
+    """Return the word of a command line by which a JupyterLab of this home is known."""
+    return f"{MARK}{home}"
+
+
+def orphans(home: Path) -> list[Identity]:
     """Return the JupyterLabs of this home that still run although their `make lab` was killed."""
-    return [
-        lab.jupyter
-        for lab in _file(home()).read() or ()
-        if lab.jupyter and lab.jupyter.process() and not lab.command.process()
-    ]
+    return _orphans(home, still_open(home))
 
 
 def still_open(home: Path) -> list[OpenLab]:
@@ -59,10 +84,25 @@ def still_open(home: Path) -> list[OpenLab]:
     return [lab for lab in _file(home).read() or () if lab.command.process()]
 
 
+def _orphans(home: Path, labs: list[OpenLab]) -> list[Identity]:
+    # Whoever starts one is known before, and its parent from then on; whoever takes one over says so.
+    known = {lab.command.pid for lab in labs}
+    taken = {lab.jupyter.pid for lab in labs if lab.jupyter}
+    return [one for one in marked(mark(home)) if one.pid not in taken and _parent(one) not in known]
+
+
+def _parent(identity: Identity) -> int:
+    process = identity.process()
+    try:
+        return process.ppid() if process else 0
+    except psutil.Error:
+        return 0
+
+
 @contextmanager
 def _register() -> Iterator[list[OpenLab]]:
     with _file(home()).changed(list, LOCK_SECONDS) as labs:
-        labs[:] = [lab for lab in labs if lab.command.process() or (lab.jupyter and lab.jupyter.process())]
+        labs[:] = [lab for lab in labs if lab.command.process()]
         yield labs
 
 

@@ -80,6 +80,12 @@ TABLE = (
         "org.apache.kafka.common.replica.RackAwareReplicaSelector",
         "a reader that names its rack may read from a follower there",
     ),
+    Setting(
+        "socket.request.max.bytes",
+        "104857600",
+        "16777216",
+        "a program that speaks another protocol cannot use up the memory of a broker",
+    ),
     Setting("num.network.threads", "3", "2", "less memory: few clients"),
     Setting("num.io.threads", "8", "4", "less memory: few clients"),
     Setting("background.threads", "10", "2", "less memory: few topics"),
@@ -102,7 +108,7 @@ def properties(
         "broker.rack": f"rack-{node}",  # each in a rack of its own: a reader can ask for the nearest copy
         "controller.quorum.voters": ",".join(f"{n}@{a['CONTROLLER']}" for n, a in sorted(addresses.items())),
         "listeners": ",".join(f"{name}://{(listening or own)[name]}" for name in LISTENERS),
-        "advertised.listeners": ",".join(f"{name}://{own[name]}" for name in LISTENERS),
+        "advertised.listeners": advertised_listeners(own),
         "listener.security.protocol.map": ",".join(f"{name}:PLAINTEXT" for name in LISTENERS),
         "inter.broker.listener.name": "REPL",
         "controller.listener.names": "CONTROLLER",
@@ -111,6 +117,25 @@ def properties(
     }
 
 
+def advertised_listeners(addresses: dict[str, str]) -> str:
+    """Return one broker's `advertised.listeners`: the address ("host:port") that it tells, by listener."""
+    return ",".join(f"{name}://{addresses[name]}" for name in LISTENERS)
+
+
 def as_text(values: dict[str, str]) -> str:
-    """Return a Java properties file of these values."""
-    return "".join(f"{name}={value}\n" for name, value in values.items()).replace("\\", "\\\\")
+    """Return a Java properties file of these values, in ASCII: Java reads such a file as Latin-1."""
+    return "".join(f"{name}={_escaped(value)}\n" for name, value in values.items())
+
+
+def _escaped(value: str) -> str:
+    units = value.encode("utf-16-be", "surrogatepass")
+    letters = [int.from_bytes(units[i : i + 2]) for i in range(0, len(units), 2)]
+    text = "".join(_letter(letter) for letter in letters)
+    return f"\\{text}" if text.startswith(" ") else text  # Java drops blanks before a value
+
+
+def _letter(unit: int) -> str:
+    plain = chr(unit)
+    if plain == "\\":
+        return "\\\\"
+    return plain if " " <= plain <= "~" else f"\\u{unit:04x}"

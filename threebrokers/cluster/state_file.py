@@ -7,7 +7,9 @@ from pathlib import Path
 
 from threebrokers.cluster.ports import HOST, Ports, behind
 from threebrokers.cluster.process import Identity
+from threebrokers.cluster.settings import BROKERS, LISTENERS
 from threebrokers.errors import LabError
+from threebrokers.files import faults_told
 from threebrokers.store import JsonFile
 
 LOCK_SECONDS = 90
@@ -17,7 +19,7 @@ LOCK_SECONDS = 90
 class SavedState:
     """The remembered state of one home. `cluster_id` is empty until its disks are laid out.
 
-    `links` is the process that carries the links, also if it has died; None if the brokers have none.
+    `links` is the process that carries the links, also if it has died; None before the first start.
     """
 
     cluster_id: str = ""
@@ -25,17 +27,24 @@ class SavedState:
     brokers: dict[int, Identity] = field(default_factory=dict)
     links: Identity | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse what no start can have written. Raises ValueError."""
+        if self.ports and {n: {*of} for n, of in self.ports.items()} != {n: {*LISTENERS} for n in BROKERS}:
+            raise ValueError("not every listener of the three brokers has a port")
+        if not self.brokers.keys() <= {*BROKERS}:
+            raise ValueError("a broker that is none of the three")
+
     def addresses(self) -> dict[int, dict[str, str]]:
         """Return each broker's address ("host:port") on each listener."""
         return _with_host(self.ports)
 
     def listening(self) -> dict[int, dict[str, str]]:
-        """Return where each broker itself listens: with links that is not its address."""
+        """Return where each broker itself listens, behind the process that carries the links."""
         return _with_host(self.listening_ports())
 
     def listening_ports(self) -> Ports:
         """Return the port of each broker's own listeners."""
-        return behind(self.ports) if self.links else self.ports
+        return behind(self.ports)
 
 
 def load(home: Path) -> SavedState:
@@ -48,13 +57,8 @@ def save(home: Path, saved: SavedState) -> None:
 
     Raises LabError if it cannot.
     """
-    try:
+    with faults_told(home):
         file(home).write(saved)
-    except OSError as fault:
-        raise LabError(
-            f"The cluster's state cannot be written to {home} ({fault.strerror})",
-            "free some disk space, or set THREEBROKERS_HOME to another folder",
-        ) from fault
 
 
 def file(home: Path) -> JsonFile[SavedState]:
@@ -64,11 +68,14 @@ def file(home: Path) -> JsonFile[SavedState]:
 
 @contextmanager
 def locked(home: Path) -> Iterator[None]:
-    """Let one command at a time change this home. Raises LabError after 90 s."""
+    """Let one command at a time change this home.
+
+    Raises LabError after 90 s, and for what the system refuses to write there.
+    """
     from filelock import Timeout  # who only looks locks nothing
 
     try:
-        with file(home).locked(LOCK_SECONDS):
+        with faults_told(home), file(home).locked(LOCK_SECONDS):
             yield
     except Timeout:
         raise LabError(

@@ -5,6 +5,7 @@ import subprocess
 
 from threebrokers.cluster import jars, prepare
 from threebrokers.cluster.java import java
+from threebrokers.cluster.java import run as run_java
 from threebrokers.errors import LabError
 
 TOOL_SECONDS = 60
@@ -24,6 +25,7 @@ _CLASSES = {
     "kafka-leader-election": "org.apache.kafka.tools.LeaderElectionCommand",
     "kafka-log-dirs": "org.apache.kafka.tools.LogDirsCommand",
     "kafka-metadata-quorum": "org.apache.kafka.tools.MetadataQuorumCommand",
+    "kafka-producer-perf-test": "org.apache.kafka.tools.ProducerPerformance",
     "kafka-reassign-partitions": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
     "kafka-replica-verification": "org.apache.kafka.tools.ReplicaVerificationTool",
     "kafka-storage": "kafka.tools.StorageTool",
@@ -51,9 +53,7 @@ def run(name: str, arguments: list[str], bootstrap: str, typed: str = "") -> str
     command = [str(java()), *flags, "-cp", path, _CLASSES[name], *address, *map(str, arguments)]
     try:
         # Without input of its own a tool must not read the terminal's.
-        done = subprocess.run(
-            command, input=typed, capture_output=True, text=True, timeout=TOOL_SECONDS, check=False
-        )
+        done = run_java(command, TOOL_SECONDS, typed)
     except subprocess.TimeoutExpired:
         raise LabError(
             f"{name} did not end within {TOOL_SECONDS} s",

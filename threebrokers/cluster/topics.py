@@ -1,6 +1,6 @@
 """Making topics afresh and deleting them, until every broker knows."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from itertools import count
 from typing import Any
@@ -12,12 +12,16 @@ from threebrokers.cluster import Cluster
 from threebrokers.errors import LabError
 from threebrokers.kafka.state import TopicState
 from threebrokers.text import quoted
-from threebrokers.waiting import wait_until
+from threebrokers.waiting import quiet_wait, wait_until
 
 SETTLE_SECONDS = 20.0
 CALL_SECONDS = 15.0
+# A broker that is cut off from the controller is never counted, and the controller can say so itself.
+COUNTED_SECONDS = 10.0
 # How long the first client has; each one after it has twice as long. Usually 0.05 s are enough.
 FIRST_SECONDS = 1.5
+# The connection was given up, by whichever side: what was asked may have been done, or not.
+UNANSWERED = (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._DESTROY_BROKER)
 OTHERWISE = "see with `threebrokers status` who is up."
 
 
@@ -43,32 +47,27 @@ def create(
     partitions: int,
     replication_factor: int,
     config: Mapping[str, str],
-    brokers: Sequence[int] = (),
+    brokers: Sequence[int | Sequence[int]] = (),
 ) -> None:
     """Create a topic and wait until every broker knows a leader for each of its partitions.
 
-    `brokers` are those that keep each partition, the first one leading; without them the controller
-    chooses so many as `replication_factor` says. Raises LabError with the broker's own words if it refuses.
+    `brokers` are those that keep each partition, the first one leading, or such a list for each partition;
+    without them the controller chooses so many as `replication_factor` says. Raises LabError with the
+    broker's own words if it refuses.
     """
     copies: dict[str, Any] = {"replication_factor": replication_factor}
+    lists = [list(one) for one in brokers if not isinstance(one, int)]
+    lists = lists or [[one for one in brokers if isinstance(one, int)]] * partitions
     if brokers:
-        copies = {"replica_assignment": [list(brokers)] * partitions}
-    _fence(cluster)
+        copies = {"replica_assignment": lists}
+    running = _fence(cluster, {n for each in lists for n in each})
     new = NewTopic(name, num_partitions=partitions, config=dict(config), **copies)
-    try:
-        _carry_out(
-            cluster,
-            f"'{name}' to be made",
-            lambda admin, within: admin.create_topics(
-                [new], operation_timeout=within, request_timeout=within
-            ),
-            KafkaError.TOPIC_ALREADY_EXISTS,  # an answer can be lost: how it was made is seen below
-        )
-    except KafkaException as refused:
+    refused = _ask_for(cluster, new, asked_again=replication_factor <= running)
+    if refused:
         raise LabError(
-            f"The brokers refused to create '{name}' ({refused.args[0].str()})",
+            f"The brokers refused to create '{name}' ({refused.str()})",
             "look at the topic's name, its numbers and its settings",
-        ) from refused
+        )
 
     def led(topic: TopicState | None) -> bool:
         return (
@@ -91,6 +90,34 @@ def delete_groups(cluster: Cluster, beginnings: tuple[str, ...]) -> None:
         _done(future.result, KafkaError.GROUP_ID_NOT_FOUND, KafkaError.NON_EMPTY_GROUP)
 
 
+def _ask_for(cluster: Cluster, new: NewTopic, asked_again: bool) -> KafkaError | None:
+    """Ask for the topic; return why it was refused, None if it was made.
+
+    After an outage the controller does not count every broker that runs, and says that they are too few for
+    the copies: `asked_again` tells to go on then.
+    """
+    refusals: list[KafkaError] = []
+
+    def settled() -> bool:
+        refusals.clear()
+        try:
+            _carry_out(
+                cluster,
+                f"'{new.topic}' to be made",
+                lambda admin, within: admin.create_topics(
+                    [new], operation_timeout=within, request_timeout=within
+                ),
+                KafkaError.TOPIC_ALREADY_EXISTS,  # an answer can be lost: how it was made is seen later
+            )
+        except KafkaException as refused:
+            refusals.append(refused.args[0])
+            return not (asked_again and refusals[0].code() == KafkaError.INVALID_REPLICATION_FACTOR)
+        return True
+
+    quiet_wait(settled, COUNTED_SECONDS)
+    return refusals[0] if refusals else None
+
+
 def _carry_out(
     cluster: Cluster, what: str, ask: Callable[[AdminClient, float], dict[str, Future[None]]], *expected: int
 ) -> list[str]:
@@ -108,7 +135,7 @@ def _carry_out(
         try:
             done.update(name for name, call in calls.items() if _done(call.result, *expected))
         except KafkaException as fault:
-            if fault.args[0].code() != KafkaError._TIMED_OUT:
+            if fault.args[0].code() not in UNANSWERED:
                 raise
             done.update(calls)
             return False
@@ -118,18 +145,30 @@ def _carry_out(
     return sorted(done)
 
 
-def _fence(cluster: Cluster) -> None:
-    """Wait until nobody counts a broker as alive that is not: the new topic's copies would go there too."""
-    away = {n for n, process in cluster.processes().items() if process.state != "up"}
+def _fence(cluster: Cluster, needed: Collection[int]) -> int:
+    """Wait until nobody counts a broker as alive that is not; return how many run.
+
+    The new topic's copies would go to a dead one too. And until those are counted that it is to lie on: a
+    moment after an outage brokers run that the controller does not count yet, and they would not lead.
+    """
+    processes = cluster.processes()
+    away = {n for n, process in processes.items() if process.state != "up"}
+    up = processes.keys() - away
+    wanted = up & set(needed)
 
     def fenced() -> bool:
-        views = cluster.views([]).values()
-        return not any(view.registered & away for view in views)
+        return not any(view.registered & away for view in cluster.views([]).values())
+
+    def counted() -> bool:
+        return all(wanted <= view.registered for view in cluster.views([]).values())
 
     if away:
         named = ", ".join(map(str, sorted(away)))
         what = f"the controller to notice that broker {named} is gone"
         wait_until(fenced, what=what, within=SETTLE_SECONDS, otherwise=OTHERWISE)
+    if wanted:
+        quiet_wait(counted, COUNTED_SECONDS)
+    return len(up)
 
 
 def _settle(

@@ -1,14 +1,19 @@
 """The flights of 2013, and the topics that hold them."""
 
+from threebrokers.data.aircraft import AIRCRAFT, departures_by_java, partitions_by_aircraft
 from threebrokers.data.flights import flight_messages, flights_file, load_flights
-from threebrokers.data.topics import ensure_flights, has_all_flights, month_topic, send
+from threebrokers.data.topics import ensure_flights, has_all_flights, month_topic, send, send_ten_days
 
 __all__ = [
+    "AIRCRAFT",
+    "departures_by_java",
     "ensure_flights",
     "flight_messages",
     "flights_file",
     "has_all_flights",
     "load_flights",
     "month_topic",
+    "partitions_by_aircraft",
     "send",
+    "send_ten_days",
 ]

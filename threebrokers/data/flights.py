@@ -5,10 +5,13 @@ import json
 import zipfile
 from functools import cache
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from threebrokers.errors import LabError
+from threebrokers.waiting import shown
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NEW_YORK = "America/New_York"
 FIELDS = (
@@ -24,7 +27,7 @@ FIELDS = (
 )
 
 
-def load_flights(month: int | None = None) -> pd.DataFrame:
+def load_flights(month: int | None = None) -> "pd.DataFrame":
     """Return the flights of 2013, or of one month of it, in the order of their scheduled departure.
 
     | column | type | what it is |
@@ -57,7 +60,11 @@ def flight_messages(month: int | None = None) -> list[tuple[bytes | None, bytes]
     fields of `flights`, in that order: `scheduled` as ISO 8601 with its offset from UTC, the other
     ones as text or whole numbers, null where the table has nothing. Raises LabError.
     """
-    table = load_flights(month)
+    with shown("the flights to be prepared"):  # all of them take seconds, on a busy machine half a minute
+        return _messages(load_flights(month))
+
+
+def _messages(table: "pd.DataFrame") -> list[tuple[bytes | None, bytes]]:
     # 336,776 flights have 127,328 different times: each is written out once.
     text = {moment: moment.isoformat() for moment in table["scheduled"].unique()}
     columns = table.astype(object).where(table.notna(), None)
@@ -83,7 +90,9 @@ def flights_file() -> Path:
 
 
 @cache
-def _table() -> pd.DataFrame:
+def _table() -> "pd.DataFrame":
+    import pandas as pd  # only where flights are read: a lab is opened without it
+
     path = flights_file()
     try:
         # The hours of `time_hour` are UTC, so no hour is missing or doubled when the clocks change.

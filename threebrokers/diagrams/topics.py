@@ -5,8 +5,9 @@ from itertools import pairwise
 
 from threebrokers.diagrams.dot import cell, graph, lone_table, table
 from threebrokers.diagrams.picture import Picture
-from threebrokers.kafka.log_reader import Record
+from threebrokers.kafka.log_reader import Log, Record
 from threebrokers.kafka.state import PartitionState, TopicState
+from threebrokers.text import numbered, spans
 from threebrokers.theme import NO_LEADER, PAPER, REPLICAS, SKY_TINT, SOFT, broker_colour
 
 EXAMPLE = TopicState(
@@ -64,7 +65,7 @@ def log_picture(
 
     `logs` is records, or offsets by partition. `text(record)` stands under its offset; `reads_next`
     (offset by partition) marks a reader's position. `partitions` are drawn even if they are empty, and
-    at most about `most` boxes of each.
+    at most about `most` boxes of each. Other empty partitions that `read_log` has read are told together.
     """
     rows, words = [], []
     every: dict[int, dict[int, str]] = {p: {} for p in partitions} | _boxes(logs, text)
@@ -80,6 +81,10 @@ def log_picture(
             for o in parts
             if isinstance(o, int) and boxes.get(o)
         ]
+    if empty := sorted(set(logs.partitions) - every.keys()) if isinstance(logs, Log) else []:
+        name = numbered("partition", spans(empty))
+        rows.append([cell(name, align="left", bold=True), _box("empty", {}, None)])
+        words.append(f"{name.capitalize()}: no record.")
     return Picture("The log of each partition", "\n".join(words), lone_table(rows))
 
 

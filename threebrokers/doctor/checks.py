@@ -7,11 +7,10 @@ from functools import cache
 import psutil
 
 from threebrokers import paths as places
-from threebrokers.cluster import Cluster, jars, log_dirs, state_file
+from threebrokers.cluster import Cluster, jars
 from threebrokers.cluster.compose import DATA, ComposeEngine
 from threebrokers.cluster.engine import Engine
 from threebrokers.cluster.process import BrokerProcess
-from threebrokers.cluster.settings import BROKERS
 from threebrokers.doctor import (
     addresses,
     brokers,
@@ -23,7 +22,7 @@ from threebrokers.doctor import (
     versions,
 )
 from threebrokers.doctor.finding import Finding
-from threebrokers.doctor.processes import look_for_forgotten, running_homes
+from threebrokers.doctor.processes import look_for_forgotten, look_for_orphans, running_homes
 from threebrokers.kafka.poller import ClusterPoller
 from threebrokers.kafka.state import ClusterState
 from threebrokers.paths import home
@@ -62,7 +61,8 @@ def of_home(chosen: Engine) -> Looks:
         yield from _of_containers(chosen)
     else:
         yield "state", lambda: state.look_at_state(home())
-        yield "data", lambda: state.look_at_data(_ids(), state_file.load(home()).cluster_id)
+        yield "data", lambda: state.look_at_disks(home(), _running(chosen))
+    yield "JupyterLab", lambda: look_for_orphans(home())
     yield "forgotten brokers", lambda: look_for_forgotten(home(), running_homes())
 
 
@@ -73,7 +73,7 @@ def _of_containers(chosen: ComposeEngine) -> Looks:
     yield "containers", lambda: containers.look_at_ends(project, containers.last_actions(home()))
     yield (
         "data",
-        lambda: state.look_at_data(state.ids_in(containers.metas(project, kept / "copies", DATA))),
+        lambda: state.look_at_volumes(containers.metas(project, kept / "copies", DATA)),
     )
     yield "forgotten containers", lambda: containers.look_for_others(containers.running(), project.project)
 
@@ -107,9 +107,8 @@ def of_brokers(cluster: Cluster, processes: Mapping[int, BrokerProcess], poller:
     yield "forgotten members", lambda: groups.look_for_forgotten_members(lambda: poller.poll(None, names()))
 
 
-def _ids() -> dict[int, str]:
-    metas = {n: log_dirs.folder(home(), n) / "meta.properties" for n in BROKERS}
-    return state.ids_in({n: path.read_text() for n, path in metas.items() if path.exists()})
+def _running(chosen: Engine) -> list[int]:
+    return [n for n, process in chosen.processes().items() if process.state != "down"]
 
 
 def _fetched() -> set[str]:

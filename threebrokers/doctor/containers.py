@@ -8,7 +8,7 @@ from threebrokers.cluster.actions import action_kind
 from threebrokers.cluster.containers import PROJECT, Containers
 from threebrokers.doctor.finding import Finding, told
 from threebrokers.errors import LabError
-from threebrokers.text import shortened
+from threebrokers.text import counted, shortened
 
 GIGA = 1_000_000_000
 # Each broker may use 640 MB, and uses half of it; the virtual machine of Docker Desktop needs some too.
@@ -81,12 +81,8 @@ def look_for_others(running: Iterable[Mapping[str, Mapping[str, str]]], own: str
     )
     if not projects:
         return Finding("forgotten containers", True, "none")
-    return Finding(
-        "forgotten containers",
-        False,
-        f"brokers of another clone of the course run in containers ({shortened(projects)})",
-        f"if nobody uses them: `docker compose --project-name {projects[0]} down`; their data stay",
-    )
+    clones = counted(len(projects), "other home")
+    return Finding("forgotten containers", True, f"none; brokers of {clones} run in containers too")
 
 
 def running() -> list[Mapping[str, Mapping[str, str]]]:

@@ -1,5 +1,6 @@
 """Which processes on this machine belong to some home, or sit on a home's ports."""
 
+import os
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ import psutil
 from threebrokers.cluster import sessions
 from threebrokers.cluster.process import MARK
 from threebrokers.doctor.finding import Finding
+from threebrokers.text import counted
 
 
 @dataclass(frozen=True)
@@ -22,11 +24,12 @@ class RunningHome:
 
 
 def running_homes() -> list[RunningHome]:
-    """Return every home of this machine that has a running broker, as far as this user may see."""
+    """Return every home of this user that has a running broker; what another user runs is theirs."""
     found: dict[Path, list[psutil.Process]] = defaultdict(list)
-    for process in psutil.process_iter(["cmdline", "memory_info"]):
+    for process in psutil.process_iter(["cmdline", "memory_info", "uids"]):
+        uids = process.info["uids"]
         for word in process.info["cmdline"] or []:
-            if word.startswith(MARK):
+            if word.startswith(MARK) and uids and uids.real == os.getuid():
                 found[Path(word.removeprefix(MARK))].append(process)
     return [
         RunningHome(
@@ -61,19 +64,29 @@ MEGA = 1_000_000
 
 
 def look_for_forgotten(own: Path, homes: list[RunningHome]) -> Finding:
-    """Name brokers that run although nobody has a lab open there."""
-    left = [home for home in homes if not home.lab_open]
-    others = [home for home in left if home.home != own]
+    """Mention brokers of this home that run although nobody has a lab open, and count those of other homes.
+
+    Others belong to another clone, or to tests that run now: they are no trouble of this home, are not named
+    in what a teacher may collect, and end where they were started.
+    """
+    others = [home for home in homes if home.home != own]
+    what, cure = "none", ""
+    if any(home.home == own and not home.lab_open for home in homes):
+        what, cure = "yours run and no `make lab` is open", "`threebrokers down` ends them"
     if others:
-        found = "; ".join(
-            f"{len(b.pids)} of {b.home} ({b.rss / MEGA:.0f} MB, process {', '.join(map(str, b.pids))})"
-            for b in others
-        )
-        return Finding(
-            "forgotten brokers", False, found, f"THREEBROKERS_HOME={others[0].home} threebrokers down"
-        )
-    if left:
-        return Finding(
-            "forgotten brokers", True, "yours run and no `make lab` is open", "`threebrokers down` ends them"
-        )
-    return Finding("forgotten brokers", True, "none")
+        brokers = counted(sum(len(home.pids) for home in others), "broker")
+        memory = sum(home.rss for home in others) / MEGA
+        what += f"; {brokers} of {counted(len(others), 'other home')} run too ({memory:.0f} MB)"
+    return Finding("forgotten brokers", True, what, cure)
+
+
+def look_for_orphans(own: Path) -> Finding:
+    """Name a JupyterLab of this home that has lost its `make lab`."""
+    left = sessions.orphans(own)
+    if not left:
+        return Finding("JupyterLab", True, "none runs without its `make lab`")
+    found = ", ".join(str(one.pid) for one in left)
+    cure = "`make lab` goes on with it, `threebrokers down` ends it"
+    return Finding(
+        "JupyterLab", False, f"process {found} runs without its `make lab`, which was killed", cure
+    )

@@ -53,7 +53,14 @@ def _nameless(told: Any) -> Any:
         return {key: _nameless(value) for key, value in told.items()}
     if isinstance(told, list):
         return [_nameless(value) for value in told]
-    return nameless(told, str(Path.home()), _user()) if isinstance(told, str) else told
+    return nameless(told, _own(), _user()) if isinstance(told, str) else told
+
+
+def _own() -> str:
+    try:
+        return str(Path.home())
+    except RuntimeError:  # a container's user may have none
+        return ""
 
 
 def _user() -> str:

@@ -1,14 +1,15 @@
 """Whether what a home remembers of its brokers is still true: their processes, ports, links and disks."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from threebrokers.cluster import ports, state_file
+from threebrokers.cluster import log_dirs, ports, state_file
 from threebrokers.cluster.engine import Engine
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.doctor.finding import Finding
 from threebrokers.doctor.processes import listeners
 from threebrokers.errors import LabError
+from threebrokers.text import listed, numbered
 
 RESET = "`threebrokers reset` deletes all data and starts a fresh cluster; copy first what you need"
 Addresses = Mapping[int, Mapping[str, str]]
@@ -23,7 +24,7 @@ def look_at_state(folder: Path) -> Finding:
     known = file.read()
     if known is None:
         return Finding("state", False, f"{file.path} is damaged", mend)
-    gone = {n: i.pid for n, i in known.brokers.items() if not i.process()}
+    gone = {n: i.pid for n, i in known.brokers.items() if i.of_this_boot and not i.process()}
     if gone:
         told = ", ".join(f"broker {n} (process {pid})" for n, pid in gone.items())
         return Finding(
@@ -50,8 +51,6 @@ def look_at_ports(listening: Addresses, processes: Mapping[int, BrokerProcess]) 
 
 def look_at_links(engine: Engine) -> Finding:
     """See whether brokers and clients reach each other, and whether somebody can tell."""
-    if not engine.has_links():
-        return Finding("links", True, "brokers and clients reach each other directly")
     try:
         faults = engine.faults()
     except LabError as fault:
@@ -62,25 +61,28 @@ def look_at_links(engine: Engine) -> Finding:
     return Finding("links", True, told, "`lab.cluster.heal()` or `threebrokers up` mends them")
 
 
-def look_at_data(ids: Mapping[int, str], known: str = "") -> Finding:
-    """Compare the cluster ids on the brokers' disks with each other, and with the one that is remembered.
+def look_at_disks(home: Path, running: Collection[int]) -> Finding:
+    """Name data folders that are missing, damaged or of another cluster; `running` brokers use theirs."""
+    if not log_dirs.is_laid_out(home):
+        return Finding("data", True, "there is none yet")
+    cluster_id, lost = log_dirs.majority(log_dirs.clusters(home))
+    if not lost:
+        return Finding("data", True, f"all of one cluster ({cluster_id})")
+    places = listed([str(log_dirs.folder(home, n)) for n in lost])
+    what = f"the disk of {numbered('broker', lost)} is lost, damaged or of another cluster ({places})"
+    if not cluster_id:
+        return Finding("data", False, f"{what}, and {log_dirs.NO_MAJORITY}", log_dirs.BEGIN_ANEW)
+    first = "`threebrokers down`, then " if set(lost) & set(running) else ""
+    cure = f"{first}`threebrokers up`: a new, empty disk copies back all that it had"
+    return Finding("data", False, what, cure)
 
-    `known` is empty if nothing is remembered. A broker whose id differs never joins the others.
-    """
+
+def look_at_volumes(metas: Mapping[int, str]) -> Finding:
+    """Compare the clusters that the meta.properties in the containers' volumes name."""
+    ids = {n: named for n, text in metas.items() if (named := log_dirs.cluster_named(text))}
     if not ids:
         return Finding("data", True, "there is none yet")
-    each = ", ".join(f"broker {n} {one}" for n, one in sorted(ids.items()))
     if len(set(ids.values())) > 1:
+        each = ", ".join(f"broker {n} {one}" for n, one in sorted(ids.items()))
         return Finding("data", False, f"the brokers' data are of different clusters ({each})", RESET)
-    if known and known not in ids.values():
-        what = f"the data are of an earlier cluster ({each}; this one is {known})"
-        return Finding("data", False, what, RESET)
     return Finding("data", True, f"all of one cluster ({ids[min(ids)]})")
-
-
-def ids_in(metas: Mapping[int, str]) -> dict[int, str]:
-    """Return the cluster id that each broker's meta.properties names."""
-    names = {
-        n: [line for line in text.splitlines() if line.startswith("cluster.id=")] for n, text in metas.items()
-    }
-    return {n: lines[0].partition("=")[2].strip() for n, lines in names.items() if lines}

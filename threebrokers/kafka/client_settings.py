@@ -1,6 +1,7 @@
 """With which settings the course's own clients are made; whoever reads them needs no confluent_kafka."""
 
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 # librdkafka would write to stderr, which a notebook shows as a red block in some later cell.
@@ -13,11 +14,15 @@ def shared(bootstrap: str, logger: logging.Logger = SILENCE) -> dict[str, Any]:
     """Return what every client has: a lab's brokers come and go within seconds, so it looks again soon."""
     return {
         "bootstrap.servers": bootstrap,
-        "broker.address.family": "v4",
         "reconnect.backoff.ms": 50,
         "reconnect.backoff.max.ms": 500,
         "logger": logger,
     }
+
+
+def is_new_protocol(config: Mapping[str, Any]) -> bool:
+    """Tell whether a consumer's group is of the new protocol; the client takes the value in capitals, too."""
+    return str(config.get("group.protocol", "")).lower() == "consumer"
 
 
 def admin(bootstrap: str) -> dict[str, Any]:

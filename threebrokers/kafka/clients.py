@@ -1,81 +1,122 @@
 """Clients of a lab: confluent-kafka's own, with the lab's addresses and short time-outs filled in."""
 
 import logging
+import threading
+from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 import confluent_kafka
-from confluent_kafka import KafkaError, Message
+from confluent_kafka import Message, TopicPartition
 
+from threebrokers import clock
+from threebrokers.errors import LabError
 from threebrokers.files import set_aside
 from threebrokers.kafka import client_settings
-from threebrokers.kafka.interceptors import ConsumerInterceptor, Delivery, ProducerInterceptor, ProducerRecord
+from threebrokers.kafka.interceptors import ConsumerInterceptor, ProducerInterceptor, ProducerRecord
+from threebrokers.kafka.rebalances import LISTENERS, heard
+from threebrokers.kafka.reports import Report, Reports, expect_two_arguments
 from threebrokers.notebook import running_cell
 
 # The names of produce()'s arguments after topic, value and key.
 PLACES = ("partition", "callback", "on_delivery", "timestamp", "headers")
+SETTLED = 1000  # moments that a producer remembers
 CONSUMER: dict[str, Any] = {"session.timeout.ms": 6000}
-
-Report = Callable[[KafkaError | None, Message], Any]
 
 
 class LabProducer(confluent_kafka.Producer):
-    """confluent-kafka's Producer; `config` is what the learner passed, `interceptors` see its records."""
+    """confluent-kafka's Producer; `config` is what the learner passed, `interceptors` see its records.
+
+    `flushed` is how long (s) the program's last flush() was allowed to take; -1 is without a bound.
+    `sent_at` (s since 1970) is when it was last given a record, `settled_at` are the moments when a flush()
+    or poll() left none of those without a delivery report. `has_listener` says whether the program has passed
+    it a function for delivery reports.
+    """
 
     def __init__(self, config: Mapping[str, Any], filled: Mapping[str, Any]) -> None:
-        super().__init__({**filled, **config})
+        settings = {**filled, **config}
+        self._default: Report | None = settings.pop("on_delivery", None)
+        expect_two_arguments(self._default)
+        super().__init__(settings)
         self.config = dict(config)
         self.interceptors: list[ProducerInterceptor] = []
         self.flushed: float | None = None
-        self._last: tuple[Report | None, list[Delivery], Report] | None = None
+        self.sent_at = 0.0
+        self.settled_at: deque[float] = deque(maxlen=SETTLED)
+        self._open = False
+        self.has_listener = self._default is not None
+        self._reports = Reports()
 
     def produce(self, topic: str, value: Any = None, key: Any = None, *places: Any, **more: Any) -> None:
         """Produce as confluent-kafka does."""
-        if not self.interceptors:
-            super().produce(topic, value, key, *places, **more)
-            return
         if places:
             more.update(zip(PLACES, places, strict=False))
         callback, report = more.pop("callback", None), more.pop("on_delivery", None)
+        own = report if callback is None else callback
+        theirs = self._default if own is None else own
+        self.has_listener = self.has_listener or theirs is not None
         record = ProducerRecord(topic, value, key, more)
         heard = [interceptor.on_send(record) for interceptor in self.interceptors]
-        report = self._report(heard, report if callback is None else callback)
+        if heard or theirs is not None:
+            more["on_delivery"] = self._reports.told_to(heard, theirs)
         try:
-            super().produce(record.topic, record.value, record.key, on_delivery=report, **record.more)
+            super().produce(record.topic, record.value, record.key, **more)
         except BaseException as fault:
             for delivery in heard:
                 delivery.on_refused(record, fault)
             raise
+        self._reports.expect(topic)
+        self.sent_at, self._open = clock.now(), True
         for delivery in heard:
             delivery.on_sent(record)
 
+    def poll(self, timeout: float = -1) -> int:
+        """Poll as confluent-kafka does; what a delivery callback has raised is raised here."""
+        served = int(super().poll(timeout))
+        self._settle(len(self))
+        return served
+
     def flush(self, timeout: float = -1) -> int:
-        """Flush as confluent-kafka does, and keep in `flushed` how long (s) it was allowed to take."""
+        """Flush as confluent-kafka does; what a delivery callback has raised is raised here."""
         self.flushed = timeout
-        return int(super().flush(timeout))
+        left = int(super().flush(timeout))
+        self._settle(left)
+        return left
 
-    def _report(self, heard: list[Delivery], theirs: Report | None) -> Report:
-        """Return what tells a delivery report to these and then to the program's function."""
-        # Most programs pass the same function again and again, and a function for each record is not cheap.
-        last = self._last
-        if last is None or last[0] is not theirs or last[1] != heard:
-            own: Report | None = self.config.get("on_delivery") if theirs is None else theirs
+    def _settle(self, left: int) -> None:
+        if self._open and not left:
+            self._open = False
+            self.settled_at.append(clock.now())
+        self._reports.settle(left)
 
-            def report(error: KafkaError | None, message: Message) -> None:
-                for delivery in heard:
-                    delivery.on_acknowledgement(error, message)
-                if own is not None:
-                    own(error, message)
+    def unreported(self, topic: str = "") -> int:
+        """Return how many records, of this topic or of all, the program has no delivery report of yet.
 
-            self._last = last = theirs, heard, report
-        return last[2]
+        It gets reports inside flush() and poll() only, so this is 0 after a flush() without a bound.
+        """
+        waiting = len(self)  # records, and the parcels in which their reports wait: it can be too many
+        return min(waiting, self._reports.missing(topic))
+
+    def unreported_topics(self) -> list[str]:
+        """Return the topics of the records that have no delivery report yet."""
+        return self._reports.open_topics()
+
+    def discard(self) -> None:
+        """Throw away what was not sent: it must not arrive later by surprise. No callback hears of it."""
+        self._reports.mute()
+        self.purge(in_queue=True, in_flight=True, blocking=False)
+        super().flush(0)
 
 
 class LabConsumer(confluent_kafka.Consumer):
     """confluent-kafka's Consumer; `config` is what the learner passed, `subscribed` the topics now.
 
-    `interceptors` see what it returns.
+    `asked` says whether it was ever told what to read, by subscribe or assign; `held` are the (topic,
+    partition) pairs that its group has given to it: assignment() tells the same, but called in one thread it
+    waits for ever while another thread polls. `received` counts the records that it has returned;
+    `interceptors` see them.
     """
 
     def __init__(self, config: Mapping[str, Any], filled: Mapping[str, Any]) -> None:
@@ -83,31 +124,89 @@ class LabConsumer(confluent_kafka.Consumer):
         self.config = dict(config)
         self.interceptors: list[ConsumerInterceptor] = []
         self.subscribed: tuple[str, ...] = ()
+        self.asked = False
+        self.received = 0
+        self.held: set[tuple[str, int]] = set()
+        self._raised: BaseException | None = None
+        self._listening: int | None = None
 
     def poll(self, timeout: float = -1) -> Message | None:
-        """Poll as confluent-kafka does."""
+        """Poll as confluent-kafka does; what a rebalance listener has raised is raised here."""
         message: Message | None = super().poll(timeout)
+        self._raise_kept()
         if message is not None:
+            self.received += message.error() is None
             for interceptor in self.interceptors:
                 interceptor.on_consume((message,))
         return message
 
     def consume(self, num_messages: int = 1, timeout: float = -1) -> list[Message]:
-        """Consume as confluent-kafka does."""
+        """Consume as confluent-kafka does; what a rebalance listener has raised is raised here."""
         messages: list[Message] = super().consume(num_messages, timeout)
+        self._raise_kept()
+        self.received += sum(message.error() is None for message in messages)
         for interceptor in self.interceptors:
             interceptor.on_consume(messages)
         return messages
 
     def subscribe(self, topics: list[str], *listeners: Any, **named: Any) -> None:
-        """Subscribe as confluent-kafka does."""
-        super().subscribe(topics, *listeners, **named)
+        """Subscribe as confluent-kafka does; interceptors hear of every rebalance."""
+        own = {**dict(zip(LISTENERS, listeners, strict=False)), **named}
+        listeners_heard = heard(self.interceptors, own, self.held)
+        super().subscribe(topics, **{name: self._kept(one) for name, one in listeners_heard.items()})
         self.subscribed = tuple(topics)
+        self.asked = True
+
+    def assign(self, partitions: list[TopicPartition]) -> None:
+        """Assign as confluent-kafka does."""
+        super().assign(partitions)
+        self.asked = True
 
     def unsubscribe(self) -> None:
         """Unsubscribe as confluent-kafka does."""
         super().unsubscribe()
         self.subscribed = ()
+
+    def close(self) -> None:
+        """Close as confluent-kafka does; what a rebalance listener has raised is raised here.
+
+        Raises LabError where confluent-kafka would hang for ever: in a listener.
+        """
+        if self._listening == threading.get_ident():
+            raise LabError(
+                "close() in a function that the client calls during a rebalance would wait for ever",
+                "close the consumer after its loop",
+            )
+        super().close()
+        self._raise_kept()
+
+    def discard(self) -> None:
+        """Close without a word of what listeners raise."""
+        super().close()
+
+    def _kept(self, listener: Any) -> Any:
+        """Return a listener that tells `close()` which thread is inside, and whose exception is kept.
+
+        confluent-kafka makes a SystemError of some exceptions.
+        """
+        if not callable(listener):
+            return listener  # confluent-kafka says so itself
+
+        def call(consumer: confluent_kafka.Consumer, partitions: list[TopicPartition]) -> None:
+            self._listening = threading.get_ident()
+            try:
+                listener(consumer, partitions)
+            except BaseException as fault:
+                self._raised = self._raised or fault
+            finally:
+                self._listening = None
+
+        return call
+
+    def _raise_kept(self) -> None:
+        raised, self._raised = self._raised, None
+        if raised is not None:
+            raise raised
 
 
 C = TypeVar("C", LabProducer, LabConsumer)
@@ -118,6 +217,8 @@ Listener = Callable[[LabProducer | LabConsumer], Callable[[], None]]
 LabProducer.produce.__doc__ = confluent_kafka.Producer.produce.__doc__
 LabConsumer.poll.__doc__ = confluent_kafka.Consumer.poll.__doc__
 LabConsumer.consume.__doc__ = confluent_kafka.Consumer.consume.__doc__
+LabConsumer.assign.__doc__ = confluent_kafka.Consumer.assign.__doc__
+LabConsumer.close.__doc__ = confluent_kafka.Consumer.close.__doc__
 
 
 class Clients:
@@ -136,7 +237,7 @@ class Clients:
     def consumer(self, config: Mapping[str, Any]) -> LabConsumer:
         """Make a consumer. Raises KafkaException or TypeError for a setting that does not exist."""
         # The new group protocol keeps its session on the broker and refuses this setting.
-        own = {} if config.get("group.protocol") == "consumer" else CONSUMER
+        own = {} if client_settings.is_new_protocol(config) else CONSUMER
         self._replace()
         return self._keep(LabConsumer(config, {**self._filled, **own}))
 
@@ -188,15 +289,8 @@ class Clients:
 
 
 def _close(client: LabProducer | LabConsumer) -> None:
-    if isinstance(client, LabConsumer):
-        try:
-            client.close()
-        except RuntimeError:  # it was closed already
-            return
-    else:
-        # What a forgotten producer still holds was never sent; it must not arrive later by surprise.
-        client.purge(in_queue=True, in_flight=True, blocking=False)
-        client.flush(0)
+    with suppress(RuntimeError):  # it was closed already
+        client.discard()
 
 
 def _client_log(folder: Path) -> logging.Logger:

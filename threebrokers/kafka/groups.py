@@ -51,6 +51,8 @@ def read(names: Sequence[str], told: Mapping[int, Sequence[Any]]) -> dict[str, G
         # A broker answers for several groups in an order of its own.
         old, young = ({group.group_id: group for group in answer.groups} for answer in (classic, new))
         for name, committed in zip(names, offsets, strict=True):
+            if committed.error_code != NO_ERROR:
+                continue  # one that has just taken over reads the group's offsets first
             old_way, new_way = old[name], young[name]
             # A group of the new protocol is "Dead" to the old request.
             if new_way.error_code == NO_ERROR:
@@ -86,8 +88,6 @@ def _new_members(group: Any) -> tuple[MemberState, ...]:
 
 
 def _committed(answer: Any) -> tuple[tuple[str, int, int], ...]:
-    if answer.error_code != NO_ERROR:
-        return ()
     return tuple(
         sorted(
             (topic.name, p.partition_index, p.committed_offset)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from confluent_kafka import KafkaError, Message
+from confluent_kafka import KafkaError, Message, TopicPartition
 
 
 @dataclass(eq=False, slots=True)
@@ -47,3 +47,12 @@ class ConsumerInterceptor:
     def on_consume(self, messages: Sequence[Message]) -> None:
         """See what poll() or consume() returns, just before the program gets it; errors are among them."""
         raise NotImplementedError
+
+    def on_assigned(self, partitions: Sequence[TopicPartition]) -> None:
+        """Hear that the consumer was given these partitions, just before the program hears it."""
+
+    def on_revoked(self, partitions: Sequence[TopicPartition], *, lost: bool) -> None:
+        """Hear that these partitions were taken away, when the program has done what it does about it.
+
+        `lost`: the group did not ask, it has given them to others, or may have.
+        """

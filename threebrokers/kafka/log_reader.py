@@ -1,8 +1,9 @@
 """Reading a topic's log as it stands, without joining a group."""
 
 import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from confluent_kafka import (
@@ -18,13 +19,21 @@ from threebrokers.errors import LabError
 from threebrokers.kafka import client_settings
 from threebrokers.waiting import POLL_SECONDS
 
-ANSWER_SECONDS = 10.0
+T = TypeVar("T")
+
+# How long brokers have in all, for one call of a client, and before a reader is taken for stuck.
+ANSWER_SECONDS, CALL_SECONDS, SILENT_SECONDS = 10.0, 1.0, 3.0
 # consume() waits out its time unless it gets the full number, so both are small.
 BATCH, BATCH_SECONDS = 500, 0.05
+UNKNOWN = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC)
 UNSETTLED = (
     KafkaError.OFFSET_NOT_AVAILABLE,
     KafkaError.NOT_LEADER_FOR_PARTITION,
     KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError._TIMED_OUT,
+    KafkaError._TIMED_OUT_QUEUE,
+    KafkaError._TRANSPORT,
+    KafkaError._DESTROY_BROKER,
 )
 
 
@@ -42,15 +51,48 @@ class Record:
     headers: tuple[tuple[str, bytes | None], ...] = ()
 
 
+class MissingTopicError(KafkaException):
+    """The brokers know no such topic; `topic` is its name."""
+
+    def __init__(self, fault: KafkaError, topic: str) -> None:
+        super().__init__(fault)
+        self.topic = topic
+
+
+class _SilenceError(Exception):
+    """Nobody sends what should be there."""
+
+
+class Log(list[Record]):
+    """Records by partition and offset; `partitions` are those that were read, the empty ones too."""
+
+    def __init__(self, records: Iterable[Record], partitions: Iterable[int]) -> None:
+        super().__init__(records)
+        self.partitions = tuple(partitions)
+
+
 def read_log(
     bootstrap: str, topic: str, *, partitions: list[int] | None = None, isolation: str = "read_committed"
-) -> list[Record]:
+) -> Log:
     """Return every record that the topic holds now, in order of partition, then of offset.
 
-    Reads up to the end that each partition has at the start of the call. Raises LabError if the
-    records do not come within 10 s of the one before, KafkaException if the topic does not exist.
+    Reads up to the end that each partition has at the start of the call. Raises LabError if nobody sends
+    records for 10 s, MissingTopicError if the topic does not exist.
     """
-    consumer = _reader(bootstrap, isolation)
+    end = time.monotonic() + ANSWER_SECONDS
+    while True:
+        try:
+            return _read(_reader(bootstrap, isolation), topic, partitions)
+        except _SilenceError as silence:
+            # A consumer keeps to a leader that was paused; a fresh one asks who leads now.
+            if time.monotonic() > end:
+                raise LabError(
+                    f"Topic '{topic}' could not be read to its end ({silence})",
+                    "see with `threebrokers status` whether all brokers are up",
+                ) from None
+
+
+def _read(consumer: Consumer, topic: str, partitions: list[int] | None) -> Log:
     try:
         ends = _offsets(consumer, topic, partitions)
         start = [TopicPartition(topic, p, low) for p, (low, high) in ends.items() if high > low]
@@ -62,14 +104,11 @@ def read_log(
             messages = consumer.consume(BATCH, timeout=BATCH_SECONDS)
             if messages:
                 heard = time.monotonic()
-            elif time.monotonic() - heard > ANSWER_SECONDS:
-                raise LabError(
-                    f"Topic '{topic}' could not be read to its end (partitions {sorted(missing)})",
-                    "see with `threebrokers status` whether all brokers are up",
-                )
+            elif time.monotonic() - heard > SILENT_SECONDS:
+                raise _SilenceError(f"partitions {sorted(missing)}")
             for message in messages:
                 _take(message, missing, records)
-        return sorted(records, key=lambda r: (r.partition, r.offset))
+        return Log(sorted(records, key=lambda r: (r.partition, r.offset)), ends)
     finally:
         consumer.close()
 
@@ -98,7 +137,9 @@ def _reader(bootstrap: str, isolation: str) -> Consumer:
 
 
 def _offsets(consumer: Consumer, topic: str, partitions: list[int] | None) -> dict[int, tuple[int, int]]:
-    told = consumer.list_topics(topic, timeout=ANSWER_SECONDS).topics[topic]
+    told = _asked(lambda: consumer.list_topics(topic, timeout=CALL_SECONDS)).topics[topic]
+    if told.error is not None and told.error.code() in UNKNOWN:
+        raise MissingTopicError(told.error, topic)
     if told.error is not None:
         raise KafkaException(told.error)
     chosen = sorted(told.partitions) if partitions is None else partitions
@@ -106,10 +147,18 @@ def _offsets(consumer: Consumer, topic: str, partitions: list[int] | None) -> di
 
 
 def _watermarks(consumer: Consumer, place: TopicPartition) -> tuple[int, int]:
+    return _asked(lambda: consumer.get_watermark_offsets(place, timeout=CALL_SECONDS))
+
+
+def _asked(question: Callable[[], T]) -> T:
+    """Ask again for 10 s at most while nobody can answer. Raises KafkaException.
+
+    Each call is short: neither Ctrl-C nor the end of a check's time ends one before it returns.
+    """
     end = time.monotonic() + ANSWER_SECONDS
     while True:
         try:
-            return consumer.get_watermark_offsets(place, timeout=ANSWER_SECONDS)
+            return question()
         except KafkaException as fault:
             # A leader that was just elected does not know its high watermark for a moment.
             if fault.args[0].code() not in UNSETTLED or time.monotonic() > end:

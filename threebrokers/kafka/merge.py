@@ -1,7 +1,7 @@
 """Several brokers' views of the cluster become one: the newest knowledge wins, and who disagrees is kept."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from threebrokers.kafka.requests import Elr, Offsets
@@ -14,7 +14,8 @@ NO_ERROR = 0
 class View:
     """What one broker says: the address of each registered broker, the topics, and offsets of its own copies.
 
-    `log_end_offsets` are those of all its copies; the others hold only partitions that it leads.
+    `log_end_offsets` are those of all its copies; the others hold only partitions that it leads. `topic_ids`
+    are those that it told.
     """
 
     registered: Mapping[int, str]
@@ -23,9 +24,18 @@ class View:
     high_watermarks: Offsets
     last_stable_offsets: Offsets
     log_start_offsets: Offsets
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_view(metadata: Any, elr: Elr, ends: Offsets, high: Offsets, stable: Offsets, start: Offsets) -> View:
+def read_view(
+    metadata: Any,
+    elr: Elr,
+    ends: Offsets,
+    high: Offsets,
+    stable: Offsets,
+    start: Offsets,
+    ids: Mapping[str, str] | None = None,
+) -> View:
     """Return the view of one broker from its responses."""
     topics = {
         topic.name: tuple(
@@ -44,7 +54,7 @@ def read_view(metadata: Any, elr: Elr, ends: Offsets, high: Offsets, stable: Off
         if topic.error_code == NO_ERROR
     }
     registered = {b.node_id: f"{b.host}:{b.port}" for b in metadata.brokers}
-    return View(registered, topics, ends, high, stable, start)
+    return View(registered, topics, ends, high, stable, start, ids or {})
 
 
 def authoritative_view(views: Mapping[int, View], quorum_leader: int | None) -> int | None:
@@ -63,9 +73,37 @@ def merge_topics(views: Mapping[int, View], first: int) -> tuple[TopicState, ...
     """Return the topics that broker `first` knows, each partition as the newest leader epoch has it."""
     order = [first, *(n for n in sorted(views) if n != first)]
     return tuple(
-        TopicState(name, tuple(_partition(views, order, p) for p in partitions))
+        TopicState(
+            name,
+            tuple(_partition(views, order, p) for p in partitions),
+            views[first].topic_ids.get(name, ""),
+        )
         for name, partitions in sorted(views[first].topics.items())
     )
+
+
+def not_older(before: Iterable[TopicState], now: Iterable[TopicState]) -> tuple[TopicState, ...]:
+    """Return the topics of now, no partition of which may be older than it was told before.
+
+    Only the active controller changes leaders and ISRs. If it did not tell of them itself this time, what
+    is told of the same leader epoch is no newer, and what is told of an earlier one is old.
+    """
+    known = {(topic.name, topic.id, p.id): p for topic in before for p in topic.partitions}
+    return tuple(
+        replace(
+            topic,
+            partitions=tuple(_newer(known.get((topic.name, topic.id, p.id)), p) for p in topic.partitions),
+        )
+        for topic in now
+    )
+
+
+def _newer(known: PartitionState | None, p: PartitionState) -> PartitionState:
+    if known is None or p.leader_epoch > known.leader_epoch:
+        return p
+    if p.leader_epoch == known.leader_epoch:
+        return replace(p, isr=known.isr, elr=known.elr)
+    return replace(known, log_end_offsets=p.log_end_offsets)
 
 
 def _partition(views: Mapping[int, View], order: list[int], known: PartitionState) -> PartitionState:

@@ -10,13 +10,16 @@ from threebrokers.kafka import requests
 from threebrokers.kafka.connection import Connections, Request
 from threebrokers.kafka.groups import ask as ask_groups
 from threebrokers.kafka.groups import read as read_groups
-from threebrokers.kafka.merge import View, authoritative_view, merge_topics, read_view
+from threebrokers.kafka.merge import View, authoritative_view, merge_topics, not_older, read_view
 from threebrokers.kafka.state import BrokerState, ClusterState, GroupState
 
 # How long brokers have to answer: to the first requests, and in all when new topics need a second round.
 ANSWER_SECONDS, POLL_SECONDS = 0.3, 0.5
 # A broker that is busy may miss one poll; it is called silent after this time.
 SILENT_SECONDS = 1.0
+# If the active controller does not tell of topics itself, others may tell old news: for so long what was told
+# before is kept. After that it may be that nobody can ask it.
+UNINFORMED_SECONDS = 2.0
 
 Addresses = Mapping[int, Mapping[str, str]]
 
@@ -34,11 +37,12 @@ class Process(Protocol):
 
 @dataclass(frozen=True)
 class _Answers:
-    """What one round of requests has brought, and when it ended (s since 1970).
+    """What one round of requests has brought, and when it began and ended (s since 1970).
 
     `quorum` holds (epoch, leader) by the controller that says so, `groups` responses by broker.
     """
 
+    asked_at: float
     at: float
     processes: Mapping[int, Process]
     listening: Addresses
@@ -62,6 +66,7 @@ class ClusterPoller:
         self._answered: dict[int, float] = {}  # by time.monotonic(): what is told of them is how long ago
         self._known: dict[str, list[int]] = {}  # the partitions of each topic, as far as any broker told
         self._last: ClusterState | None = None
+        self._informed = 0.0  # by time.monotonic(): when the active controller told of the topics itself
         self.silent: frozenset[int] = frozenset()
 
     def poll(self, topics: Sequence[str] | None, groups: Sequence[str] = ()) -> ClusterState:
@@ -70,8 +75,13 @@ class ClusterPoller:
         A topic that is new needs two rounds of requests: first its partitions, then their offsets.
         """
         answers = self._ask(topics, groups)
-        self._last = self._state(answers, answers.views, answers.quorum, groups)
-        return self._last
+        state, before = self._state(answers, answers.views, answers.quorum, groups), self._last
+        if state.informed:
+            self._informed = monotonic()
+        elif before is not None and monotonic() - self._informed < UNINFORMED_SECONDS:
+            state = replace(state, topics=not_older(before.topics, state.topics))
+        self._last = state
+        return state
 
     def views(self, topics: Sequence[str] | None) -> dict[int, ClusterState]:
         """Return what each broker that answers says by itself, in the time and the way of `poll`.
@@ -105,6 +115,7 @@ class ClusterPoller:
         groups: Sequence[str],
         within: float,
     ) -> _Answers:
+        asked_at = clock.now()
         running = [n for n, process in processes.items() if process.state == "up" and n in listening]
         asked = self._requests(topics)
         to_ask = {listening[n]["CLIENT"]: [*asked.values(), *ask_groups(groups)] for n in running}
@@ -118,6 +129,7 @@ class ClusterPoller:
             n for n in running if n not in of or controllers.get(n, listening[n]["CLIENT"]) not in responses
         )
         return _Answers(
+            asked_at=asked_at,
             at=clock.now(),
             processes=processes,
             listening=listening,
@@ -153,8 +165,11 @@ class ClusterPoller:
     ) -> ClusterState:
         epoch, quorum_leader = max(quorum.values(), default=(-1, None))
         first = authoritative_view(views, quorum_leader)
-        registered = views[first].registered if first else {}
         before = self._last or ClusterState(answers.at, ())
+        # While nobody answers, the others count those whom they counted last: so it is with topics.
+        registered = (
+            views[first].registered if first else {b.id: b.address for b in before.brokers if b.registered}
+        )
         told_groups = read_groups(groups, answers.groups)
         return ClusterState(
             at=answers.at,
@@ -167,6 +182,8 @@ class ClusterPoller:
             topics=merge_topics(views, first) if first else before.topics,
             groups=tuple(self._group(name, told_groups) for name in groups),
             last_response_at=answers.at if first else before.last_response_at,
+            asked_at=answers.asked_at,
+            informed=first is not None and first == quorum_leader,
         )
 
     def _broker(
@@ -202,12 +219,13 @@ def answering(addresses: Mapping[int, str]) -> set[int]:
 
 
 def _view(responses: Mapping[str, Any]) -> View:
-    elr = requests.read_elr(responses["partitions"]) if "partitions" in responses else {}
+    told = responses.get("partitions")
+    elr, ids = (requests.read_elr(told), requests.read_topic_ids(told)) if told else ({}, {})
     ends, high, stable, start = (
         requests.read_offsets(responses[name]) if name in responses else {}
         for name in ("ends", "high", "stable", "start")
     )
-    return read_view(responses["metadata"], elr, ends, high, stable, start)
+    return read_view(responses["metadata"], elr, ends, high, stable, start, ids)
 
 
 def _partitions(views: Mapping[int, View]) -> dict[str, list[int]]:

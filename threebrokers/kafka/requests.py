@@ -49,6 +49,11 @@ def read_elr(response: Any) -> Elr:
     }
 
 
+def read_topic_ids(response: Any) -> dict[str, str]:
+    """Return the id of each topic: one that is made anew has another."""
+    return {topic.name: str(topic.topic_id) for topic in response.topics if topic.error_code == 0}
+
+
 def offsets(partitions: Partitions, when: int, replica: int, isolation: int = READ_UNCOMMITTED) -> Request:
     """Ask for one offset of each partition: EARLIEST or LATEST, as a CONSUMER or of the broker's OWN_COPY.
 

@@ -1,6 +1,6 @@
 """The state of the cluster as a plain value: pictures, checks, events and recordings are made of it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -9,8 +9,8 @@ class BrokerState:
 
     `state` is 'up', 'paused', 'down', or 'unknown': its process is there (or cannot be seen) and it
     answers nobody. `since` (s since 1970) is when it was first seen so. `registered` says whether the
-    others count it as alive. `address` ("host:port") is the one that it advertises to clients. `rss` is in
-    bytes.
+    others count it as alive, or did so when one of them last answered. `address` ("host:port") is the one
+    that it advertises to clients. `rss` is in bytes.
     """
 
     id: int
@@ -52,10 +52,14 @@ class PartitionState:
 
 @dataclass(frozen=True)
 class TopicState:
-    """A topic and its partitions, in order."""
+    """A topic and its partitions, in order.
+
+    A topic that is made anew has another `id`; it is empty where nobody told it.
+    """
 
     name: str
     partitions: tuple[PartitionState, ...]
+    id: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,9 @@ class GroupState:
 class ClusterState:
     """The whole cluster at one moment. `at` is in s since 1970.
 
+    The brokers were asked at `asked_at` and had answered at `at`: each thing was so at some time between, and
+    nothing tells in which order things were so. `informed` says whether the active controller told of the
+    topics itself; another broker may tell what is no longer so.
     `quorum_leader` is the active controller. `last_response_at` is when a broker last told of topics: if that
     is before `at`, nobody answered this time and topics are those of then.
     """
@@ -96,6 +103,8 @@ class ClusterState:
     topics: tuple[TopicState, ...] = ()
     groups: tuple[GroupState, ...] = ()
     last_response_at: float | None = None
+    asked_at: float | None = None
+    informed: bool = True
 
     @property
     def registered(self) -> frozenset[int]:
@@ -122,3 +131,14 @@ def lag(state: ClusterState, group: GroupState, topic: str, partition: int) -> i
         next((p.high_watermark for p in found.partitions if p.id == partition), None) if found else None
     )
     return None if committed is None or readable is None else max(0, readable - committed)
+
+
+def remembering(before: ClusterState | None, after: ClusterState) -> ClusterState:
+    """Return a state with the quorum's leader of the one before, if nobody told of one this time.
+
+    A controller that missed one question still leads; if its process is not up, nobody is known to lead.
+    """
+    if after.quorum_leader is not None or before is None or before.quorum_leader is None:
+        return after
+    last = after.broker(before.quorum_leader)
+    return replace(after, quorum_leader=before.quorum_leader) if last and last.state == "up" else after

@@ -1,125 +1,116 @@
 """Exercises: a check has three outcomes, each shown as one sentence."""
 
 import functools
-import html
 import inspect
+import time
 import traceback
-import types
 import typing
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from confluent_kafka import KafkaException
 
-from threebrokers import progress, theme
+from threebrokers import progress
 from threebrokers.errors import LabError
+from threebrokers.lab import outage
+from threebrokers.lab.attempt import attempt, expect_judgeable, judging
+from threebrokers.lab.bound import bounded, left
+from threebrokers.lab.outcomes import NotAttempted, NotYet, Outcome, Solved
+from threebrokers.lab.values import fitted, told
 from threebrokers.paths import home
-from threebrokers.waiting import poll, shown
+from threebrokers.waiting import POLL_SECONDS, poll, shown
+
+__all__ = ["Check", "NotAttempted", "NotYet", "Outcome", "Solved", "attempt", "eventually", "exercise"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 LOG, LOG_BYTES = "checks.log", 1_000_000
-
-
-class Outcome(Exception):  # noqa: N818 - not an error
-    """What a check says when an exercise is not solved."""
-
-    sign = theme.BAD.sign
-    label = ""
-
-    def _render_traceback_(self) -> list[str]:
-        return [str(self)]
-
-    def __str__(self) -> str:
-        return f"{self.sign} {self.label}  {self.args[0]}" if self.label else f"{self.sign} {self.args[0]}"
-
-
-class NotAttempted(Outcome):
-    """The exercise still has its blanks."""
-
-    sign = theme.OPEN.sign
-
-
-class NotYet(Outcome):
-    """The answer is not right: what was found, what was expected, where to look."""
-
-    def __init__(self, found: str, expected: str, look_at: str) -> None:
-        super().__init__(f"{found}; {expected}. Look at: {look_at}")
-        self.found, self.expected, self.look_at = found, expected, look_at
-
-
-@dataclass(frozen=True)
-class Solved:
-    """The answer is right: what is now true, and why it matters."""
-
-    number: str
-    title: str
-    reason: str
-
-    def __repr__(self) -> str:
-        return f"{theme.GOOD.sign} {self.number}  {self.title}: {self.reason}"
-
-    def _repr_html_(self) -> str:
-        return (
-            f'<div style="border-left:4px solid {theme.GOOD.colour};padding:.4em .8em">'
-            f"{theme.GOOD.sign} {html.escape(self.number)}&ensp;<b>{html.escape(self.title)}</b>: "
-            f"{html.escape(self.reason)}</div>"
-        )
+AGAIN_SECONDS = 3.0  # a check is worth another call if it has as much time left
 
 
 class Check:
     """The check of one exercise. It gets the lab first, then the learner's answers."""
 
-    def __init__(self, number: str, title: str, function: Callable[..., str]) -> None:
-        self.number, self.title = number, title
+    def __init__(self, number: str, title: str, every_broker: bool, function: Callable[..., str]) -> None:
+        self.number, self.title, self.every_broker = number, title, every_broker
+        self.__name__ = function.__name__
         self._function = function
-        self._hints, self._signature = typing.get_type_hints(function), inspect.signature(function)
+        self._hints, self._signature = (
+            typing.get_type_hints(function, include_extras=True),
+            inspect.signature(function),
+        )
         functools.update_wrapper(self, function)
+
+    def expect_judgeable(self) -> None:
+        """Raise an Outcome if the exercise's cell ended in an error, or if an answer does not exist."""
+        with self._outcomes():
+            expect_judgeable(self.number, self.__name__)
 
     def __call__(self, lab: Any, *answers: Any, **named: Any) -> Solved:
         """Return that the exercise is solved, and remember it. Raises an Outcome if it is not."""
-        try:
+        with self._outcomes(), judging(self.number, self.__name__):
             _attempted(self.number, answers, named)
             bound = _bind(self._signature, lab, answers, named)
-            _fitting(bound, self._hints)
-            reason = _sentence(self._function, bound)
+            for name in list(bound.arguments)[1:]:
+                bound.arguments[name] = fitted(name, bound.arguments[name], self._hints.get(name, object))
+            reason = self._judge(lab, bound)
+        progress.record(self.number, solved=True)
+        return Solved(self.number, self.title, reason)
+
+    def _judge(self, lab: Any, bound: inspect.BoundArguments) -> str:
+        if not hasattr(lab, "cluster"):
+            return _sentence(self._function, lab, bound)
+        with bounded(lambda: outage.no_answer(lab) if outage.away(lab) else None):
+            if self.every_broker:
+                outage.expect_every_broker(lab)
+            return _sentence(self._function, lab, bound)
+
+    @contextmanager
+    def _outcomes(self) -> Iterator[None]:
+        """Give an outcome the exercise's number, and remember the try."""
+        try:
+            yield
         except Outcome as outcome:
             outcome.label = self.number
             if not isinstance(outcome, NotAttempted):
                 progress.record(self.number, solved=False)
             raise
-        progress.record(self.number, solved=True)
-        return Solved(self.number, self.title, reason)
 
 
-def exercise(number: str, title: str) -> Callable[[Callable[Concatenate[Any, P], str]], Check]:
+def exercise(
+    number: str, title: str, *, every_broker: bool = False
+) -> Callable[[Callable[Concatenate[Any, P], str]], Check]:
     """Make a check of a function that returns the reason why the answer matters.
 
-    The function gets the lab first, then the learner's answers. `...` among these is NotAttempted;
-    a value of another type than annotated, or one that the check stumbles over, is NotYet.
+    The function gets the lab first, then the learner's answers, as its annotations want them (np.int64(3)
+    as 3, a tuple as a list). `...` among these is NotAttempted; a value of another kind, or one that the
+    check stumbles over, is NotYet. With `every_broker` brokers that are away are told before it is called:
+    for a check that would wait long for them, as Spark does.
     """
-    return functools.partial(Check, number, title)
+    return functools.partial(Check, number, title, every_broker)
 
 
 def eventually(look: Callable[[], T], *, what: str, within: float = 10) -> T:
     """Return what `look()` returns, once it no longer raises NotYet.
 
-    Looks again for at most `within` seconds; then the last NotYet reaches the learner.
+    Looks again for at most `within` seconds, and not beyond the time of the whole check; then the last
+    NotYet reaches the learner.
     """
     last: list[NotYet] = []
 
-    def attempt() -> list[T]:
+    def look_once() -> list[T]:
         try:
             return [look()]
         except NotYet as not_yet:
             last[:] = [not_yet]
             return []
 
-    with shown(what, within):
-        for found in poll(attempt, within):
+    seconds = left(within)
+    with shown(what, seconds):
+        for found in poll(look_once, seconds):
             if found:
                 return found[0]
     raise last[0]
@@ -143,65 +134,31 @@ def _bind(
         raise NotYet(found, expected, "the cell of the check; it should stand as the lab has it") from None
 
 
-def _fitting(bound: inspect.BoundArguments, hints: dict[str, Any]) -> None:
-    for name, value in list(bound.arguments.items())[1:]:
-        accepted = _classes(hints.get(name, object))
-        # True is an int to Python, and no number to anybody else.
-        is_wrong_bool = isinstance(value, bool) and not {bool, object} & set(accepted)
-        if not isinstance(value, accepted) or is_wrong_bool:
-            kinds = " or ".join(_KINDS.get(kind, f"a {kind.__name__}") for kind in accepted)
+def _sentence(check: Callable[..., str], lab: Any, bound: inspect.BoundArguments) -> str:
+    while True:
+        try:
+            return check(*bound.args, **bound.kwargs)
+        except (Outcome, outage.UnansweredError):
+            raise
+        except LabError as fault:
+            if hasattr(lab, "cluster") and (found := outage.away(lab)):
+                raise LabError(f"{fault.what} ({found.what})", outage.next_step(found)) from fault
+            raise
+        except KafkaException as fault:
+            if not hasattr(lab, "cluster"):
+                raise
+            # Another broker may take over in this moment.
+            if not outage.passes(fault) or left(AGAIN_SECONDS) < AGAIN_SECONDS:
+                raise outage.refused(lab, fault) from fault
+            time.sleep(POLL_SECONDS)
+        except Exception as fault:
+            _log(fault)  # it may be the check that is wrong
+            values = ", ".join(f"`{name}` = {told(v)}" for name, v in list(bound.arguments.items())[1:])
             raise NotYet(
-                f"`{name}` is {_shown(value)}", f"it should be {kinds}", "the cell of the exercise, above"
-            )
-
-
-_KINDS = {
-    str: "text",
-    bytes: "bytes",
-    int: "a whole number",
-    float: "a number",
-    bool: "True or False",
-    list: "a list",
-    tuple: "a tuple",
-    dict: "a dictionary",
-    types.FunctionType: "a function",
-}
-
-
-def _classes(hint: Any) -> tuple[type, ...]:
-    origin = typing.get_origin(hint)
-    if hint is Any:
-        return (object,)
-    if origin is types.UnionType or origin is typing.Union:
-        return tuple(kind for part in typing.get_args(hint) for kind in _classes(part))
-    return (origin or hint,)
-
-
-def _shown(value: Any) -> str:
-    if value is None:
-        return "None (nothing was returned or kept)"
-    text = repr(value)
-    return f"{text if len(text) <= 40 else text[:37] + '…'} ({type(value).__name__})"
-
-
-def _sentence(check: Callable[..., str], bound: inspect.BoundArguments) -> str:
-    try:
-        return check(*bound.args, **bound.kwargs)
-    except (Outcome, LabError):
-        raise
-    except KafkaException as fault:
-        raise LabError(
-            f"The check could not read the cluster ({fault.args[0]})",
-            "run the lab's first cell again, it starts brokers that are missing",
-        ) from fault
-    except Exception as fault:
-        _log(fault)  # it may be the check that is wrong
-        values = ", ".join(f"`{name}` = {_shown(v)}" for name, v in list(bound.arguments.items())[1:])
-        raise NotYet(
-            f"the check cannot use {values} ({type(fault).__name__}: {fault})",
-            "it needs what the task above asks for",
-            "the cell of the exercise, above",
-        ) from fault
+                f"the check cannot use {values} ({type(fault).__name__}: {fault})",
+                "it needs what the task above asks for",
+                "the cell of the exercise, above",
+            ) from fault
 
 
 def _log(fault: Exception) -> None:

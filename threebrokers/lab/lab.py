@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from confluent_kafka.admin import AdminClient
 
-from threebrokers import paths, theme, waiting
+from threebrokers import clock, paths, theme, waiting
 from threebrokers.cluster import Cluster, topics
 from threebrokers.errors import LabError
 from threebrokers.kafka.clients import Clients, LabConsumer, LabProducer
 from threebrokers.lab.exercise import Check, Solved
+from threebrokers.lab.names import Names
 from threebrokers.ledger import Ledger, place
 from threebrokers.ledger.journal import Book
 from threebrokers.program import Program, Programs
@@ -39,6 +40,8 @@ class Checks:
         known = {} if name.startswith("_") else self._known()
         if name not in known:
             raise AttributeError(f"lab {self._lab.number} has no check '{name}': it has {', '.join(known)}")
+        # Python asks for the function first, then for the names that it is given: they may be missing.
+        known[name].expect_judgeable()
         return functools.partial(known[name], self._lab)
 
     def __dir__(self) -> list[str]:
@@ -58,7 +61,7 @@ class Lab:
         self.number = number
         self.cluster = cluster
         self.check = Checks(self, checks)
-        self.opened = opened
+        self.opened, self.opened_at = opened, clock.now()
         self._prefix = os.environ.get("THREEBROKERS_PREFIX", "")
         self._admins: list[AdminClient] = []
         self._clients = Clients(cluster.bootstrap, paths.home())
@@ -92,13 +95,13 @@ class Lab:
         partitions: int = 1,
         replication_factor: int = 1,
         config: Mapping[str, str] | None = None,
-        brokers: Sequence[int] = (),
+        brokers: Sequence[int | Sequence[int]] = (),
     ) -> str:
         """Create a topic, after deleting the one of this name if there is one; return its full name.
 
-        `brokers` are those that keep each partition, the first one leading; unless told the controller
-        chooses. Waits until every broker knows the leaders of all its partitions. Raises LabError with the
-        brokers' own words if they refuse.
+        `brokers` are those that keep each partition, the first one leading, or such a list for each
+        partition; unless told the controller chooses. Waits until every broker knows the leaders of all its
+        partitions. Raises LabError with the brokers' own words if they refuse.
         """
         full = self.topic(name)
         topics.delete(self.cluster, [full])
@@ -178,18 +181,22 @@ class Lab:
             look, what=what, within=within, otherwise="run the cell again, or see with `threebrokers status`."
         )
 
-    def predict(self, question: str, answers: Mapping[str, str], *, id: str) -> "Prediction":  # noqa: A002
-        """Ask for a prediction and show a button for each answer; `id` ("4.a") names the question.
+    def predict(self, name: str) -> "Prediction":
+        """Ask the question of this name ("4.a") and show a button for each of its answers.
 
-        `answers` says for each answer what is behind it: the misconception, or why it is right. The one of
-        the chosen answer is shown by `compare()`. Asked again, the question starts afresh.
+        What is behind the chosen answer is shown by `compare()`. Asked again before that, the question keeps
+        the chosen answer; after it, the question starts afresh. Raises LabError if there is no such question.
         """
-        from threebrokers.predictions import Prediction  # widgets only where one is shown
+        from threebrokers.predictions import Prediction, question_of  # widgets only where one is shown
 
-        if earlier := self._predictions.pop(id, None):
-            earlier.close()
-        self._predictions[id] = Prediction(id, question, answers)
-        return self._predictions[id]
+        asked = question_of(name)
+        earlier = self._predictions.get(name)
+        if earlier is None or earlier.truth is not None:
+            if earlier:
+                earlier.close()
+            self._predictions[name] = Prediction(name, asked)
+        self._predictions[name].ask()
+        return self._predictions[name]
 
     def observed(self, what: str, truth: object) -> None:
         """Print `what`, a sentence in the past tense, if `truth` is true.
@@ -215,7 +222,7 @@ class Lab:
             self._panels.end()
         self._clients.close()
 
-    def clear(self, module: ModuleType) -> None:
-        """Delete the topics and groups that the lab's module declares. Raises KafkaException."""
-        topics.delete(self.cluster, [self.topic(name) for name in module.TOPICS])
-        topics.delete_groups(self.cluster, tuple(f"{self._prefix}{name}-" for name in module.GROUPS))
+    def clear(self, names: Names) -> None:
+        """Delete the topics and groups that belong to the lab. Raises KafkaException."""
+        topics.delete(self.cluster, [self.topic(name) for name in names.topics])
+        topics.delete_groups(self.cluster, tuple(f"{self._prefix}{name}-" for name in names.groups))

@@ -8,10 +8,14 @@ from types import ModuleType
 
 from confluent_kafka import KafkaException
 
+from threebrokers import cells, progress
 from threebrokers.cluster import Cluster
 from threebrokers.errors import LabError
+from threebrokers.lab import cluster_defaults
 from threebrokers.lab.lab import Lab
+from threebrokers.lab.names import Names, all_names
 from threebrokers.notebook import shell
+from threebrokers.text import numbered
 
 __all__ = ["join_lab", "open_lab"]
 
@@ -21,24 +25,38 @@ def open_lab(number: str) -> Lab:
 
     Raises LabError if there is no such lab, or if the brokers cannot start.
     """
-    module = _checks(number)
+    names = _names(number)
+    cells.history()  # which notes from now on how each cell ends
     for earlier in _opened_here():
         earlier.close()  # a cell that runs again must not leave members in a group
     cluster = Cluster()
-    # Links double the time of every write, so only labs that break them have them.
-    started = cluster.up(links=getattr(module, "LINKS", False))
-    lab = Lab(number, cluster, lambda: module, secrets.token_hex(3))
+    lost = cluster.ended_unasked()
+    cluster.up()
+    lab = Lab(number, cluster, functools.partial(_checks, number), secrets.token_hex(3))
     try:
-        lab.clear(module)
+        lab.clear(names)
     except KafkaException as fault:
         raise LabError(
             f"The brokers run, but did not answer in time ({fault.args[0].str()}): run this cell again, "
             "and `threebrokers doctor` if it says so twice."
         ) from fault
     _offer_programs(lab)
-    woken = f" Broker {', '.join(map(str, started))} had to be started." if started else ""
-    print(f"Lab {number} is open: three brokers at {cluster.bootstrap}.{woken}")
+    for told in progress.lost():
+        print(told)
+    said = f"Lab {number} is open: three brokers at {cluster.bootstrap}."
+    print(f"{said}{_news(lost)}{cluster_defaults.told(lab)}")
     return lab
+
+
+def _news(lost: list[int]) -> str:
+    """Say which brokers had ended unasked; what the learner or the course did to them is no news."""
+    if not lost:
+        return ""
+    were, themselves = ("was", "itself") if len(lost) == 1 else ("were", "themselves")
+    return (
+        f" {numbered('Broker', lost)} had ended by {themselves} and {were} started again; "
+        f"`lab.cluster.log({lost[0]})` may say why."
+    )
 
 
 def join_lab(number: str, opened: str) -> Lab:
@@ -64,12 +82,16 @@ def _opened_here() -> list[Lab]:
     return [value for value in here.user_ns.values() if isinstance(value, Lab)] if here else []
 
 
-def _checks(number: str) -> ModuleType:
+def _names(number: str) -> Names:
     if not (isinstance(number, str) and re.fullmatch(r"[0-9]{2}", number)):
         raise LabError(
             f'A lab is named by two digits as text, not by {number!r}: for example open_lab("01").'
         )
-    try:
-        return importlib.import_module(f"threebrokers.checks.lab{number}")
-    except ModuleNotFoundError:
-        raise LabError(f"There is no lab {number} yet: see the folder labs/ for those that exist.") from None
+    names = all_names().get(number)
+    if names is None:
+        raise LabError(f"There is no lab {number} yet: see the folder labs/ for those that exist.")
+    return names
+
+
+def _checks(number: str) -> ModuleType:
+    return importlib.import_module(f"threebrokers.checks.lab{number}")

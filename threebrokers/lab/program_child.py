@@ -27,6 +27,7 @@ def main(name: str, number: str, opened: str) -> int:
     os.close(nowhere)
     text = _text(lifeline)
     signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # who started it may have ignored Ctrl-C
     threading.Thread(target=_watch, args=(lifeline,), daemon=True).start()
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     try:

@@ -48,6 +48,10 @@ class Ledger:
         made.interceptors.append(NotedConsumer(self._book))
         return made
 
+    def enlist(self, kind: str) -> int:
+        """Return the number (1, 2, …) of one more of a kind: of a "worker", over all processes."""
+        return self._book.enlist(kind)
+
     def number(self, message: Message) -> Number | None:
         """Return a message's number, None if it is not of this ledger."""
         return number_in(message.headers(), self.run)

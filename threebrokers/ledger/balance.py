@@ -1,5 +1,6 @@
 """The reckoning: what was sent, what the log holds, what was read; and where these differ."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,6 +19,7 @@ class Balance:
     What the log holds: `stored` with read_uncommitted, `committed` with read_committed; every copy, in
     order of place. `starts` are the first offsets that the partitions still keep; `hidden` are, for a
     partition whose copies do not agree yet, the high watermark and the end of the leader's log.
+    `delivered_by` is how many records each consumer of the ledger (1, 2, …) got, each time counted.
     """
 
     topic: str
@@ -30,6 +32,7 @@ class Balance:
     committed: Sequence[Entry] = ()
     starts: Mapping[int, int] = field(default_factory=dict)
     hidden: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    delivered_by: Mapping[int, int] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -58,6 +61,7 @@ class Balance:
             committed=placed(committed),
             starts=dict(starts or {}),
             hidden=dict(hidden or {}),
+            delivered_by=dict(sorted(Counter(n.by for n in about.get("delivered", ())).items())),
         )
 
     @cached_property

@@ -1,5 +1,6 @@
 """What a ledger is made of: notes, written line by line while things happen."""
 
+import errno
 import json
 import os
 from collections.abc import Iterator
@@ -44,12 +45,17 @@ class Book:
         self.path, self.run = path, run
         # Appended lines of several processes never mix. The file may be replaced: both handles keep this one.
         self._handle = os.open(path, os.O_RDWR | os.O_APPEND)
+        self._half = False
 
     @classmethod
     def fresh(cls, path: Path) -> "Book":
-        """Begin a new run; what another process still writes of an earlier run is not seen any more."""
+        """Begin a new run; what another process still writes of an earlier run is not seen any more.
+
+        Raises LabError if it cannot be written.
+        """
         run = uuid4().hex[:8]
-        files.write_whole(path, _line({"run": run}))
+        with files.faults_told(path.parent):
+            files.write_whole(path, _line({"run": run}))
         return cls(path, run)
 
     @classmethod
@@ -64,7 +70,7 @@ class Book:
             ) from None
 
     def enlist(self, kind: str) -> int:
-        """Return the number (1, 2, …) of a new 'producer' or 'consumer', different in every process."""
+        """Return the number (1, 2, …) of a new 'producer', 'consumer', …, different in every process."""
         token = uuid4().hex
         self._write({"client": kind, "token": token, "pid": os.getpid()})
         tokens = [entry["token"] for entry in self._entries() if entry.get("client") == kind]
@@ -81,7 +87,7 @@ class Book:
         by: int = 0,
         reason: str = "",
     ) -> None:
-        """Write down that something happened to a record, now."""
+        """Write down that something happened to a record, now. Raises LabError if the disk is full."""
         more = {"partition": partition, "offset": offset, "by": by or None, "reason": reason or None}
         self._write(
             {"what": what, "number": number, "topic": topic, "at": round(clock.now(), 6)}
@@ -95,18 +101,32 @@ class Book:
                 yield Note(**{**entry, "number": Number(*entry["number"])})
 
     def _write(self, entry: dict[str, Any]) -> None:
-        os.write(self._handle, _line(entry))
+        line = _line(entry)
+        with files.faults_told(self.path):
+            if os.write(self._handle, b"\n" * self._half + line) == len(line) + self._half:
+                self._half = False
+                return
+            self._half = True  # the next line must not go on where this one broke off
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def _entries(self) -> Iterator[dict[str, Any]]:
         with os.fdopen(os.dup(self._handle), "rb") as lines:
             lines.seek(0)
             for line in lines:
-                if line.endswith(b"\n"):  # the last one may be under way
-                    yield json.loads(line)
+                # The last one may be under way, and one may be half written: the disk was full.
+                if line.endswith(b"\n") and (entry := _entry(line)):
+                    yield entry
 
     def __del__(self) -> None:
         if hasattr(self, "_handle"):
             os.close(self._handle)
+
+
+def _entry(line: bytes) -> dict[str, Any] | None:
+    try:
+        return dict(json.loads(line))
+    except (ValueError, TypeError):
+        return None
 
 
 def _line(entry: dict[str, Any]) -> bytes:

@@ -28,9 +28,11 @@ COLUMNS: dict[str, Callable[[Balance], Sequence[Number] | Sequence[Entry] | Sequ
     "not readable": lambda b: b.not_yet_readable,
     "deleted": lambda b: b.expired,
     "processed twice": lambda b: b.processed_again,
+    # Where nobody notes what is processed, nothing is known of it.
+    "never processed": lambda b: b.unprocessed if b.processed else [],
 }
 FAULTS = {"lost": "lost", "twice": "stored twice", "out of order": "out of order"}
-FAULTS |= {"processed twice": "processed twice"}
+FAULTS |= {"processed twice": "processed twice", "never processed": "never processed"}
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Short names for members of a group and for what they read."""
 
+import re
 from collections import Counter, defaultdict
 from math import floor, log10
 from typing import Any
@@ -50,6 +51,7 @@ def topic_frame(state: ClusterState, name: str, opened: bool) -> dict[str, Any]:
             "name": name,
             "there": False,
             "summary": "there is no such topic now",
+            "trouble": False,
             "rows": [],
             "open": opened,
         }
@@ -59,6 +61,7 @@ def topic_frame(state: ClusterState, name: str, opened: bool) -> dict[str, Any]:
         "name": name,
         "there": True,
         "summary": topic_summary(topic),
+        "trouble": any(p.leader is None or len(p.isr) < len(p.replicas) for p in topic.partitions),
         "rows": rows,
         "open": opened,
         "scale": [f"{low:,}", f"{high:,}"],
@@ -185,9 +188,14 @@ def group_frame(state: ClusterState, group: GroupState) -> dict[str, Any]:
         "summary": group_summary(state, group),
         "members": [
             {"name": names[m.id], "share": share(m), "lag": _lag_text(member_lag(state, group, m.partitions))}
-            for m in sorted(group.members, key=lambda m: names[m.id])
+            for m in sorted(group.members, key=lambda m: _natural(names[m.id]))
         ],
     }
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Return what sorts "reader 2" before "reader 10"."""
+    return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", name)]
 
 
 def group_summary(state: ClusterState, group: GroupState) -> str:

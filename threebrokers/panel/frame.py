@@ -1,16 +1,16 @@
 """A state as the panel draws it: plain dicts, lists, texts and numbers. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from threebrokers.cluster.actions import ACTION_KINDS, Action, action_kind
-from threebrokers.kafka.state import BrokerState, ClusterState
+from threebrokers.cluster.actions import ACTION_KINDS, Action, action_kind, hindered
+from threebrokers.kafka.state import BrokerState, ClusterState, PartitionState
 from threebrokers.panel.cells import group_frame, topic_frame
 from threebrokers.panel.events import Event, quorum_left
 from threebrokers.panel.text import words
 from threebrokers.text import duration
-from threebrokers.theme import state_look
+from threebrokers.theme import links_look, state_look
 
 Frame = dict[str, Any]
 
@@ -50,13 +50,44 @@ def frame(state: ClusterState, scene: Scene) -> Frame:
         "brokers": [_broker(state, broker, scene) for broker in state.brokers],
         "topics": [topic_frame(state, name, scene.opened.get(name, few)) for name in names],
         "groups": [group_frame(state, group) for group in state.groups],
-        "events": [
-            {"at": f"{max(0.0, e.at - scene.begun):.1f} s", "words": e.words, "kind": e.kind}
-            for e in scene.events
-        ],
+        "events": list(_lines(scene)),
+        "sums": _sums(partitions, len(state.topics)),
         "buttons": scene.buttons,
-        "words": "\n".join(filter(None, [_blind(scene), words(state)])),
+        "words": "\n".join(filter(None, [_blind(scene), words(state), *_links(state, scene)])),
     }
+
+
+def _lines(scene: Scene) -> Iterator[Frame]:
+    """Yield the events. What was seen in one look has no order, so its time stands only once."""
+    seen: float | None = None
+    for event in scene.events:
+        again = event.kind != "action" and event.at == seen
+        seen = None if event.kind == "action" else event.at
+        at = "" if again else f"{max(0.0, event.at - scene.begun):.1f} s"
+        yield {"at": at, "words": event.words, "kind": event.kind}
+
+
+def _links(state: ClusterState, scene: Scene) -> Iterator[str]:
+    """Say whose links are not whole."""
+    for broker in state.brokers:
+        if broker.state == "up" and (links := hindered(scene.actions, broker.id, state.at)):
+            yield f"Broker {broker.id}: {links_look(links.kind).word} {links.more}".rstrip() + "."
+
+
+# With so many topics their sum is worth a line.
+SEVERAL = 3
+
+
+def _sums(partitions: Sequence[PartitionState], topics: int) -> str:
+    """Say how all topics are together; empty for a few."""
+    if topics < SEVERAL:
+        return ""
+    alone = sum(p.leader is None for p in partitions)
+    short = sum(len(p.isr) < len(p.replicas) for p in partitions)
+    trouble = [f"{alone} without a leader"] * bool(alone) + [f"{short} with replicas out of sync"] * bool(
+        short
+    )
+    return f"{topics} topics, {len(partitions)} partitions: {', '.join(trouble) or 'all replicas in sync'}"
 
 
 def _blind(scene: Scene) -> str:
@@ -80,11 +111,14 @@ def _broker(state: ClusterState, broker: BrokerState, scene: Scene) -> Frame:
     partitions = [p for topic in state.topics for p in topic.partitions]
     leads = sum(p.leader == broker.id for p in partitions)
     live = broker.state in ("up", "unknown")
+    links = hindered(scene.actions, broker.id, state.at) if broker.state == "up" else None
+    look = links_look(links.kind) if links else state_look(broker.state)
     return {
         "id": broker.id,
         "state": broker.state,
-        "sign": state_look(broker.state).sign,
-        "word": state_look(broker.state).word,
+        "look": "cut" if links else broker.state,
+        "sign": look.sign,
+        "word": look.word,
         "address": broker.address or "no address yet",
         "note": _note(state, broker, scene.actions),
         "leads": f"leads {leads} of {len(partitions)} partitions",
@@ -98,11 +132,6 @@ def _broker(state: ClusterState, broker: BrokerState, scene: Scene) -> Frame:
     }
 
 
-def _hindered(last: Action | None) -> list[str]:
-    kind = action_kind(last.kind) if last else None
-    return [f"{kind.past} {last.more}".rstrip()] if last and kind and kind.on_links and kind.harm else []
-
-
 def _note(state: ClusterState, broker: BrokerState, actions: Sequence[Action]) -> str:
     """Say what the state alone does not: since when, by whom, or that the others do not know it yet."""
     last = max((a for a in actions if a.broker == broker.id), key=lambda action: action.at, default=None)
@@ -112,7 +141,8 @@ def _note(state: ClusterState, broker: BrokerState, actions: Sequence[Action]) -
     match broker.state:
         case "up":
             apart = ["the others do not count it"] if told and not broker.registered else []
-            return "; ".join(_hindered(last) + apart)
+            links = hindered(actions, broker.id, state.at)
+            return "; ".join(([links.more] if links and links.more else []) + apart)
         case "unknown" if last is not None and last.kind == "start":
             return f"started by you {duration(state.at - last.at)} ago, no answer yet"
         case "unknown":

@@ -2,11 +2,12 @@
 
 from bisect import insort
 from collections.abc import Iterable
-from dataclasses import replace
 
 from threebrokers import clock
 from threebrokers.cluster.actions import Action
-from threebrokers.kafka.state import ClusterState
+from threebrokers.cluster.link_faults import apart_since
+from threebrokers.kafka.elections import Elections
+from threebrokers.kafka.state import ClusterState, remembering
 from threebrokers.panel.events import Event, action_event, changes
 
 MOST = 60
@@ -21,6 +22,7 @@ class Story:
         self.state: ClusterState | None = None
         self.seen_topics: list[str] = []
         self._events: list[Event] = []
+        self._elections = Elections()
 
     @property
     def events(self) -> list[Event]:
@@ -31,8 +33,9 @@ class Story:
         """Take the next state."""
         if self.begun is None:
             self.begun = state.at
+        unclean = self._elections.see(state, apart_since(self.actions, state.at))
         state = remembering(self.state, state)
-        self._add(changes(self.state, state, self.actions))
+        self._add(changes(self.state, state, self.actions, unclean))
         self.state = state
         self.seen_topics += [t.name for t in state.topics if t.name not in self.seen_topics]
 
@@ -54,14 +57,3 @@ class Story:
         for event in more:
             insort(self._events, event, key=lambda e: e.at)
         del self._events[: -2 * MOST]
-
-
-def remembering(before: ClusterState | None, after: ClusterState) -> ClusterState:
-    """Return a state with the quorum's leader of the one before, if nobody told of one this time.
-
-    A controller that missed one question still leads; if its process is not up, nobody is known to lead.
-    """
-    if after.quorum_leader is not None or before is None or before.quorum_leader is None:
-        return after
-    last = after.broker(before.quorum_leader)
-    return replace(after, quorum_leader=before.quorum_leader) if last and last.state == "up" else after

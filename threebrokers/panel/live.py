@@ -2,12 +2,15 @@
 
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Protocol
 
 from threebrokers import clock
 from threebrokers.cluster.action_log import ActionReader
-from threebrokers.cluster.actions import action_kind
+from threebrokers.cluster.actions import Action, action_kind
+from threebrokers.cluster.link_faults import Fault
+from threebrokers.errors import LabError
 from threebrokers.kafka.background import BackgroundPoller, in_words
 from threebrokers.kafka.poller import ClusterPoller
 from threebrokers.kafka.state import ClusterState
@@ -28,6 +31,7 @@ class Breakable(Protocol):
     def poller(self) -> ClusterPoller: ...
     def quorum_impact(self, broker: int) -> str: ...
     def action_reader(self) -> ActionReader: ...
+    def faults(self) -> list[Fault]: ...
     def start(self, broker: int) -> None: ...
     def resume(self, broker: int) -> None: ...
     def stop(self, broker: int, *, force: bool = False) -> None: ...
@@ -48,6 +52,9 @@ class Live:
         self.panel = Panel(self._press, self._end)
         self.panel.observe(lambda change: self._draw(), "opened")
         self._actions = cluster.action_reader()
+        with suppress(LabError):  # then nobody carries the links, and brokers tell that by themselves
+            # Nobody knows since when.
+            self._story.actions += [Action(0.0, f.effect, f.broker, f.words) for f in cluster.faults()]
         poller = cluster.poller()
         self._see(_first_state(poller, topics, groups))  # so that the panel shows something from the start
         self._background = BackgroundPoller(

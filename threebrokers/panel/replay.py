@@ -4,11 +4,13 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from threebrokers.cluster.actions import Action
+from threebrokers.cluster.link_faults import apart_since
 from threebrokers.errors import LabError
-from threebrokers.kafka.state import ClusterState
+from threebrokers.kafka.elections import Elections
+from threebrokers.kafka.state import ClusterState, remembering
 from threebrokers.panel.events import Event, action_event, events
 from threebrokers.panel.frame import Scene, frame
-from threebrokers.panel.history import MOST, remembering
+from threebrokers.panel.history import MOST
 from threebrokers.panel.widget import Panel
 
 
@@ -24,10 +26,12 @@ class _Replay:
         self._states: list[ClusterState] = []
         self._actions = sorted(actions, key=lambda a: a.at)
         self._events: list[Event] = []
+        elections = Elections()
         for state in sorted(states, key=lambda s: s.at):
             before = self._states[-1] if self._states else None
+            unclean = elections.see(state, apart_since(self._actions, state.at))
             self._states.append(remembering(before, state))
-            self._events += events(before, self._states[-1], self._actions)
+            self._events += events(before, self._states[-1], self._actions, unclean)
         self._begun = self._states[0].at
         self._topics = list(dict.fromkeys(t.name for state in self._states for t in state.topics))
         self.panel = Panel()

@@ -6,6 +6,9 @@ const there = (children) => children.flat(Infinity).filter((child) => child != n
 const hidden = (words) => h("span", { class: "tb-hidden" }, words);
 const sign = (text) => h("span", { "aria-hidden": "true", class: "tb-sign" }, text);
 
+// What stands between back-ticks is code.
+const rich = (text) => text.split("`").map((part, place) => (place % 2 ? h("code", null, part) : part));
+
 // Changes the children of a node only where they differ, so that focus, selection and scrolling stay.
 function draw(parent, children) {
   children.forEach((child, place) => {
@@ -44,22 +47,22 @@ function dress(node, attributes) {
 
 function brokerCard(broker, view) {
   const state = `${broker.sign} ${broker.word}`;
-  return h("section", { class: `tb-broker tb-b${broker.id} tb-${broker.state}`, "aria-label": `Broker ${broker.id}` },
+  return h("section", { class: `tb-broker tb-b${broker.id} tb-${broker.look}`, "aria-label": `Broker ${broker.id}` },
     h("div", { class: "tb-head" }, h("b", null, `Broker ${broker.id}`),
       h("b", { key: state, class: "tb-state" }, sign(broker.sign), ` ${broker.word}`)),
     h("div", { class: "tb-line" }, `${broker.address} · ${broker.memory}`),
     h("div", { class: "tb-line" }, broker.leads),
-    h("div", { class: "tb-line tb-note" }, broker.quorum && [sign("♛ "), "active controller", broker.busy || broker.note ? "; " : null],
-      broker.busy || broker.note || (broker.quorum ? null : "\u00a0")),
+    h("div", { class: "tb-note" }, broker.busy || broker.note,
+      broker.quorum && [broker.busy || broker.note ? "; " : null, sign("♛ "), "active controller"]),
     view.frame.buttons && h("div", { class: "tb-buttons", role: "group", "aria-label": `Broker ${broker.id}` },
       ["stop", "kill", broker.can.includes("resume") ? "resume" : "pause", "start"].map((kind) => {
-        const can = broker.can.includes(kind) && !broker.busy && !view.ended;
+        const can = broker.can.includes(kind) && !broker.busy && !view.ended && !view.rests;
         const costs = can && broker.cost && broker.costly.includes(kind);
         return h("button", {
           type: "button", "aria-disabled": can ? "false" : "true", title: costs ? broker.cost : false,
           "aria-label": `${kind} broker ${broker.id}`, "data-press": `${kind} ${broker.id}`,
           onclick: () => can && (costs ? view.ask(kind, broker) : view.press(kind, broker.id, false)),
-        }, kind, costs ? sign("⚠") : null);
+        }, kind, costs ? sign("\u202f⚠") : null);
       })));
 }
 
@@ -69,7 +72,7 @@ function question(view) {
   const said = view.ended || view.stale || view.frame.alarm;
   const leave = (event) => { if (event.key === "Escape") view.answer(false); };
   return [
-    h("div", { class: `tb-notice ${said ? "tb-alarm" : ""}`, role: "status" }, said ? [sign("⚠ "), `${said.replace(/\.$/, "")}.`] : "\u00a0"),
+    h("div", { class: `tb-notice ${said ? "tb-alarm" : ""}`, role: "status" }, said ? [sign("⚠ "), rich(`${said.replace(/\.$/, "")}.`)] : "\u00a0"),
     // It lies over the events, so that nothing moves when it comes.
     h("div", { class: "tb-over" }, asked && h("div", { class: "tb-question", role: "alertdialog", "aria-label": `${asked.kind} broker ${asked.broker}?`, onkeydown: leave },
       h("p", null, sign("⚠ "), `${asked.cost}.`),
@@ -80,7 +83,8 @@ function question(view) {
 
 function copyCell(copy, broker) {
   return h("td", { class: `tb-b${broker.id}` }, h("span", { key: copy.kind, class: `tb-copy tb-${copy.kind}`, title: `Broker ${broker.id} ${copy.sentence}` },
-    sign(copy.sign), h("span", { "aria-hidden": "true", class: "tb-word" }, ` ${copy.word}`),
+    // A number says more than the word beside the sign, and both have no room.
+    sign(copy.sign), copy.kind === "late" && copy.behind ? null : h("span", { "aria-hidden": "true", class: "tb-word" }, ` ${copy.word}`),
     copy.behind ? h("span", { "aria-hidden": "true", class: "tb-behind" }, ` −${copy.behind}`) : null,
     hidden(copy.sentence)));
 }
@@ -105,21 +109,23 @@ function partitionRow(row, brokers, grouped) {
       h("td", { class: "tb-reader" }, row.reader || "–")]);
 }
 
+const READABLE = "consumers may read what is before this offset (the high watermark)";
+const END = "the next record gets this offset (the log end offset)";
+
 function topicPart(topic, view) {
   const { brokers, groups } = view.frame;
   const group = groups[0]?.name;
   const head = (words, more, name = "") => h("th", { scope: "col", class: name, title: more ?? false }, words);
   return h("section", { class: "tb-topic", "aria-label": `Topic ${topic.name}` },
-    h("button", { type: "button", class: "tb-fold", "aria-expanded": String(topic.open), title: topic.summary,
+    h("button", { type: "button", class: `tb-fold ${topic.trouble ? "tb-trouble" : ""}`, "aria-expanded": String(topic.open), title: topic.summary,
       onclick: () => view.open(topic.name, !topic.open) },
-    sign(topic.open ? "▾ " : "▸ "), h("b", null, topic.name), h("span", { class: "tb-soft" }, ` ${topic.summary}`)),
+    sign(topic.open ? "▾ " : "▸ "), h("b", null, topic.name), h("span", { class: "tb-soft" }, topic.trouble ? sign(" ✕") : null, ` ${topic.summary}`)),
     topic.open && topic.rows.length > 0 && h("table", null,
       h("thead", null, h("tr", null, head([h("span", { class: "tb-word" }, "partition"), h("span", { class: "tb-brief" }, "p.")]),
         brokers.map((broker) => head([h("span", { class: "tb-word" }, "broker "), h("span", { class: "tb-brief" }, "b"), broker.id])),
         head([h("span", { class: "tb-word" }, "in "), "sync"], "replicas that the leader waits for before a record may be read"),
         head(["log ", h("span", { class: "tb-soft" }, `${topic.scale[0]} … ${topic.scale[1]}`)], null, "tb-log"),
-        head("readable", "consumers may read up to here: the high watermark", "tb-number tb-readable"),
-        head("end", "the offset that the leader's next record gets", "tb-number tb-end"),
+        head("readable", READABLE, "tb-number tb-readable"), head("end", END, "tb-number tb-end"),
         group && [head("read", `committed by ${group}`, "tb-number tb-committed"), head("lag", `records that ${group} has not read`, "tb-number"),
           head("by", `who of ${group} reads it`, "tb-reader")])),
       h("tbody", null, topic.rows.map((row) => partitionRow(row, brokers, group)))));
@@ -151,34 +157,47 @@ function player(view) {
     h("span", { class: "tb-number" }, `${seconds(view.times[view.position])} of ${seconds(view.times[last])}`));
 }
 
-function legend(grouped) {
-  const entries = [["★", "leads"], ["✓", "in sync"], ["…", "behind: not in sync"], ["⚑", "believes that it leads: it was replaced"],
-    ["✕ ❚❚ ?", "down, paused, silent"], ["−12", "records behind the leader"]];
-  return h("p", { class: "tb-legend" }, entries.map(([mark, words]) => h("span", null, h("b", null, mark), ` ${words}`)),
-    grouped && h("span", null, h("i", { class: "tb-swatch tb-done" }), " read by the group"),
-    h("span", null, h("i", { class: "tb-swatch tb-kept" }), " readable"),
-    h("span", null, h("i", { class: "tb-swatch tb-unread" }), " stored, not readable yet"));
+// Only what is on the screen is explained.
+const LEGEND = [["★", "leads", ["leader"]], ["✓", "in sync", ["sync"]], ["…", "behind: not in sync", ["late"]],
+  ["⚑", "believes that it leads: it was replaced", ["claim"]], ["✕ ❚❚ ?", "down, paused, silent", ["gone", "lost"]]];
+
+function legend({ topics, groups }) {
+  const rows = topics.flatMap((topic) => topic.rows);
+  const copies = rows.flatMap((row) => row.copies);
+  const drawn = (kinds) => copies.some((copy) => kinds.includes(copy.kind));
+  const entry = (mark, words) => h("span", null, mark, ` ${words}`);
+  const swatch = (name) => h("i", { class: `tb-swatch tb-${name}` });
+  const unread = rows.some(({ marks }) => marks.end != null && marks.readable != null && marks.end > marks.readable);
+  return h("p", { class: "tb-legend" },
+    LEGEND.filter(([, , kinds]) => drawn(kinds)).map(([mark, words]) => entry(h("b", null, mark), words)),
+    copies.some((copy) => copy.behind) && entry(h("b", null, "−12"), "records behind the leader"),
+    entry([h("b", null, "readable")], READABLE), entry([h("b", null, "end")], END),
+    groups.length > 0 && entry(swatch("done"), "read by the group"),
+    unread && entry(swatch("unread"), "stored, and not readable: replicas in sync do not have it yet"));
 }
 
 function whole(view) {
   const { frame } = view;
   return [
     h("div", { class: "tb-top" }, h("b", null, view.times.length ? "A recording of the cluster" : "The cluster, live"),
-      view.times.length ? null : h("span", { class: "tb-soft tb-time" }, frame.time)),
+      view.times.length ? null : h("span", { class: "tb-soft tb-time" }, `watching for ${frame.time}`)),
     view.times.length ? player(view) : null,
     h("div", { class: "tb-brokers" }, frame.brokers.map((broker) => brokerCard(broker, view))),
     question(view),
-    h("div", { class: "tb-events", role: "log", tabindex: "0", "aria-label": "What happened" },
+    h("div", { class: "tb-events", role: "log", tabindex: "0", "aria-label": "What happened", title: ORDER },
       h("ol", null, frame.events.map((event) => h("li", { class: `tb-${event.kind}` },
-        h("span", { class: "tb-at" }, event.at), h("span", null, event.words))))),
+        h("span", { class: "tb-at" }, event.at || [sign("″"), hidden("in the same look")]), h("span", null, rich(event.words)))))),
+    frame.sums ? h("p", { class: "tb-sums" }, frame.sums) : null,
     frame.topics.map((topic) => topicPart(topic, view)),
-    frame.topics.some((topic) => topic.rows.length) ? legend(frame.groups.length > 0) : null,
+    frame.topics.some((topic) => topic.rows.length) ? legend(frame) : null,
     frame.groups.map(groupPart),
     h("details", { class: "tb-words" }, h("summary", null, "The same in words"), h("pre", { tabindex: "0" }, frame.words)),
   ];
 }
 
-const STALE_MS = 3000;
+const ORDER = "▶ was done at this time. All else was seen then, and happened since the look before; what came in one look has no order.";
+const STALE_MS = 3000, REST_MS = 10000;
+const AGAIN = "run the first cell of this page, then this one";
 
 function render({ model, el }) {
   const root = document.createElement("div");
@@ -187,15 +206,15 @@ function render({ model, el }) {
   root.setAttribute("aria-label", model.get("times").length ? "Recording of the cluster" : "Live panel of the cluster");
   root.dataset.lmSuppressShortcuts = "true"; // keys pressed here are not JupyterLab's
   el.append(root);
-  let news = Date.now();
+  let news = Date.now(), gone = "";
   const view = {
-    speed: 1, playing: false, asked: null, stale: "",
+    speed: 1, playing: false, asked: null, stale: "", rests: false,
     press: (kind, broker, force) => model.send({ kind, broker, force }),
     ask: (kind, broker) => { view.asked = { kind, broker: broker.id, cost: broker.cost }; show(); root.querySelector(".tb-yes").focus(); },
     answer: (yes) => {
       const { kind, broker } = view.asked;
       view.asked = null;
-      if (yes) view.press(kind, broker, true);
+      if (yes && !view.rests && !view.ended) view.press(kind, broker, true);
       show();
       root.querySelector(`[data-press="${kind} ${broker}"]`)?.focus();
     },
@@ -210,14 +229,15 @@ function render({ model, el }) {
     },
   };
   function show() {
-    for (const name of ["frame", "times", "marks", "position", "ended"]) view[name] = model.get(name);
+    for (const name of ["frame", "times", "marks", "position"]) view[name] = model.get(name);
+    view.ended = model.get("ended") || gone;
     if (!view.frame.brokers) return;
     const log = root.querySelector(".tb-events");
     const atEnd = !log || log.scrollTop + log.clientHeight >= log.scrollHeight - 8;
     draw(root, there(whole(view)));
     if (atEnd) { const drawn = root.querySelector(".tb-events"); drawn.scrollTop = drawn.scrollHeight; }
   }
-  function onFrame() { news = Date.now(); view.stale = ""; show(); }
+  function onFrame() { news = Date.now(); view.stale = ""; view.rests = false; show(); }
   function beat() {
     if (view.playing) {
       view.from.at += ((Date.now() - view.from.ms) / 1000) * view.speed;
@@ -226,15 +246,19 @@ function render({ model, el }) {
       if (next >= view.times.length - 1) view.playing = false;
       if (next !== view.position) view.go(Math.max(0, next));
     } else if (!view.times.length && !view.ended && Date.now() - news > STALE_MS) {
-      view.stale = `No news for ${Math.round((Date.now() - news) / 1000)} s: the notebook's kernel is busy or has ended`;
+      view.rests = Date.now() - news > REST_MS;
+      view.stale = `No news for ${Math.round((Date.now() - news) / 1000)} s: the notebook's kernel is busy or has ended${view.rests ? `, so the buttons rest. If no cell runs, ${AGAIN}` : ""}`;
       show();
     }
   }
+  // JupyterLab says so when the kernel is restarted.
+  function end() { gone = `This panel ended with its kernel: ${AGAIN}`; show(); }
+  model.on("comm_live_update", end);
   const timer = setInterval(beat, 250);
   model.on("change:frame", onFrame);
   model.on("change:ended", show);
   show();
-  return () => { clearInterval(timer); model.off("change:frame", onFrame); model.off("change:ended", show); };
+  return () => { clearInterval(timer); model.off("change:frame", onFrame); model.off("change:ended", show); model.off("comm_live_update", end); };
 }
 
 export default { render };

@@ -1,5 +1,11 @@
 // A question and its answers as buttons. Python decides what is chosen; a press only asks for it.
-function button(answer, model) {
+// What ends in `html` was escaped in Python.
+const AGAIN = "run the first cell of this page, then this one.";
+const ENDED = `This question ended with its kernel: ${AGAIN}`;
+const SILENT = `The kernel has not answered yet: if a cell runs, wait for it. If none does, ${AGAIN}`;
+const PATIENCE_MS = 3000;
+
+function button(answer, html, press) {
   const made = document.createElement("button");
   made.type = "button";
   made.className = "tb-answer";
@@ -7,9 +13,9 @@ function button(answer, model) {
   sign.className = "tb-sign";
   sign.setAttribute("aria-hidden", "true");
   const words = document.createElement("span");
-  words.textContent = answer;
+  words.innerHTML = html;
   made.append(sign, words);
-  made.addEventListener("click", () => model.send({ answer }));
+  made.addEventListener("click", () => press(answer));
   return made;
 }
 
@@ -30,33 +36,50 @@ function render({ model, el }) {
   note.className = "tb-note";
   note.setAttribute("role", "status");
   const buttons = new Map();
-  question.textContent = model.get("question");
+  question.innerHTML = model.get("question_html");
   group.append(question);
-  for (const answer of model.get("answers")) {
-    buttons.set(answer, button(answer, model));
+  let ended = false, silence;
+  const press = (answer) => {
+    model.send({ answer });
+    clearTimeout(silence);
+    // Chosen twice, an answer brings no news.
+    if (answer !== model.get("chosen")) silence = setTimeout(() => { note.textContent = SILENT; }, PATIENCE_MS);
+  };
+  const shown = model.get("answers_html");
+  model.get("answers").forEach((answer, place) => {
+    buttons.set(answer, button(answer, shown[place], press));
     group.append(buttons.get(answer));
-  }
+  });
   group.append(note);
   el.append(group);
 
   const draw = () => {
+    clearTimeout(silence);
     const chosen = model.get("chosen");
     const truth = model.get("truth");
     for (const [answer, made] of buttons) {
       const [sign, state, words] = look(answer, chosen, truth);
       made.dataset.state = state;
       made.firstChild.textContent = sign;
-      made.disabled = truth !== null;
+      made.disabled = ended || truth !== null;
       made.setAttribute("aria-pressed", String(answer === chosen));
       if (words) made.setAttribute("aria-description", words);
       else made.removeAttribute("aria-description");
     }
-    note.textContent = model.get("note");
+    if (ended) note.textContent = ENDED;
+    else note.innerHTML = model.get("note_html");
   };
-  const names = ["change:chosen", "change:truth", "change:note"];
+  // JupyterLab says so when the kernel is restarted.
+  const end = () => { ended = true; draw(); };
+  model.on("comm_live_update", end);
+  const names = ["change:chosen", "change:truth", "change:note_html"];
   names.forEach((name) => model.on(name, draw));
   draw();
-  return () => names.forEach((name) => model.off(name, draw));
+  return () => {
+    clearTimeout(silence);
+    names.forEach((name) => model.off(name, draw));
+    model.off("comm_live_update", end);
+  };
 }
 
 export default { render };

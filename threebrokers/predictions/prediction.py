@@ -1,7 +1,5 @@
 """A prediction: chosen before the run, compared after it."""
 
-import html
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +9,8 @@ from IPython.display import display
 from threebrokers import clock, progress, theme
 from threebrokers.errors import LabError
 from threebrokers.predictions.buttons import Buttons
-from threebrokers.text import quoted
+from threebrokers.predictions.question import Question
+from threebrokers.text import as_html, quoted
 
 VERDICT = "application/vnd.threebrokers.verdict+json"
 
@@ -42,7 +41,7 @@ class Verdict:
         style = f"border-left:4px solid {self.look.colour};padding:.4em .8em"
         return {
             "text/plain": repr(self),
-            "text/html": f'<div style="{style}">{html.escape(repr(self))}</div>',
+            "text/html": f'<div style="{style}">{as_html(repr(self))}</div>',
             VERDICT: {"chosen": self.chosen, "truth": self.truth},  # for tools
         }
 
@@ -54,19 +53,21 @@ class Prediction:
     the comparison.
     """
 
-    def __init__(self, name: str, question: str, answers: Mapping[str, str]) -> None:
-        self.name, self.question = name, question
-        self.answers = {str(answer): why for answer, why in answers.items()}
+    def __init__(self, name: str, asked: Question) -> None:
+        self.name, self.question, self.answers = name, asked.question, asked.why
         self.chosen: str | None = None
         self.truth: str | None = None
         self.chosen_at: float | None = None
         self.late = False
-        self._buttons = Buttons(question, list(self.answers), self._press)
-        if get_ipython() is not None:
-            display(self._buttons)  # type: ignore[no-untyped-call]
+        self._buttons = Buttons(self.question, list(self.answers), self._press)
 
     def __repr__(self) -> str:
         return f"{self.question} {f'You predict: {self.chosen}.' if self.chosen else 'Not chosen yet.'}"
+
+    def ask(self) -> None:
+        """Show the question and its buttons under the running cell, with what is chosen."""
+        if get_ipython() is not None:
+            display(self._buttons)  # type: ignore[no-untyped-call]
 
     def choose(self, answer: object) -> None:
         """Choose an answer, as its button does; until the comparison you may choose another one.

@@ -60,6 +60,11 @@ class Program:
         """Ask the program to end (SIGTERM): it closes its clients first. Raises LabError after 10 s."""
         self._end(signal.SIGTERM)
 
+    def interrupt(self) -> None:
+        """Send what Ctrl-C in a terminal sends (SIGINT). Does not wait for the end."""
+        self._expect_running()
+        self._process.send_signal(signal.SIGINT)
+
     def kill(self) -> None:
         """End the program at once (SIGKILL): it can close nothing and say goodbye to nobody."""
         self._end(signal.SIGKILL)
@@ -97,11 +102,14 @@ class Program:
         self._refresh()
         return line
 
-    def _end(self, number: signal.Signals) -> None:
+    def _expect_running(self) -> None:
         if self._ended.is_set():
             raise LabError(
                 f"The program {self.name} runs no more (it {self.state}): run its cell to start it again."
             )
+
+    def _end(self, number: signal.Signals) -> None:
+        self._expect_running()
         self._process.send_signal(number)  # harmless if it has ended meanwhile: subprocess knows
         self.wait(within=END_SECONDS)
 

@@ -14,6 +14,7 @@ from threebrokers import notebook
 from threebrokers.cluster import programs as register
 from threebrokers.cluster.process import identify
 from threebrokers.errors import LabError
+from threebrokers.files import faults_told
 from threebrokers.program.display import Box
 from threebrokers.program.program import Program
 from threebrokers.program.protocol import END_OF_TEXT
@@ -70,7 +71,13 @@ class Programs:
             env={**os.environ, "THREEBROKERS_HOME": str(self._home), "PYTHONIOENCODING": "utf-8"},
         )
         identity = identify(process.pid, mark)
-        register.note(self._home, name, identity)
+        try:
+            with faults_told(self._home):
+                register.note(self._home, name, identity)
+        except LabError:  # a program that nobody remembers would outlive its notebook
+            process.kill()
+            process.wait()
+            raise
         assert process.stdin is not None
         # The empty line stands for %%program, so that errors name the lines as the cell numbers them.
         with suppress(BrokenPipeError):  # it has died already, and its box says how

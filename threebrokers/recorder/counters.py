@@ -3,7 +3,7 @@
 from array import array
 from threading import Lock
 
-from threebrokers.recorder.data import KINDS, Burst, Flow
+from threebrokers.recorder.data import KINDS, Burst, Flow, Holding, Run
 
 # Records closer than this are one burst, which is cut after a while so that a picture can show its course.
 JOIN_SECONDS, CUT_SECONDS = 0.025, 0.1
@@ -12,17 +12,20 @@ Place = tuple[str, str, str, int | None]
 
 
 class Tally:
-    """The bursts of one flow while it goes on. Times are in s since 1970."""
+    """The bursts and offsets of one flow while it goes on. Times are in s since 1970."""
 
-    __slots__ = ("_counts", "_firsts", "_lasts", "count", "first", "last")
+    __slots__ = ("_begins", "_counts", "_ends", "_firsts", "_lasts", "count", "first", "last")
 
     def __init__(self) -> None:
+        self._begins, self._ends = array("q"), array("q")
         self._firsts, self._lasts, self._counts = array("d"), array("d"), array("q")
         self.first = self.last = 0.0
         self.count = 0
 
-    def add(self, at: float, count: int = 1) -> None:
-        """Note so many records of one moment."""
+    def add(self, at: float, count: int = 1, offset: int | None = None) -> None:
+        """Note so many records of one moment, the first of them at this offset; a negative one is unknown."""
+        if offset is not None and offset >= 0:
+            self._reach(offset, offset + count - 1)
         # Before the last one: the system's time was set back.
         if 0 <= at - self.last < JOIN_SECONDS and at - self.first < CUT_SECONDS:
             self.count += count
@@ -31,6 +34,17 @@ class Tally:
             self.first = at
             self.count = count
         self.last = at
+
+    def _reach(self, first: int, last: int) -> None:
+        if self._ends and first == self._ends[-1] + 1:
+            self._ends[-1] = last
+        else:
+            self._begins.append(first)
+            self._ends.append(last)
+
+    def offsets(self) -> tuple[Run, ...]:
+        """Return the offsets that were told so far, in the order in which they came."""
+        return tuple(zip(self._begins, self._ends, strict=False))
 
     def bursts(self) -> tuple[Burst, ...]:
         """Return what was noted so far."""
@@ -47,10 +61,11 @@ class Tally:
 
 
 class Notes:
-    """All tallies of one recording."""
+    """All tallies of one recording, and what members of groups held."""
 
     def __init__(self) -> None:
         self._tallies: dict[Place, Tally] = {}
+        self._holdings: list[Holding] = []
         self._lock = Lock()
 
     def tally(self, client: str, kind: str, topic: str, partition: int | None) -> Tally:
@@ -58,13 +73,23 @@ class Notes:
         with self._lock:
             return self._tallies.setdefault((client, kind, topic, partition), Tally())
 
+    def hold(self, holding: Holding) -> None:
+        """Note that a member was given partitions, or that they were taken away."""
+        self._holdings.append(holding)
+
+    def holdings(self) -> tuple[Holding, ...]:
+        """Return what members were told so far, oldest first."""
+        return tuple(sorted(self._holdings, key=lambda holding: holding.at))
+
     def topics(self) -> list[str]:
         """Return the topics that clients used so far, sorted."""
         return sorted({topic for _, _, topic, _ in list(self._tallies)})
 
     def flows(self) -> tuple[Flow, ...]:
         """Return the flows noted so far: by kind, then client, topic and partition."""
-        flows = [Flow(*place, tally.bursts()) for place, tally in list(self._tallies.items())]
+        flows = [
+            Flow(*place, tally.bursts(), tally.offsets()) for place, tally in list(self._tallies.items())
+        ]
         used = [flow for flow in flows if flow.bursts]
         return tuple(sorted(used, key=_order))
 

@@ -19,12 +19,17 @@ class Burst(NamedTuple):
     records: int
 
 
+# The first and the last of offsets that came one after another.
+Run = tuple[int, int]
+
+
 @dataclass(frozen=True)
 class Flow:
     """When one client did one thing with records of one partition, oldest first.
 
     `kind` is one of KINDS. "sent" is the call of produce(); its partition is None unless the caller
-    chose it. "acknowledged", "failed" and "delivered" are when the program was told.
+    chose it. "acknowledged", "failed" and "delivered" are when the program was told. `offsets` are those of
+    the records, as far as they were told, in the order in which they came.
     """
 
     client: str
@@ -32,6 +37,7 @@ class Flow:
     topic: str
     partition: int | None
     bursts: tuple[Burst, ...]
+    offsets: tuple[Run, ...] = ()
 
     @property
     def records(self) -> int:
@@ -64,6 +70,20 @@ class Mark:
 
 
 @dataclass(frozen=True)
+class Holding:
+    """A change of what a member of a group holds, as the member itself was told; `at` is in s since 1970.
+
+    `what` is "assigned", "revoked" or "lost"; `places` are the (topic, partition) pairs that came or went.
+    """
+
+    at: float
+    client: str
+    group: str
+    what: str
+    places: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
 class Missed:
     """A time (s since 1970) in which nobody looked at the brokers, and why, for people."""
 
@@ -83,3 +103,4 @@ class RecordingData:
     marks: tuple[Mark, ...] = ()
     flows: tuple[Flow, ...] = ()
     missed: tuple[Missed, ...] = ()
+    holdings: tuple[Holding, ...] = ()

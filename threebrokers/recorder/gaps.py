@@ -1,10 +1,11 @@
 """What follows from a recording: how long nothing came."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 
-from threebrokers.cluster.actions import Action
+from threebrokers.cluster.actions import Action, action_kind
 from threebrokers.kafka.state import ClusterState
 from threebrokers.recorder.data import KINDS, Flow, RecordingData
 
@@ -13,6 +14,7 @@ RHYTHMS = 10
 SLACK_RHYTHMS, SLACK_SECONDS = 5, 0.25
 # What can only come while somebody sends.
 ANSWERS = ("acknowledged", "delivered", "processed")
+MEMBER = "member"  # the kind of a pause in which a group's member held no partition
 WORDS = {
     "sent": "anything sent",
     "acknowledged": "an acknowledgement",
@@ -21,6 +23,7 @@ WORDS = {
     "processed": "anything processed",
     "leader": "a leader",
     "quorum": "an active controller",
+    MEMBER: "a partition",
 }
 
 
@@ -29,8 +32,9 @@ class Gap:
     """A time without something: `start` in s since 1970, `seconds` long.
 
     `kind` is "sent", "acknowledged", "failed", "delivered" or "processed" (between two records of one
-    client and partition), "leader" (of a partition) or "quorum" (its leader). `after` is the last thing
-    that was done to a broker before it. `over` is False if it lasted until the recording's end.
+    client and partition), "leader" (of a partition), "quorum" (its leader) or "member" (a member of a group
+    held no partition). `after` is the last thing that was done to a broker before it. `over` is False if it
+    lasted until the recording's end.
     """
 
     kind: str
@@ -71,11 +75,37 @@ def silences(recording: RecordingData, kinds: Collection[str] = KINDS) -> list[G
     return sorted(found, key=lambda gap: gap.start)
 
 
-def unusual(recording: RecordingData, gap: Gap) -> bool:
-    """Tell whether this pause is much longer than its flow's usual ones."""
+# After something was taken away, a pause of so many usual ones and so many seconds is worth a number too.
+SHORT_RHYTHMS, SHORT_SECONDS = 3, 0.1
+SOON_SECONDS = 2.0  # so soon it begins, or it is not the action's doing
+
+
+def after_harm(recording: RecordingData) -> list[Gap]:
+    """Return the longest pauses of acknowledgements and deliveries after each action that takes something.
+
+    A clean stop is followed by one that is short, and beside the others that is what it has to show.
+    """
+    pauses = silences(recording, ("acknowledged", "delivered"))
+    harm = [action for action in recording.actions if action_kind(action.kind).harm]
+    found = []
+    for action, kind in product(harm, ("acknowledged", "delivered")):
+        fitting = [
+            gap
+            for gap in pauses
+            if gap.kind == kind and gap.after == action and gap.start - action.at < SOON_SECONDS
+        ]
+        if fitting:
+            longest = max(fitting, key=lambda gap: gap.seconds)
+            if longest.seconds >= SHORT_SECONDS and unusual(recording, longest, SHORT_RHYTHMS):
+                found.append(longest)
+    return found
+
+
+def unusual(recording: RecordingData, gap: Gap, rhythms: float = RHYTHMS) -> bool:
+    """Tell whether this pause is so many times as long as its flow's usual ones."""
     place = (gap.kind, gap.client, gap.topic, gap.partition)
     flows = [f for f in recording.flows if (f.kind, f.client, f.topic, f.partition) == place]
-    return all(gap.seconds >= RHYTHMS * flow.rhythm() for flow in flows)
+    return all(gap.seconds >= rhythms * flow.rhythm() for flow in flows)
 
 
 def with_action(recording: RecordingData, gap: Gap, rhythm: float = 0.0) -> Gap:
@@ -112,10 +142,13 @@ def leaderless(recording: RecordingData) -> list[Gap]:
     places = {
         (p.topic, p.id) for state in recording.states for topic in state.topics for p in topic.partitions
     }
-    spans = _spans(recording, lambda state: serving(state, state.quorum_leader) is None)
+    # If nobody answered, nobody said that there is none.
+    told = [s for s in recording.states if s.quorum_leader is not None or s.last_response_at in (None, s.at)]
+    spans = _spans(told, recording.ended, lambda state: serving(state, state.quorum_leader) is None)
     found = [Gap("quorum", start, seconds, over=over) for start, seconds, over in spans]
     for topic, number in sorted(places):
-        spans = _spans(recording, partial(nobody_leads, topic=topic, partition=number))
+        nobody = partial(nobody_leads, topic=topic, partition=number)
+        spans = _spans(recording.states, recording.ended, nobody)
         found += [Gap("leader", at, length, None, "", topic, number, over) for at, length, over in spans]
     return sorted((with_action(recording, gap) for gap in found), key=lambda gap: gap.start)
 
@@ -134,15 +167,15 @@ def nobody_leads(state: ClusterState, topic: str, partition: int) -> bool:
 
 
 def _spans(
-    recording: RecordingData, true: Callable[[ClusterState], bool]
+    states: Iterable[ClusterState], ended: float, true: Callable[[ClusterState], bool]
 ) -> Iterator[tuple[float, float, bool]]:
     """Yield (start, seconds, over) of each time during which this was true in every state."""
     start: float | None = None
-    for state in recording.states:
+    for state in states:
         if true(state):
             start = state.at if start is None else start
         elif start is not None:
             yield start, round(state.at - start, 3), True
             start = None
     if start is not None:
-        yield start, round(recording.ended - start, 3), False
+        yield start, round(ended - start, 3), False

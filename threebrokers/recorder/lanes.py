@@ -1,78 +1,20 @@
-"""What a time line shows, lane by lane: a pure function of a recording."""
+"""What a time line shows of clients, brokers, the quorum and groups: functions of a recording."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TypeVar
 
 from threebrokers import theme
-from threebrokers.kafka.state import ClusterState, GroupState, PartitionState
-from threebrokers.recorder.data import KINDS, Burst, RecordingData
-from threebrokers.recorder.gaps import Gap, serving
-
-V = TypeVar("V")
-Drawn = tuple[tuple[str, ...], str]
-ABSENT: Drawn = ("nothing told",), "absent"
-
-
-@dataclass(frozen=True)
-class Span:
-    """A part of a lane, from `start` to `end` (s since 1970).
-
-    `words` says what was then, whole first and then ever shorter, for a small space. `look` is "broker 1",
-    "broker 2", …, "good", "less", "gone", "unknown" or "absent". `seen` is False for what was concluded.
-    `shares` are the (broker or None, how many partitions) that the part is divided into.
-    """
-
-    start: float
-    end: float
-    words: tuple[str, ...]
-    look: str
-    seen: bool = True
-    shares: tuple[tuple[int | None, int], ...] = ()
+from threebrokers.cluster.actions import Action, hindered
+from threebrokers.kafka.state import ClusterState, GroupState
+from threebrokers.recorder.data import KINDS, RecordingData
+from threebrokers.recorder.gaps import Gap
+from threebrokers.recorder.spans import ABSENT, Drawn, Lane, lane
+from threebrokers.recorder.topic_lanes import FEW_PARTITIONS, Leader, leader_lane, leader_of
+from threebrokers.recorder.twice import extra
 
 
-@dataclass(frozen=True)
-class Lane:
-    """One line of the picture: spans, or the bursts of a client's records with the gaps between them."""
-
-    name: str
-    spans: tuple[Span, ...] = ()
-    bursts: tuple[Burst, ...] = ()
-    gaps: tuple[Gap, ...] = ()
-    records: int | None = None
-
-
-def runs(recording: RecordingData, look: Callable[[ClusterState], V]) -> list[tuple[float, float, V]]:
-    """Return (start, end, value) of each time during which `look(state)` stayed the same."""
-    found: list[tuple[float, float, V]] = []
-    for state in recording.states:
-        value = look(state)
-        if not found:
-            found.append((recording.began, recording.ended, value))
-        elif found[-1][2] != value:
-            start, _, before = found[-1]
-            found[-1] = (start, state.at, before)
-            found.append((state.at, recording.ended, value))
-    return found
-
-
-def lane(
-    name: str, recording: RecordingData, look: Callable[[ClusterState], V], draw: Callable[[V], Drawn]
-) -> Lane:
-    """Return a lane of what was seen: `draw(look(state))` returns its words and its look."""
-    spans = (Span(start, end, *draw(value)) for start, end, value in runs(recording, look))
-    return Lane(name, begun(spans))
-
-
-def begun(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Return the spans without a first one in which nothing was told yet."""
-    known = tuple(spans)
-    return known[1:] if known and known[0].look == "absent" else known
-
-
-def flow_lanes(recording: RecordingData, gaps: Sequence[Gap]) -> Iterable[Lane]:
+def flow_lanes(recording: RecordingData, gaps: Sequence[Gap]) -> Iterator[Lane]:
     """Yield a lane for each thing that each client did with the records of each topic."""
     for kind in KINDS:
         flows = [flow for flow in recording.flows if flow.kind == kind]
@@ -81,135 +23,102 @@ def flow_lanes(recording: RecordingData, gaps: Sequence[Gap]) -> Iterable[Lane]:
         for client, topic in places:
             mine = [flow for flow in flows if (flow.client, flow.topic) == (client, topic)]
             place = [kind, client if len(places) > 1 else "", topic if several_topics else ""]
+            more = extra(recording, mine if kind == "delivered" else [])
             yield Lane(
                 name=" · ".join(part for part in place if part),
                 bursts=tuple(sorted(burst for flow in mine for burst in flow.bursts)),
                 gaps=tuple(g for g in gaps if (g.kind, g.client, g.topic) == (kind, client, topic)),
                 records=sum(flow.records for flow in mine),
+                note=more.brief,
+                more=more.words,
             )
 
 
-# So many partitions in all have a lane each; of more, the leaders are counted.
-FEW_PARTITIONS = 4
+def committed_lanes(recording: RecordingData) -> Iterator[Lane]:
+    """Yield what each group had committed: a lane for each partition, or one for the sum of many offsets."""
+    seen = {(g.name, (t, n)) for state in recording.states for g in state.groups for t, n, _ in g.committed}
+    names = sorted({name for name, _ in seen})
+    for name in names:
+        places = sorted(place for group, place in seen if group == name)
+        who = f"committed · {name}" if len(names) > 1 else "committed"
+        if len(places) > FEW_PARTITIONS:
+            yield lane(f"{who}, sum", recording, partial(_sum, name=name), _draw_sum)
+            continue
+        for topic, number in places:
+            where = f" · {topic}-{number}" if len(places) > 1 else ""
+            look = partial(_committed, name=name, place=(topic, number))
+            yield lane(f"{who}{where}", recording, look, _draw_offset)
+
+
+def _committed(state: ClusterState, name: str, place: tuple[str, int]) -> int | None:
+    told = next((g.committed for g in state.groups if g.name == name), ())
+    return next((offset for topic, number, offset in told if (topic, number) == place), None)
+
+
+def _sum(state: ClusterState, name: str) -> int | None:
+    told = next((g.committed for g in state.groups if g.name == name), ())
+    return sum(offset for _, _, offset in told) if told else None
+
+
+def _draw_offset(offset: int | None) -> Drawn:
+    return ABSENT if offset is None else ((f"offset {offset:,}", f"{offset:,}"), "good")
+
+
+def _draw_sum(offsets: int | None) -> Drawn:
+    return ABSENT if offsets is None else ((f"{offsets:,}",), "good")
+
+
+def broker_lanes(recording: RecordingData) -> Iterator[Lane]:
+    """Yield a lane for the state of each broker, and of its links."""
+    for number in sorted({broker.id for state in recording.states for broker in state.brokers}):
+        look = partial(_broker, number=number, actions=recording.actions)
+        yield lane(f"broker {number}", recording, look, partial(_draw_broker, number=number))
+
+
+Broker = tuple[str, bool, Action | None]
 # A broker that is up has its own colour.
 BARS = {"up": "", "down": "gone", "paused": "gone"}
-Leader = tuple[int | None, bool, tuple[int, ...]]
 
 
-def broker_lanes(recording: RecordingData) -> Iterable[Lane]:
-    """Yield a lane for the state of each broker."""
-    for number in sorted({broker.id for state in recording.states for broker in state.brokers}):
+def _broker(state: ClusterState, number: int, actions: Sequence[Action]) -> Broker:
+    found = state.broker(number)
+    if found is None:
+        return "unknown", False, None
+    up, told = found.state == "up", state.last_response_at in (None, state.at)
+    links = hindered(actions, number, state.at) if up else None
+    # Who is registered is known only if somebody told it.
+    return found.state, up and (found.registered or not told), links
 
-        def told(state: ClusterState, number: int = number) -> tuple[str, bool]:
-            found = state.broker(number)
-            return (found.state, found.state == "up" and found.registered) if found else ("unknown", False)
 
-        def draw(value: tuple[str, bool], number: int = number) -> Drawn:
-            if value == ("up", False):
-                up = theme.STATES["up"]
-                return (f"{up}, not registered", f"{up.sign} not registered", up.sign), "less"
-            shown = theme.state_look(value[0])
-            return (str(shown), shown.sign), BARS.get(value[0], "unknown") or f"broker {number}"
-
-        yield lane(f"broker {number}", recording, told, draw)
+def _draw_broker(value: Broker, number: int) -> Drawn:
+    state, registered, links = value
+    if links:
+        shown = theme.links_look(links.kind)
+        more = f" {links.more}" if links.more else ""
+        apart = "" if registered else ", not registered"
+        return (f"{shown}{more}{apart}", f"{shown}{apart}", str(shown), shown.sign), "cut"
+    shown = theme.state_look(state)
+    if state == "up" and not registered:
+        return (f"{shown}, not registered", f"{shown.sign} not registered", shown.sign), "less"
+    return (str(shown), shown.sign), BARS.get(state, "unknown") or f"up {number}"
 
 
 def quorum_lane(recording: RecordingData) -> Lane:
     """Return the lane of the active controller, which leads the quorum."""
-    return _led("active controller", recording, lambda state: _leader(state, state.quorum_leader, ()))
+    return leader_lane("active controller", recording, _quorum_leader)
 
 
-def topic_lanes(recording: RecordingData) -> Iterable[Lane]:
-    """Yield, for each topic, who led its partitions and how many replicas were in sync."""
-    places = sorted({(p.topic, p.id) for s in recording.states for t in s.topics for p in t.partitions})
-    for topic in sorted({topic for topic, _ in places}):
-        several = len({topic for topic, _ in places}) > 1
-        if len(places) <= FEW_PARTITIONS:
-            for number in (number for name, number in places if name == topic):
-                look = partial(_partition_leader, topic=topic, number=number)
-                # Among several topics a partition has the name that Kafka gives its folder.
-                named = f"{topic}-{number}" if several else f"partition {number}"
-                yield _led(f"{named} led by", recording, look)
-        else:
-            yield _shared(f"{topic if several else 'partitions'} led by", recording, topic)
-        yield lane(
-            f"{topic} in sync" if several else "in sync",
-            recording,
-            partial(_copies, topic=topic),
-            _draw_copies,
-        )
-
-
-def _leader(state: ClusterState, told: int | None, claims: tuple[int, ...]) -> Leader:
-    return told, serving(state, told) is not None, claims
-
-
-def _partition_leader(state: ClusterState, topic: str, number: int) -> Leader | None:
-    found = next((p for p in _partitions(state, topic) if p.id == number), None)
-    return _leader(state, found.leader, found.stale_leaders) if found else None
-
-
-def _led(name: str, recording: RecordingData, look: Callable[[ClusterState], Leader | None]) -> Lane:
-    return Lane(name, begun(_led_span(start, end, value) for start, end, value in runs(recording, look)))
-
-
-def _led_span(start: float, end: float, value: Leader | None) -> Span:
-    if value is None:
-        return Span(start, end, *ABSENT)
-    told, serves, claims = value
-    if told is None:
-        return Span(start, end, ("nobody",), "gone")
-    if not serves:
-        nobody = (f"no leader: {told} cannot serve", theme.NO_LEADER.word, "none", theme.NO_LEADER.sign)
-        return Span(start, end, nobody, "gone", seen=False)
-    also = f"{told} · {', '.join(map(str, claims))} believes that it leads too"
-    words = (also, f"{told} · {claims[0]} too") if claims else ()
-    return Span(start, end, (*words, f"{told}"), f"broker {told}")
-
-
-def _shared(name: str, recording: RecordingData, topic: str) -> Lane:
-    def shares(state: ClusterState) -> tuple[tuple[int | None, int], ...]:
-        led = Counter(serving(state, p.leader) for p in _partitions(state, topic))
-        return tuple(sorted(led.items(), key=lambda share: (share[0] is None, share[0])))
-
-    spans = []
-    for start, end, value in runs(recording, shares):
-        whole = (f"{b} leads {n}" if b is not None else f"{n} without a leader" for b, n in value)
-        words = " · ".join(whole), " · ".join(f"{b or 'none'}: {n}" for b, n in value)
-        spans.append(Span(start, end, words, "good", shares=value) if value else Span(start, end, *ABSENT))
-    return Lane(name, begun(spans))
-
-
-def _copies(state: ClusterState, topic: str) -> tuple[int, int, int, int]:
-    """Return the fewest replicas in sync, the replicas, the partitions that miss one, all partitions."""
-    partitions = _partitions(state, topic)
-    fewest = min((len(p.isr) for p in partitions), default=0)
-    replicas = max((len(p.replicas) for p in partitions), default=0)
-    return fewest, replicas, sum(len(p.isr) < len(p.replicas) for p in partitions), len(partitions)
-
-
-def _draw_copies(value: tuple[int, int, int, int]) -> Drawn:
-    fewest, replicas, less, partitions = value
-    if not partitions:
-        return ABSENT
-    if not less:
-        return (f"all {replicas} replicas" if replicas > 1 else "the one replica", f"{replicas}"), "good"
-    where = f" of {less} partition{'' if less == 1 else 's'}" if partitions > 1 else ""
-    few = f"{fewest} of {replicas}"
-    return (f"{few} replicas{where}", f"{few} replicas", few, f"{fewest}"), "less"
-
-
-def _partitions(state: ClusterState, topic: str) -> tuple[PartitionState, ...]:
-    # Topics of an earlier state are not what was seen in this one.
-    found = state.topic(topic) if state.last_response_at in (None, state.at) else None
-    return found.partitions if found else ()
+def _quorum_leader(state: ClusterState) -> Leader | None:
+    # If nobody answered, nobody said that there is none.
+    told = state.quorum_leader is not None or state.last_response_at in (None, state.at)
+    return leader_of(state, state.quorum_leader) if told else None
 
 
 # More members, or more partitions of one member, are counted and not named.
 FEW_MEMBERS = 6
 
 
-def group_lanes(recording: RecordingData) -> Iterable[Lane]:
+def group_lanes(recording: RecordingData) -> Iterator[Lane]:
     """Yield, for each group that had members, its state and what each member was assigned."""
     for name in sorted({g.name for state in recording.states for g in state.groups if g.members}):
         yield lane(f"group {name}", recording, partial(_group, name=name), _draw_group)

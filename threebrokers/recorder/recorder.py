@@ -17,7 +17,7 @@ from threebrokers.cluster.actions import Action
 from threebrokers.errors import LabError
 from threebrokers.kafka.background import BackgroundPoller
 from threebrokers.kafka.clients import Clients, LabConsumer, LabProducer
-from threebrokers.kafka.state import ClusterState
+from threebrokers.kafka.state import ClusterState, remembering
 from threebrokers.recorder.counters import Notes
 from threebrokers.recorder.data import Mark, Missed, RecordingData
 from threebrokers.recorder.interceptors import listen
@@ -25,7 +25,7 @@ from threebrokers.recorder.recording import Recording
 from threebrokers.waiting import quiet_wait
 
 EVERY_SECONDS = 0.1
-FIRST_LOOK_SECONDS = 3.0
+FIRST_LOOK_SECONDS, LAST_LOOK_SECONDS = 3.0, 1.0
 
 
 class Recorder(Recording):
@@ -64,7 +64,13 @@ class Recorder(Recording):
             marks=tuple(self._marks),
             flows=self._notes.flows(),
             missed=tuple(self._missed),
+            holdings=self._notes.holdings(),
         )
+
+    @property
+    def begun(self) -> bool:
+        """Whether its `with` block has begun."""
+        return self._began is not None
 
     def mark(self, words: str) -> None:
         """Write a note of your own on the recording, at this moment."""
@@ -72,7 +78,9 @@ class Recorder(Recording):
 
     def processed(self, message: Message) -> None:
         """Note that the work for a message is done."""
-        self._notes.tally("", "processed", str(message.topic()), message.partition()).add(clock.now())
+        self._notes.tally("", "processed", str(message.topic()), message.partition()).add(
+            clock.now(), offset=message.offset()
+        )
 
     def __enter__(self) -> Self:
         if self._began is not None:
@@ -97,9 +105,17 @@ class Recorder(Recording):
     def __exit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if kind is None:
+            now = clock.now()
+            quiet_wait(lambda: self._seen_since(now), LAST_LOOK_SECONDS)
         self._ends.close()
         if kind is None and self._missed and not self._states:
             raise LabError(f"The recording has not seen the brokers: {self._missed[0].words}")
+
+    def _seen_since(self, at: float) -> bool:
+        """Tell whether the brokers were asked after this time: what was done last must be seen, too."""
+        looked = self._states and (self._states[-1].asked_at or 0.0) >= at
+        return bool(looked or (self._missed and self._missed[-1].end >= at))
 
     def _keep(self) -> None:
         self._whole = self.data
@@ -113,7 +129,7 @@ class Recorder(Recording):
 
     def _look(self, state: ClusterState) -> None:
         self._read_actions()
-        self._states.append(state)
+        self._states.append(remembering(self._states[-1] if self._states else None, state))
 
     def _miss(self, words: str) -> None:
         self._read_actions()

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 from threebrokers.cluster.actions import Action
 from threebrokers.errors import LabError
 from threebrokers.files import write_whole
+from threebrokers.kafka.elections import UncleanElection
 from threebrokers.kafka.state import ClusterState
 from threebrokers.recorder import file, timeline
 from threebrokers.recorder.data import KINDS, Flow, RecordingData
-from threebrokers.recorder.gaps import Gap, leaderless, silences, unusual
+from threebrokers.recorder.elections import unclean_elections
+from threebrokers.recorder.gaps import MEMBER, Gap, after_harm, leaderless, silences, unusual
+from threebrokers.recorder.members import idle
 from threebrokers.recorder.timeline import TimeLine
+from threebrokers.text import listed
 
 if TYPE_CHECKING:
     from threebrokers.panel import Panel
@@ -31,9 +35,33 @@ class Recording:
         return self._data
 
     @property
+    def begun(self) -> bool:
+        """Whether there is anything to ask: a recording that is made may not have begun yet."""
+        return True
+
+    @property
     def actions(self) -> tuple[Action, ...]:
         """What was done to brokers, oldest first."""
         return self.data.actions
+
+    def action(self, kind: str, broker: int | None = None) -> Action:
+        """Return the one action of this kind ("kill", "cut", …), or the one on this broker.
+
+        Raises LabError if there is none, or more than one: then it is not known which one is meant, for
+        example because somebody pressed a button of a panel meanwhile.
+        """
+        found = [a for a in self.actions if a.kind == kind and broker in (None, a.broker)]
+        if len(found) == 1:
+            return found[0]
+        where = "" if broker is None else f" of broker {broker}"
+        began = self.data.began
+        times = listed(f"{a.kind}({a.broker}) at {a.at - began:.1f} s" for a in found or self.actions)
+        told = f"it has {times}" if found or self.actions else "nothing was done to any broker in it"
+        count = "no" if not found else "more than one"
+        raise LabError(
+            f"This recording has {count} {kind}{where}: {told}",
+            "run the cell that records again, and press no button of a panel meanwhile",
+        )
 
     @property
     def states(self) -> tuple[ClusterState, ...]:
@@ -44,6 +72,10 @@ class Recording:
     def flows(self) -> tuple[Flow, ...]:
         """When each client sent, acknowledged, failed, delivered or processed."""
         return self.data.flows
+
+    def unclean_elections(self) -> list[UncleanElection]:
+        """Return each election of a leader that was not in sync, as far as the states prove it."""
+        return unclean_elections(self.data)
 
     def gaps(self, longer_than: float = LONG_SECONDS) -> list[Gap]:
         """Return what stands out, in order of time: `longer_than` s or more without something.
@@ -67,15 +99,17 @@ class Recording:
         """Return the longest time without one kind of thing, also if it is short.
 
         `kind` is "sent", "acknowledged", "failed", "delivered" or "processed": the longest time between
-        two records of one client and partition. Or "leader" or "quorum": 0 s if there always was one.
+        two records of one client and partition. Or "leader" or "quorum": 0 s if there always was one. Or
+        "member": a member of a group that had partitions held none; 0 s if it always held some.
         With `after`, one of `actions`: only what came after it and before the next action. Raises LabError
         if there is no such kind, or too little was recorded of it.
         """
         wanted = {"client": client, "topic": topic, "partition": partition}
         wanted = {name: value for name, value in wanted.items() if value is not None}
-        if kind not in (*KINDS, "leader", "quorum"):
-            raise LabError(f"A recording knows no {kind!r}", f"it knows {', '.join(KINDS)}, leader, quorum")
-        found = silences(self.data, [kind]) if kind in KINDS else leaderless(self.data)
+        others = {"leader": leaderless, "quorum": leaderless, MEMBER: idle}
+        if kind not in (*KINDS, *others):
+            raise LabError(f"A recording knows no {kind!r}", f"it knows {', '.join((*KINDS, *others))}")
+        found = silences(self.data, [kind]) if kind in KINDS else others[kind](self.data)
         fitting = [
             gap
             for gap in found
@@ -95,7 +129,16 @@ class Recording:
 
     def show(self) -> TimeLine:
         """Return the whole recording as one picture, and the same in words."""
-        return timeline.draw(self.data, self.gaps())
+        data, gaps = self.data, self.gaps()
+        gaps += [gap for gap in after_harm(data) if gap not in gaps]
+        return timeline.draw(data, sorted(gaps, key=lambda gap: gap.start))
+
+    def members(self) -> TimeLine:
+        """Return one picture of the members of groups, and the same in words.
+
+        For each: which partitions it held, as it was told itself, and the records that it got.
+        """
+        return timeline.draw_members(self.data)
 
     def replay(self) -> "Panel":
         """Play the recording again in the live panel; it needs no brokers."""

@@ -1,5 +1,6 @@
 """A Spark session that reads and writes the course's brokers."""
 
+import json
 import os
 import re
 import shutil
@@ -8,11 +9,13 @@ from pathlib import Path
 
 import psutil
 from py4j.protocol import Py4JError
+from pyspark.core.context import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from threebrokers.cluster.jars import spark_jars
 from threebrokers.errors import LabError
+from threebrokers.files import faults_told
 from threebrokers.paths import home
 from threebrokers.spark import gateway
 
@@ -49,9 +52,14 @@ def log() -> Path:
 
 
 def fresh_folder(name: str) -> str:
-    """Return the path of an empty folder, for example for a query's checkpoint; what it held is deleted."""
+    """Return the path of an empty folder, for example for a query's checkpoint; what it held is deleted.
+
+    A query that still runs and has its checkpoint there is stopped.
+    """
+    _stop_query(folder(name))
     shutil.rmtree(folder(name), ignore_errors=True)
-    folder(name).mkdir()
+    with faults_told(folder(name)):
+        folder(name).mkdir()
     return str(folder(name))
 
 
@@ -60,9 +68,22 @@ def folder(name: str) -> Path:
     return _folder("folders") / name
 
 
+def _stop_query(checkpoint: Path) -> None:
+    if SparkContext._active_spark_context is None:
+        return
+    try:
+        kept = json.loads((checkpoint / "metadata").read_text(encoding="utf-8"))
+        query = SparkSession.builder.getOrCreate().streams.get(kept["id"])
+    except (OSError, ValueError, KeyError, PySparkException, Py4JError):
+        return  # it is no checkpoint, or Spark has ended
+    if query is not None:
+        query.stop()
+
+
 def _settings(master: str) -> dict[str, str]:
     scratch = _folder("scratch") / str(os.getpid())
-    scratch.mkdir(exist_ok=True)
+    with faults_told(scratch):
+        scratch.mkdir(exist_ok=True)
     return {
         "spark.master": master,
         "spark.app.name": "threebrokers",
@@ -110,7 +131,8 @@ def _checked(master: object) -> str:
 
 def _folder(name: str) -> Path:
     path = home() / "spark" / name
-    path.mkdir(parents=True, exist_ok=True)
+    with faults_told(path):
+        path.mkdir(parents=True, exist_ok=True)
     return path
 
 

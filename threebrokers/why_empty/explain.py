@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from time import monotonic
 
 from confluent_kafka import KafkaException
 
@@ -16,6 +17,7 @@ from threebrokers.why_empty.answer import Answer
 from threebrokers.why_empty.facts import OFFSETS, Facts, Place
 
 SETTLE_SECONDS = 2.0  # a rebalance, or an election, that takes longer is the reason
+BUSY_SECONDS = 6.0  # so much longer brokers that run may be silent before that is the reason
 WATCH_SECONDS = 6.0  # clients commit every 5 s (auto.commit.interval.ms)
 
 Look = Callable[[], Facts]
@@ -50,8 +52,10 @@ def explain(
         return gathered(poller.poll(None, [name]), name, topic, group)
 
     try:
-        for facts in poll(look, settle):
-            if _settled(facts):
+        began = monotonic()
+        for facts in poll(look, settle + BUSY_SECONDS):
+            waited = monotonic() - began > settle and not facts.unheard
+            if waited or _settled(facts):
                 break
         if (told := reasons.first(reasons.AT_ONCE, facts)) and told.cause == "nobody":
             with suppress(KafkaException):  # else no similar name is offered

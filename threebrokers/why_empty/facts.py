@@ -98,6 +98,16 @@ class Facts:
         return tuple(p for p in self.places if c.member and p.holder == c.member)
 
     @property
+    def unheard(self) -> int:
+        """How many brokers run and are counted by the others, and do not answer: the machine may be busy.
+
+        If nobody answers, nobody tells who is counted, and all that run are meant.
+        """
+        if self.heard:
+            return sum(broker.state == "unknown" and broker.registered for broker in self.brokers)
+        return sum(broker.state in ("up", "unknown") for broker in self.brokers)
+
+    @property
     def rebalancing(self) -> bool:
         """Whether the group is sharing out its partitions now."""
         return self.group.state in REBALANCING and not self.by_hand

@@ -1,5 +1,6 @@
 """Reasons that lie in the group: who is a member, and who holds the partitions."""
 
+import re
 from difflib import get_close_matches
 
 from threebrokers.text import counted
@@ -119,6 +120,11 @@ def subscribed_elsewhere(f: Facts) -> Told | None:
     if c is None or f.by_hand or (c.member and f.topic in c.subscribed):
         return None
     if c.subscribed and f.topic not in c.subscribed and not _pattern(c.subscribed):
+        if near := next((name for name in c.subscribed if _fits(name, f.topic)), ""):
+            return "no pattern", (
+                f"This consumer has subscribed to a topic of the name '{near}', which is not there. If it is "
+                f"meant as a pattern for '{f.topic}', it must begin with ^: subscribe(['^{near}'])."
+            )
         return "not subscribed", (
             f"This consumer has subscribed to {', '.join(map(repr, c.subscribed))}, and not to '{f.topic}'. "
             f"Call subscribe(['{f.topic}']), which replaces the topics before."
@@ -161,3 +167,11 @@ def unpolled(f: Facts) -> Told | None:
 
 def _pattern(topics: tuple[str, ...]) -> bool:
     return any(topic.startswith("^") for topic in topics)
+
+
+def _fits(name: str, topic: str) -> bool:
+    """Tell whether a name would fit the topic if it were a pattern."""
+    try:
+        return re.fullmatch(name, topic) is not None
+    except re.error:
+        return False

@@ -11,6 +11,12 @@ def no_broker(f: Facts) -> Told | None:
     """Explain that nobody answers."""
     if f.heard:
         return None
+    if f.unheard:
+        return "no broker", (
+            f"{counted(f.unheard, 'broker')} {'run' if f.unheard > 1 else 'runs'} and did not answer for "
+            "several seconds, so nobody can tell: the machine may be busy. Ask again; `threebrokers status` "
+            "says how they are."
+        )
     return "no broker", "No broker answers, so nobody can read anything: start them with `threebrokers up`."
 
 

@@ -73,9 +73,8 @@ def measure(home: Path, times: int, say: Callable[[str], None]) -> list[Measured
     shares, sizes = tuple(bench.share() for _ in range(times)), (bench.size(),)
     panels = tuple(bench.panel_share() for _ in range(times))
     say(f"Cutting the leader off and healing, {times} times …")
-    links = bench_links.cost(cluster, links=True).latency
+    links = bench_links.cost(cluster).latency
     cuts = [bench_links.cut(cluster) for _ in range(times)]
-    cluster.up(links=False)
     say(f"Resetting, {times} times …")
     resets = [bench_cluster.reset(cluster) for _ in range(times)]
     return [

@@ -1,4 +1,4 @@
-"""What links cost that can be cut: measured beside the same brokers without them."""
+"""What a write costs over the links, and how long a cut lasts."""
 
 import statistics
 import time
@@ -22,9 +22,9 @@ class Cost:
     throughput: float
 
 
-def cost(cluster: Cluster, links: bool) -> Cost:
-    """Start the brokers with or without links, and send."""
-    cluster.up(links=links)
+def cost(cluster: Cluster) -> Cost:
+    """Send over the links."""
+    cluster.up()
     topics.delete(cluster, [TOPIC])
     topics.create(cluster, TOPIC, 3, 3, {"min.insync.replicas": "2"})
     common = {"bootstrap.servers": cluster.bootstrap, "acks": "all", "queue.buffering.max.messages": MANY}
@@ -33,7 +33,7 @@ def cost(cluster: Cluster, links: bool) -> Cost:
 
 def cut(cluster: Cluster) -> tuple[float, float]:
     """Cut off a leader: return the time to a new one, and from healing to full ISR (s)."""
-    cluster.up(links=True)
+    cluster.up()
     old = _partition(cluster).leader or 1
     began = time.monotonic()
     cluster.cut(old)

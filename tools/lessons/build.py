@@ -1,4 +1,4 @@
-"""Build labs/ and solutions/ from lessons/."""
+"""Build labs/, solutions/ and the README's table of labs from lessons/."""
 
 import argparse
 import sys
@@ -7,15 +7,17 @@ from pathlib import Path
 from threebrokers.files import write_whole
 from tools import ROOT, rules
 from tools.lessons import lesson as lessons
-from tools.lessons import notebooks
+from tools.lessons import minutes, notebooks, readme
 
 
 def built(lesson: lessons.Lesson, root: Path) -> dict[Path, str]:
     """Return the files of a lesson as they should be; outputs in its solution are kept if they still hold."""
-    folder = root / "solutions" / f"{lesson.stem}.ipynb"
+    path = notebooks.solution_path(root, lesson)
+    before = notebooks.read(path)
+    whole = minutes.filled(lesson, minutes.counted(lesson, notebooks.waits(before)))
     return {
-        root / "labs" / f"{lesson.stem}.ipynb": notebooks.text(notebooks.lab(lesson)),
-        folder: notebooks.text(notebooks.solution(lesson, notebooks.read(folder))),
+        root / "labs" / f"{lesson.stem}.ipynb": notebooks.text(notebooks.lab(whole)),
+        path: notebooks.text(notebooks.solution(whole, before)),
     }
 
 
@@ -28,7 +30,8 @@ def build(root: Path, only: list[str] | None = None, *, check: bool = False) -> 
         broken = rules.problems(lesson, root)
         left += broken
         if not broken:
-            left += _write(built(lesson, root), path.relative_to(root), root, check=check)
+            left += _write(built(lesson, root), str(path.relative_to(root)), root, check=check)
+    left += _write(readme.built(root), "lessons/", root, check=check)
     return left if only else [*left, *_orphans(root)]
 
 
@@ -50,11 +53,11 @@ def _has(paths: list[Path], number: str) -> bool:
     return any(path.stem[:2] == number for path in paths)
 
 
-def _write(files: dict[Path, str], lesson: Path, root: Path, *, check: bool) -> list[str]:
+def _write(files: dict[Path, str], source: str, root: Path, *, check: bool) -> list[str]:
     stale = [path for path, text in files.items() if not path.exists() or path.read_text("utf-8") != text]
     if check:
         return [
-            f"{path.relative_to(root)} is not what {lesson} says; run `python -m tools build`."
+            f"{path.relative_to(root)} is not what {source} says; run `python -m tools build`."
             for path in stale
         ]
     for path in stale:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ from nbclient.exceptions import CellControlSignal, CellExecutionError, DeadKerne
 from threebrokers.files import write_whole
 from tools.lessons import notebooks, shown
 from tools.proof.kernel import QUIET
-from tools.rules import checks
+from tools.rules import checks, predictions
 
 CELL_SECONDS = 180
+WAIT_SECONDS = 3  # a cell that ends sooner has ended before its output is read
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
@@ -22,11 +24,12 @@ class CellFaultError(Exception):
 
 
 def sources(root: Path, path: Path, notebook: Any) -> str:
-    """Return a hash of what a solution's answers depend on: its code and its checks.
+    """Return a hash of what a solution's answers depend on: its code, its checks and its questions.
 
     What only draws or words its outputs is kept apart, by shown.prints.
     """
-    texts = [module.read_text("utf-8") for module in checks.modules(root, path.stem[:2])]
+    files = [*checks.modules(root, path.stem[:2]), predictions.where(root, path.stem[:2])]
+    texts = [file.read_text("utf-8") for file in files if file.exists()]
     return hashlib.sha256(json.dumps([notebooks.code(notebook), *texts]).encode()).hexdigest()
 
 
@@ -35,20 +38,27 @@ def execute(root: Path, path: Path) -> None:
     notebook = notebooks.read(path)
     assert notebook is not None
     drawn = shown.prints(root)
-    _run(notebook, path, path.relative_to(root))
+    took = _run(notebook, path, path.relative_to(root))
     notebook.metadata = dict(notebooks.METADATA)
     notebook.metadata["threebrokers"] = {"sources": sources(root, path, notebook), "shown": drawn}
     for cell in notebooks.codes(notebook):
+        _note(cell, took[cell.id])
         for output in cell.outputs:
             _settle(output)
     write_whole(path, notebooks.text(notebook).encode())
 
 
-def _run(notebook: Any, path: Path, name: Path) -> None:
+def _run(notebook: Any, path: Path, name: Path) -> dict[str, float]:
+    """Execute the notebook in place; return how many seconds each cell took, by its id."""
     at: list[tuple[int, Any]] = []
+    took: dict[str, float] = {}
 
     def note(cell: Any, cell_index: int) -> None:
         at.append((cell_index, cell))
+        took[cell.id] = -time.monotonic()
+
+    def ended(cell: Any, cell_index: int, execute_reply: Any) -> None:
+        took[cell.id] += time.monotonic()
 
     client = NotebookClient(
         notebook,
@@ -59,6 +69,7 @@ def _run(notebook: Any, path: Path, name: Path) -> None:
         record_timing=False,
         coalesce_streams=True,
         on_cell_start=note,
+        on_cell_executed=ended,
     )
     try:
         client.execute()
@@ -67,6 +78,16 @@ def _run(notebook: Any, path: Path, name: Path) -> None:
         first = cell.source.partition("\n")[0]
         kept = "the file stays as it was"
         raise CellFaultError(f"{name}, cell {index + 1} ('{first}'): {_last(fault)}; {kept}.") from fault
+    return took
+
+
+def _note(cell: Any, seconds: float) -> None:
+    """Keep for how long a cell makes wait; the time of an earlier run stays if it is half to twice that."""
+    before = cell.metadata.pop(notebooks.SECONDS, 0)
+    if before / 2 <= seconds <= before * 2:
+        cell.metadata[notebooks.SECONDS] = before
+    elif seconds >= WAIT_SECONDS:
+        cell.metadata[notebooks.SECONDS] = round(seconds)
 
 
 def _last(fault: Exception) -> str:
@@ -77,10 +98,5 @@ def _last(fault: Exception) -> str:
 
 def _settle(output: Any) -> None:
     """Take out of an output what would differ in the next run or asks for a widget that is gone."""
-    data = output.get("data", {})
-    view = data.get(WIDGET)
-    if view and data.get("text/html"):
-        del data[WIDGET]  # its picture is shown instead
-    elif view:
-        # JupyterLab hides a view without a model; it would complain about one that it does not find.
-        view["model_id"] = ""
+    # Without the view JupyterLab shows what else there is: a picture or a text.
+    output.get("data", {}).pop(WIDGET, None)

@@ -30,19 +30,19 @@ class Cell:
         return tuple(self.metadata.get("tags", ()))
 
     @property
-    def is_wrong(self) -> bool:
-        """Whether this cell holds a wrong answer."""
-        return self.kind == "code" and "wrong" in self.tags
+    def is_tried(self) -> bool:
+        """Whether this cell holds an answer that is only tried: a wrong one, or another right one."""
+        return self.kind == "code" and bool({"wrong", "right"} & set(self.tags))
 
     @property
     def is_check(self) -> bool:
         """Whether this cell calls a check."""
-        return self.kind == "code" and not self.is_wrong and bool(CHECK.search(self.source))
+        return self.kind == "code" and not self.is_tried and bool(CHECK.search(self.source))
 
     @property
     def is_answer(self) -> bool:
         """Whether this cell has a mark or a TODO, and so holds the answer to an exercise."""
-        return self.kind == "code" and not self.is_wrong and solution_marks.is_marked(self.source)
+        return self.kind == "code" and not self.is_tried and solution_marks.is_marked(self.source)
 
     @property
     def chooses(self) -> set[str]:
@@ -54,7 +54,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Wrong:
-    """A wrong answer: its name, the text that its message must hold, and the cell."""
+    """An answer to try: its name, the text that its message must hold if it is wrong, and the cell."""
 
     name: str
     text: str
@@ -86,7 +86,12 @@ class Exercise:
     @cached_property
     def wrongs(self) -> list[Wrong]:
         """The wrong answers; name and text are empty where the first line is not `# name | text`."""
-        return [_wrong(cell) for cell in self.cells if cell.is_wrong]
+        return [_wrong(cell) for cell in self.cells if cell.is_tried and "right" not in cell.tags]
+
+    @cached_property
+    def rights(self) -> list[Wrong]:
+        """The right answers that were found in another way than the solution."""
+        return [_right(cell) for cell in self.cells if cell.is_tried and "right" in cell.tags]
 
     @cached_property
     def hints(self) -> list[str]:
@@ -122,6 +127,11 @@ def _wrong(cell: Cell) -> Wrong:
     if not (first.startswith("# ") and bar):
         return Wrong("", "", cell)
     return Wrong(name.strip(), text.strip(), cell)
+
+
+def _right(cell: Cell) -> Wrong:
+    first = cell.source.partition("\n")[0]
+    return Wrong(first.removeprefix("# ").strip() if first.startswith("# ") else "", "", cell)
 
 
 HEADING = re.compile(r"### Exercise (\d+)\.(\d+): (\S.*)")

@@ -14,6 +14,11 @@ METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"name": "python", "pygments_lexer": "ipython3"},
 }
+MARK = (
+    "> **Solution.** This page shows the answers, and what came of them. It opens read-only: its cells can "
+    "be run, and nothing is saved. Your own copy is [work/{name}](../work/{name})."
+)
+SECONDS = "seconds"  # in the metadata of a solution's cell that makes a learner wait
 
 
 def lab(lesson: Lesson) -> Any:
@@ -22,14 +27,33 @@ def lab(lesson: Lesson) -> Any:
 
 
 def solution(lesson: Lesson, before: Any | None) -> Any:
-    """Return the notebook with the answers; outputs of the one `before` are kept if its code is the same."""
-    notebook = _notebook(lesson, lambda text, _: solution_marks.solved(text))
-    if before is not None and code(before) == code(notebook):
-        for cell, old in zip(codes(notebook), codes(before), strict=True):
+    """Return the notebook with the answers; each cell that the one `before` has too keeps its outputs.
+
+    Only if no code is new does it keep what says of which sources the outputs are.
+    """
+    notebook = _marked(_notebook(lesson, lambda text, _: solution_marks.solved(text)), f"{lesson.stem}.ipynb")
+    if before is None:
+        return notebook
+    earlier = {(cell.id, cell.source): cell for cell in codes(before)}
+    for cell in codes(notebook):
+        if old := earlier.get((cell.id, cell.source)):
             cell.outputs, cell.execution_count = old.outputs, old.execution_count
-        if "threebrokers" in before.metadata:
-            notebook.metadata["threebrokers"] = before.metadata["threebrokers"]
+            if SECONDS in old.metadata:
+                cell.metadata[SECONDS] = old.metadata[SECONDS]
+    if code(before) == code(notebook) and "threebrokers" in before.metadata:
+        notebook.metadata["threebrokers"] = before.metadata["threebrokers"]
     return notebook
+
+
+def solution_path(root: Path, lesson: Lesson) -> Path:
+    """Return the place of a lesson's solution."""
+    return root / "solutions" / f"{lesson.stem}.ipynb"
+
+
+def waits(notebook: Any | None) -> dict[str, float]:
+    """Return the seconds for which cells of an executed solution make wait, by their ids."""
+    found = codes(notebook) if notebook is not None else []
+    return {cell.id: float(cell.metadata[SECONDS]) for cell in found if SECONDS in cell.metadata}
 
 
 def codes(notebook: Any) -> list[Any]:
@@ -56,26 +80,46 @@ def read(path: Path) -> Any | None:
         return None
 
 
-def _notebook(lesson: Lesson, fill: Any) -> Any:
+def ids(lesson: Lesson) -> list[tuple[Cell, str]]:
+    """Return the lesson's cells that become cells of its notebooks, each with the id that it has there."""
     taken: Counter[str] = Counter()
-    owners = {cell.place: exercise for exercise in lesson.exercises for cell in exercise.cells}
-    cells = [_cell(cell, owners.get(cell.place), fill, taken) for cell in lesson.cells if not cell.is_wrong]
+    owners = _owners(lesson)
+    found = []
+    for cell in lesson.cells:
+        if not cell.is_tried:
+            name = _name(cell, owners.get(cell.place))
+            taken[name] += 1
+            found.append((cell, name if taken[name] == 1 else f"{name}-{taken[name]}"))
+    return found
+
+
+def _marked(notebook: Any, name: str) -> Any:
+    """Say at the top of a solution what it is."""
+    note = nbformat.v4.new_markdown_cell(MARK.format(name=name), id="solution")  # type: ignore[no-untyped-call]
+    notebook.cells.insert(0, note)
+    return notebook
+
+
+def _notebook(lesson: Lesson, fill: Any) -> Any:
+    owners = _owners(lesson)
+    cells = [_cell(cell, owners.get(cell.place), fill, name) for cell, name in ids(lesson)]
     notebook = nbformat.v4.new_notebook(cells=cells, metadata=METADATA)  # type: ignore[no-untyped-call]
     notebook.nbformat_minor = 5
     nbformat.validate(notebook)
     return notebook
 
 
-def _cell(cell: Cell, exercise: Exercise | None, fill: Any, taken: Counter[str]) -> Any:
-    name = _name(cell, exercise)
-    taken[name] += 1
-    unique = name if taken[name] == 1 else f"{name}-{taken[name]}"
+def _owners(lesson: Lesson) -> dict[int, Exercise]:
+    return {cell.place: exercise for exercise in lesson.exercises for cell in exercise.cells}
+
+
+def _cell(cell: Cell, exercise: Exercise | None, fill: Any, name: str) -> Any:
     if cell.kind == "markdown":
-        return nbformat.v4.new_markdown_cell(cell.source, id=unique)  # type: ignore[no-untyped-call]
+        return nbformat.v4.new_markdown_cell(cell.source, id=name)  # type: ignore[no-untyped-call]
     blanks = exercise.blanks if exercise and cell in exercise.answers else []
     body = fill(cell.source, blanks) if cell.is_answer else cell.source
     metadata = {"tags": list(cell.tags)} if cell.tags else {}
-    return nbformat.v4.new_code_cell(body, id=unique, metadata=metadata)  # type: ignore[no-untyped-call]
+    return nbformat.v4.new_code_cell(body, id=name, metadata=metadata)  # type: ignore[no-untyped-call]
 
 
 def _name(cell: Cell, exercise: Exercise | None) -> str:

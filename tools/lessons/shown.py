@@ -14,6 +14,8 @@ PLACES = (
     "lab/exercise.py",
     "lab/lab.py",
     "lab/opening.py",
+    "lab/outcomes.py",
+    "lab/scenarios/killing.py",
     "ledger",
     "notebook.py",
     "panel",

@@ -16,10 +16,9 @@ class Trial:
     def __init__(self, lesson: Lesson, kernel: Kernel) -> None:
         self.lesson, self.kernel = lesson, kernel
         self.seconds = 0.0
-        kept = [cell for cell in lesson.cells if not cell.is_wrong]
-        built = notebooks.solution(lesson, None).cells
-        self._ids = {cell.place: made.id for cell, made in zip(kept, built, strict=True)}
-        self._ahead = [cell for cell in kept if cell.kind == "code"]
+        kept = notebooks.ids(lesson)
+        self._ids = {cell.place: name for cell, name in kept}
+        self._ahead = [cell for cell, _ in kept if cell.kind == "code"]
         self._broken = ""
         self._solved: dict[str, str] = {}
 
@@ -69,6 +68,9 @@ class Trial:
             first = self._solved.setdefault(exercise.number, reply.result)
             self._expect(first == reply.result, exercise, f"the same words as before ({first})", said)
             return
+        if step.kind == "right":
+            self._expect(not reply.error and reply.result.startswith("✓"), exercise, "to be solved", said)
+            return
         wanted = "NotAttempted" if step.kind == "untouched" else "NotYet"
         self._expect(reply.error == wanted, exercise, f"{wanted}", said)
         self._expect(len(reply.traceback) == 1, exercise, "one sentence and no traceback", said)
@@ -93,7 +95,7 @@ class Trial:
         """Return the cells of an exercise that run: from its answer to its check."""
         first, last = exercise.answers[0].place, exercise.checks[0].place
         cells = self.lesson.cells[first : last + 1]
-        return [cell for cell in cells if cell.kind == "code" and not cell.is_wrong]
+        return [cell for cell in cells if cell.kind == "code" and not cell.is_tried]
 
     def _run(self, cell: Cell, text: str, tagged: Cell | None = None) -> None:
         reply = self._send(cell, text)

@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ class Job:
     """One run of pytest, or of a command that takes its --junitxml: its part, and its name there.
 
     `lab` is empty if it is of no lab. `expected` (s) decides who begins first. A job that is a `gate`
-    ends all others if it fails.
+    ends all others if it fails. Jobs that name the same `resource` never run side by side.
     """
 
     part: str
@@ -28,6 +29,7 @@ class Job:
     lab: str = ""
     expected: float = 10.0
     gate: bool = False
+    resource: str = ""
 
     def __str__(self) -> str:
         return f"{self.part}: {self.name}"
@@ -53,16 +55,27 @@ class Pool:
     def __init__(self, lanes: int, folder: Path, say: Callable[[str], None]) -> None:
         self._lanes, self._folder, self._say = lanes, folder, say
         self._running: list[subprocess.Popen[bytes]] = []
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
+        self._waiting: list[tuple[int, Job]] = []
+        self._used: set[str] = set()
         self._closed = False
 
     def run(self, jobs: Sequence[Job]) -> list[Ended]:
         """Run the jobs and return those that ran, in the order in which they ended."""
-        # A gate is worth nothing if it comes last.
-        order = sorted(jobs, key=lambda job: (not job.gate, -job.expected))
+        # Started by nohup, or with & by a script, a process ignores Ctrl-C, and so do those that it starts:
+        # the pool could not end its jobs in good order.
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        # Those that share a resource are one long job. A gate is worth nothing if it comes last.
+        shared: defaultdict[str, float] = defaultdict(float)
+        for job in jobs:
+            shared[job.resource] += job.expected
+        alike = {job: shared[job.resource] if job.resource else job.expected for job in jobs}
+        order = sorted(jobs, key=lambda job: (not job.gate, -alike[job], -job.expected))
         ended: list[Ended] = []
+        self._waiting = list(enumerate(order))
         with ThreadPoolExecutor(self._lanes) as threads:
-            left = {threads.submit(self._one, place, job) for place, job in enumerate(order)}
+            left = {threads.submit(self._one) for _ in order}
             try:
                 while left:
                     done, left = wait(left, return_when=FIRST_COMPLETED)
@@ -83,7 +96,32 @@ class Pool:
         if one.job.gate and one.code != 0:
             self._end()
 
-    def _one(self, place: int, job: Job) -> Ended | None:
+    def _one(self) -> Ended | None:
+        """Run the next job; None if there is none any more."""
+        chosen = self._next()
+        if chosen is None:
+            return None
+        try:
+            return self._run(*chosen)
+        finally:
+            with self._lock:
+                self._used.discard(chosen[1].resource)
+                self._lock.notify_all()
+
+    def _next(self) -> tuple[int, Job] | None:
+        """Take the first waiting job whose resource is free, and wait until there is one."""
+        with self._lock:
+            while not self._closed:
+                for one in self._waiting:
+                    if one[1].resource not in self._used:
+                        self._waiting.remove(one)
+                        if one[1].resource:
+                            self._used.add(one[1].resource)
+                        return one
+                self._lock.wait()
+        return None
+
+    def _run(self, place: int, job: Job) -> Ended | None:
         results = self._folder / f"{place}.xml"
         with tempfile.TemporaryFile() as output:
             with self._lock:
@@ -112,6 +150,7 @@ class Pool:
         """Interrupt what runs, as Ctrl-C does: pytest then ends the brokers that it started."""
         with self._lock:
             self._closed = True
+            self._lock.notify_all()
             running = list(self._running)
         for process in running:
             process.send_signal(signal.SIGINT)

@@ -1,4 +1,4 @@
-"""What holds the house without running it: style, types, imports, dependencies (`make lint`)."""
+"""What holds the house without running it: style, types, imports, rows of faults and facts, dependencies."""
 
 import subprocess
 import sys
@@ -14,6 +14,8 @@ COMMANDS = {
     "format": (sys.executable, "-m", "ruff", "format", "--check"),
     "types": (sys.executable, "-m", "mypy"),
     "imports": (IMPORTS, "--no-cache", "--no-logo"),
+    "faults": (sys.executable, "-m", "tools", "reliability", "--check"),
+    "facts": (sys.executable, "-m", "tools", "facts", "--check"),
     "dependencies of the course": (*DEPENDENCIES, "threebrokers", "lessons"),
     "dependencies of tools and tests": (*DEPENDENCIES, "tools", "tests", "--ignore", "DEP002,DEP004"),
 }

@@ -33,6 +33,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--junitxml", default="", metavar="FILE", help="where pytest writes its results")
     words = "then try every exercise of these lessons, on the same brokers"
     parser.add_argument("--exercises", action="store_true", help=words)
+    parser.add_argument(
+        "--answers", type=int, metavar="4", help="of each exercise at most so many wrong answers"
+    )
     asked = parser.parse_args(arguments)
     only = asked.lesson
     if run.main([*only, "--check"]):  # a notebook that was not executed holds nothing to compare
@@ -43,14 +46,16 @@ def main(arguments: list[str] | None = None) -> int:
         code = subprocess.run(command(chosen, asked.junitxml), cwd=ROOT).returncode
         if asked.exercises:
             numbers = [path.stem[:2] for path in chosen]
-            tried = subprocess.run(try_exercises(home, numbers, asked.junitxml), cwd=ROOT)
+            tried = subprocess.run(try_exercises(home, numbers, asked.answers, asked.junitxml), cwd=ROOT)
             code = code or tried.returncode
         return code
 
 
-def try_exercises(home: Path, numbers: list[str], results: str) -> list[str]:
+def try_exercises(home: Path, numbers: list[str], answers: int | None, results: str) -> list[str]:
     """Return the pytest call that tries the exercises of these lessons on brokers of this home."""
     options = [f"--home={home}", *(f"--lesson={number}" for number in numbers)]
+    if answers is not None:
+        options.append(f"--answers={answers}")
     if results:
         options.append(f"--junitxml={Path(results).with_suffix('.exercises.xml')}")
     return [sys.executable, "-m", "pytest", "-q", "tests/cluster/test_exercises.py", *options]

@@ -63,7 +63,7 @@ class Tally:
 def repeat(lesson: Lesson, times: int, console: Console) -> Tally:
     """Run a lesson's solution so many times; a run ends at its first cell that fails, as Run All does."""
     owners = {cell.place: exercise for exercise in lesson.exercises for cell in exercise.cells}
-    cells = [cell for cell in lesson.cells if cell.kind == "code" and not cell.is_wrong]
+    cells = [cell for cell in lesson.cells if cell.kind == "code" and not cell.is_tried]
     own = {cell.place: expectations.of(cell, owners.get(cell.place)) for cell in cells}
     tally = Tally({promise.name: Row() for cell in cells for promise in own[cell.place]})
     for run in range(1, times + 1):

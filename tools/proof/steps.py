@@ -14,7 +14,10 @@ NONSENSE = ("None", "-7", OTHER, "'no-such-topic'")
 
 @dataclass(frozen=True)
 class Step:
-    """One thing to try: `kind` is untouched, wrong, solution, nonsense or rest; `wrong` for kind wrong."""
+    """One thing to try: `kind` is untouched, wrong, right, solution, nonsense or rest.
+
+    `wrong` is the answer of the kinds wrong and right.
+    """
 
     label: str
     kind: str
@@ -22,16 +25,22 @@ class Step:
     wrong: Wrong | None = None
 
 
-def steps(lesson: Lesson) -> Iterator[Step]:
-    """Yield what is tried, in the lesson's order."""
+def steps(lesson: Lesson, answers: int | None = None) -> Iterator[Step]:
+    """Yield what is tried, in the lesson's order; at most so many wrong answers of each exercise.
+
+    And half as many right ones. The first ones are those that learners give first.
+    """
     lab = lesson.number
+    right_answers = None if answers is None else answers // 2
     for exercise in lesson.exercises:
         name = f"{lab} {exercise.number}"
         yield Step(f"{name} untouched", "untouched", exercise)
         # A wrong answer is a second try itself: each comes after another one, and the solution after all.
         yield Step(f"{name} solution", "solution", exercise)
-        for wrong in exercise.wrongs:
+        for wrong in exercise.wrongs[:answers]:
             yield Step(f"{name} wrong: {wrong.name}", "wrong", exercise, wrong)
+        for right in exercise.rights[:right_answers]:
+            yield Step(f"{name} right: {right.name}", "right", exercise, right)
         yield Step(f"{name} again: solution", "solution", exercise)
         yield Step(f"{name} nonsense", "nonsense", exercise)
     yield Step(f"{lab} rest of the lesson", "rest")

@@ -1,14 +1,15 @@
-"""The course's index: which topic is met in which lab and section, and what no lab meets yet."""
+"""The course's index of terms; and which rows of the inventories no lab meets yet, or where each is met."""
 
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from threebrokers.files import write_whole
 from tools import ROOT
 from tools.lessons import lesson as lessons
+from tools.publish import terms
 from tools.publish.inventory import Place, Row, Undone, inventory, met, undone
 from tools.publish.topics_page import page
 
@@ -45,24 +46,54 @@ def unmet(rows: Mapping[str, Row], done: set[str], written: set[str]) -> list[Ro
     return [row for row in rows.values() if row.lab in written and row.id not in done]
 
 
+def listed(rows: Mapping[str, Row], places: Sequence[tuple[str, Place]], lab: str) -> Iterator[str]:
+    """Yield a line for each row that a lab should meet or meets, and the sections that say they do."""
+    for row in rows.values():
+        here = [place for name, place in places if name == row.id and place.stem[:2] == lab]
+        if here or row.lab == lab:
+            sections = " / ".join(dict.fromkeys(place.section for place in here)) or "–"
+            yield f"{row.id}  {row.item}\n      {sections}"
+
+
 def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     """Run the command line; return 0 if nothing is left to mend."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "--check", action="store_true", help="write nothing; fail if a row is unmet or the page is stale"
     )
-    check = parser.parse_args(arguments).check
-    folder, target = root / "tools" / "publish" / "coverage", root / "docs" / "topics.md"
+    parser.add_argument(
+        "--rows", metavar="02", help="only list the rows of this lab, and where it meets each"
+    )
+    asked = parser.parse_args(arguments)
+    folder = root / "tools" / "publish" / "coverage"
     rows, places, left = inventory(folder), met(root), undone(folder)
-    told = problems(rows, places, left)
-    if told:
+    if asked.rows:
+        print(*listed(rows, places, asked.rows), sep="\n")
+        return 0
+    explained = terms.explained(root)
+    if told := [*problems(rows, places, left), *terms.problems(explained)]:
         print(*told, sep="\n", file=sys.stderr)
         return 1
-    text = page(rows, places, left)
+    stale = _written(page(explained), root / "docs" / "topics.md", check=asked.check)
+    unmet_rows = _told(rows, places, left, root)
+    return int(asked.check and (stale or unmet_rows))
+
+
+def _written(text: str, target: Path, *, check: bool) -> bool:
+    """Write the page if it is stale, or with `check` only say so; return whether it was."""
     stale = not target.exists() or target.read_text("utf-8") != text
     if stale and not check:
         write_whole(target, text.encode())
         print("docs/topics.md: written")
+    elif stale:
+        print("docs/topics.md is not what the lessons say; run `make topics`.", file=sys.stderr)
+    return stale
+
+
+def _told(
+    rows: Mapping[str, Row], places: Sequence[tuple[str, Place]], left: Sequence[Undone], root: Path
+) -> bool:
+    """Print how many rows are met, and each that should be and is not; return whether there is one."""
     done = {name for name, _ in places}
     written = {path.stem[:2] for path in lessons.lessons(root)}
     missing = unmet(rows, done | {u.id for u in left}, written)
@@ -73,6 +104,4 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
         f"{len(rows)} rows: {len(done)} met, {len(left)} text only or out of date, "
         f"{len(missing)} unmet in the {len(written)} labs that are written, {waiting} wait for their labs."
     )
-    if check and stale:
-        print("docs/topics.md is not what the lessons say; run `make topics`.", file=sys.stderr)
-    return int(check and (stale or bool(missing)))
+    return bool(missing)

@@ -1,34 +1,32 @@
-"""docs/topics.md: the page that `make topics` builds."""
+"""docs/topics.md: the index that `make topics` builds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 from itertools import groupby
 
-from tools.publish.inventory import Place, Row, Undone
+from tools.publish.terms import Term
 
 HEAD = """\
-<!-- Built by `make topics` from the lessons and tools/publish/coverage/: do not edit. -->
+<!-- Built by `make topics` from `explains=` in the lessons: do not edit. -->
 
-# Topics
+# Index
 
-Where the course treats what: find a topic, open the lab, go to the section.
+Terms of Kafka and Spark, settings, tools and errors, and the section that explains each of them.
 """
 
 
-def page(rows: Mapping[str, Row], places: Sequence[tuple[str, Place]], left: Sequence[Undone]) -> str:
-    """Return the text of the page."""
+def page(terms: Iterable[Term]) -> str:
+    """Return the text of the page: the terms in the order of the alphabet, under their first letters."""
     parts = [HEAD]
-    for (stem, title), of_lab in groupby(places, lambda found: (found[1].stem, found[1].title)):
-        head = [f"## Lab {stem[:2]}: [{title}](../labs/{stem}.ipynb)", "", "| topic | section |", "|---|---|"]
-        seen = dict.fromkeys(of_lab)
-        body = [f"| {_cell(rows[name].item)} | {_cell(place.section)} |" for name, place in seen]
-        parts.append("\n".join([*head, *body, ""]))
-    if left:
-        told = "What the labs that are written do not do with the brokers, and why."
-        head = ["## Text only, or out of date", "", told, "", "| topic | | reason |", "|---|---|---|"]
-        body = [f"| {_cell(rows[u.id].item)} | {u.kind} | {_cell(u.reason)} |" for u in left]
-        parts.append("\n".join([*head, *body, ""]))
+    for letter, found in groupby(sorted(terms, key=_order), lambda term: _order(term)[0][:1]):
+        lines = [f"- {_name(term)}: lab {term.stem[:2]}, [{term.section}]({term.link})" for term in found]
+        parts.append("\n".join([f"## {letter.upper() if letter.isalpha() else '#'}", "", *lines, ""]))
     return "\n".join(parts)
 
 
-def _cell(text: str) -> str:
-    return text.replace("[heading only]", "").replace("|", "\\|").strip()
+def _order(term: Term) -> tuple[str, str]:
+    return term.name.lstrip("_-/ ").casefold(), term.name
+
+
+def _name(term: Term) -> str:
+    word, bracket, rest = term.name.partition(" (")
+    return f"`{word}`{bracket}{rest}" if term.is_code else term.name

@@ -1,12 +1,15 @@
 """The rules of a lesson; each broken one is a sentence that names file, place and the way to mend it."""
 
+import argparse
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tools.lessons.lesson import NAME, Lesson, lessons
+from tools import ROOT
+from tools.lessons import minutes
+from tools.lessons.lesson import NAME, Lesson, lessons, read
 from tools.rules import exercise as rules_exercise
-from tools.rules import imports, names, page, predictions, programs
+from tools.rules import imports, names, page, predictions, programs, wording
 from tools.rules.checks import Check, registered, where
 
 Fault = tuple[str, str, str]  # place in the lesson, what is wrong, what to do
@@ -27,10 +30,38 @@ def problems(lesson: Lesson, root: Path) -> list[str]:
         *_orphans(lesson, checks),
         *names.faults(lesson),
         *imports.faults(lesson),
-        *predictions.faults(lesson),
+        *predictions.faults(lesson, root),
         *programs.faults(lesson),
     ]
+    return _told(found, lesson, root)
+
+
+def gates(lesson: Lesson, root: Path) -> list[str]:
+    """Return what a lesson says otherwise than readers need, and whether it takes too long."""
+    return _told([*wording.faults(lesson, root), *_too_long(lesson, root)], lesson, root)
+
+
+def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
+    """Run the command line; return 0 if no rule is broken."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("lesson", nargs="*", metavar="02", help="only these")
+    only = parser.parse_args(arguments).lesson
+    chosen = [read(path) for path in lessons(root) if not only or path.stem[:2] in only]
+    told = [sentence for lesson in chosen for sentence in [*problems(lesson, root), *gates(lesson, root)]]
+    print(*told, sep="\n", end="\n" if told else "")
+    return int(bool(told))
+
+
+def _told(found: Iterable[Fault], lesson: Lesson, root: Path) -> list[str]:
     return [f"{_shown(lesson.path, root)}, {place}: {wrong}; {mend}." for place, wrong, mend in found]
+
+
+def _too_long(lesson: Lesson, root: Path) -> Iterator[Fault]:
+    taken = minutes.of(lesson.path, root)
+    if taken.core > taken.limit:
+        wrong = f"it takes {taken.core:.0f} minutes (at most {taken.limit})"
+        mend = f"leave something out, or move it under '{minutes.FURTHER}' (see `python -m tools minutes`)"
+        yield "the core path", wrong, mend
 
 
 def _name(lesson: Lesson, paths: list[Path]) -> Iterator[Fault]:

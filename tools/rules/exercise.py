@@ -36,16 +36,18 @@ def _answer(exercise: Exercise) -> Iterator[tuple[str, str]]:
     yield from found
     if found or not code_names.parses(text):
         return
-    if not exercise.blanks and not exercise.answers[0].chooses and not exercise.by_hand:
+    # What a program assigns is in another process: its check reads what it has done.
+    known = exercise.blanks or exercise.answers[0].chooses or exercise.by_hand or code_names.program(text)
+    if not known:
         yield "the region assigns nothing that the check receives", "assign a name and pass it to the check"
     lines = [line for line in solution_marks.split(text).region.splitlines() if code_names.is_code(line)]
     if len(lines) > ANSWER_LINES:
         wrong = f"the learner writes {len(lines)} lines (at most {ANSWER_LINES})"
         yield wrong, "move the rest above the marks or into threebrokers"
-    missing = [wrong for wrong in exercise.wrongs if _forgets(wrong.cell, exercise.blanks)]
-    for answer in missing:
-        wrong = f"wrong answer '{answer.name}' does not assign {', '.join(exercise.blanks)}"
-        yield wrong, "a wrong answer assigns every name that the lab sets to `...`"
+    tried = [*exercise.wrongs, *exercise.rights]
+    for answer in [one for one in tried if _forgets(one.cell, exercise.blanks)]:
+        wrong = f"the answer '{answer.name}' does not assign {', '.join(exercise.blanks)}"
+        yield wrong, "an answer that is tried assigns every name that the lab sets to `...`"
 
 
 def _forgets(cell: Cell, blanks: list[str]) -> bool:
@@ -80,6 +82,9 @@ def _wrongs(exercise: Exercise) -> Iterator[tuple[str, str]]:
         if not wrong.name or not wrong.text:
             first = wrong.cell.source.partition("\n")[0]
             yield f"a wrong answer begins with '{first}'", "begin it with '# name | text of its message'"
+    for right in exercise.rights:
+        if not right.name:
+            yield "a right answer has no name", "begin it with '# name'"
     yield from _alike([wrong for wrong in wrongs if wrong.name and wrong.text])
 
 

@@ -29,7 +29,7 @@ class _Names:
 
     def walk(self) -> Iterator[Fault]:
         for cell in self.lesson.cells:
-            if cell.kind != "code" or cell.is_wrong:
+            if cell.kind != "code" or cell.is_tried:
                 continue
             exercise = self.owner.get(cell.place)
             if cell.is_check:

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 
 from tools.lessons import code_names, solution_marks
 from tools.lessons.lesson import DETAILS, HEADING, Cell, Lesson
+from tools.lessons.minutes import CORE, FURTHER
 from tools.rules import predictions
 
 Fault = tuple[str, str, str]
-TAGS = {"wrong", "nbval-check-output", "raises-exception"}
-METADATA = {"markdown": {"covers", "fewer", "by_hand"}, "code": {"tags", "reading"}}
+TAGS = {"wrong", "right", "nbval-check-output", "raises-exception"}
+METADATA = {"markdown": {"covers", "explains", "fewer", "by_hand"}, "code": {"tags", "reading"}}
 CELL_LINES = 20
 LINK = re.compile(r"\]\(([^)\s]+\.ipynb)(?:#[^)]*)?\)")
 
@@ -30,13 +31,35 @@ def _head(lesson: Lesson) -> Iterator[Fault]:
         yield "first cell", "the title is not a question", "begin with '# …?' (no header above it)"
     if "**You will** " not in first.source:
         yield "first cell", "'**You will** …' is missing", "say in three verbs what the learner will do"
-    if not re.search(r"\b\d+ minutes\b", first.source):
-        yield "first cell", "the time is missing", "write it like '*40 minutes.*'"
+    yield from _time(lesson, first.source)
     codes = [cell for cell in lesson.cells if cell.kind == "code"]
     lines = [line for line in codes[0].source.splitlines() if line.strip()] if codes else []
     wanted = ["from threebrokers import open_lab", f'lab = open_lab("{lesson.number}")']
     if lines != wanted:
         yield "set-up cell", "the first code cell is not the set-up", f"write two lines: {' / '.join(wanted)}"
+
+
+def _time(lesson: Lesson, head: str) -> Iterator[Fault]:
+    """Yield what is wrong with the minutes in the head, which are counted, and with *Going further*."""
+    headings = [line for line in _lines(lesson) if line.startswith("## ")]
+    further = headings.count(FURTHER)
+    if "{minutes} minutes" not in head or re.search(r"\*\d+ minutes", head):
+        yield "first cell", "the time is missing", "write it like '*{minutes} minutes.*': it is counted"
+    if bool(further) != ("{further}" in head):
+        mend = f"write both or none: '{{further}} more' in the head, and the heading '{FURTHER}'"
+        yield "first cell", "it does not say what going further takes", mend
+    if further > 1:
+        yield "the end", f"'{FURTHER}' stands there {further} times", "keep one, with ### under it"
+    later = headings[headings.index(FURTHER) + 1 :] if further else []
+    for heading in later:
+        if heading not in CORE:
+            yield f"the section '{heading}'", "it stands behind *Going further*", "give it ###, or move it up"
+
+
+def _lines(lesson: Lesson) -> list[str]:
+    return [
+        line.strip() for cell in lesson.cells if cell.kind == "markdown" for line in cell.source.splitlines()
+    ]
 
 
 def _end(lesson: Lesson, stems: list[str]) -> Iterator[Fault]:
@@ -82,7 +105,7 @@ def _cells(lesson: Lesson) -> Iterator[Fault]:
             yield place, f"'{odd[0]}' is not understood", f"known: {', '.join(sorted(known | TAGS))}"
         if _odd_heading(cell):
             yield place, "the heading is not understood", "write it like '### Exercise 2.1: key the flights'"
-        stray = cell.is_wrong or cell.is_check or (cell.is_answer and not predictions.is_meant(cell))
+        stray = cell.is_tried or cell.is_check or (cell.is_answer and not predictions.is_meant(cell))
         if cell.place not in owned and stray:
             yield place, "it belongs to no exercise", "put it under a heading '### Exercise …'"
 
@@ -95,7 +118,7 @@ def _lengths(lesson: Lesson) -> Iterator[Fault]:
     the cell takes them up one by one, and code out of sight would be an experiment that nobody can follow.
     """
     for cell in lesson.cells:
-        if cell.kind != "code" or cell.is_wrong or cell.metadata.get("reading"):
+        if cell.kind != "code" or cell.is_tried or cell.metadata.get("reading"):
             continue
         text = cell.source
         if cell.is_answer and not any(solution_marks.faults(text)):

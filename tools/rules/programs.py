@@ -22,7 +22,7 @@ def faults(lesson: Lesson) -> Iterator[Fault]:
         place = f"the program '{name}'"
         if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
             yield place, "its name is not understood", "write '# %%program worker_a'"
-        if name in seen and not cell.is_wrong:
+        if name in seen and not cell.is_tried:
             yield place, "another program has this name", "give each program a name of its own"
         seen.add(name)
         if code_names.parses(text):

@@ -16,6 +16,9 @@ NEWER = ("python3.14", "python3.13", "python3.12", "python3.11")
 # No annotations: before Python 3.9 they would not even be read.
 def main():  # type: ignore[no-untyped-def]
     """Go on with a Python that is new enough, or say that there is none."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal that cannot show a sign gets another one
+            stream.reconfigure(errors="replace")
     in_conda = "conda" in sys.argv[1:]
     if sys.version_info < OLDEST:
         mine = ".".join(map(str, sys.version_info[:2]))

@@ -10,6 +10,7 @@ FILE = ROOT / "environment.yml"
 NAMES = {
     "docker-py": "docker",
     "jupyter_client": "jupyter-client",
+    "jupyter_server": "jupyter-server",
     "matplotlib-base": "matplotlib",
     "python-confluent-kafka": "confluent-kafka",
     "python-graphviz": "graphviz",

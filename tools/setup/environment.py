@@ -22,6 +22,8 @@ from tools.setup.errors import SetupError, cannot_write
 
 # Measured with PySpark 4.2, which comes as source and is packed on the way (MB).
 DISK, DISK_MEANWHILE, MEMORY = 1500, 3500, 2000
+STAMP = ("python", "made_from", "extra")  # what is noted in .venv when it is done
+EXTRAS = ("", "test")
 NEEDS = (
     "Setting up the course in .venv: once, a minute or more. It needs a network, about 1.5 GB of disk "
     "(2 GB more while it unpacks) and 2 GB of memory."
@@ -55,6 +57,8 @@ def ensure(root: Path, extra: str, say: Callable[[str], None]) -> None:
         had = _stamp(venv)
         say("Bringing .venv up to date." if had else NEEDS)
         _check_machine(root, say, fresh=not had)
+        if venv.is_file():
+            venv.unlink()
         _stamp_path(venv).unlink(missing_ok=True)  # from here on the environment is half made
         if had.get("python") != _python(root):
             say(f"Making .venv with Python {'.'.join(map(str, sys.version_info[:3]))} …")
@@ -106,9 +110,11 @@ def _stamp(venv: Path) -> dict[str, str]:
         return {}
     try:
         had = json.loads(_stamp_path(venv).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
-    return had if isinstance(had, dict) else {}
+    told = {name: had[name] for name in STAMP if name in had} if isinstance(had, dict) else {}
+    sound = all(isinstance(value, str) for value in told.values()) and told.get("extra") in EXTRAS
+    return told if sound else {}
 
 
 def _check_machine(root: Path, say: Callable[[str], None], fresh: bool) -> None:

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from tools.setup import progress
-from tools.setup.errors import SetupError, is_final, last_line, why
+from tools.setup.errors import SetupError, ending, is_final, last_line, why
 
 # So long without an answer from the package index is enough to say so: with no network, within 30 s.
 UNHEARD = ("--retries", "1", "--timeout", "10")
-UV_CONNECT_SECONDS = "5"
+UV_SECONDS = {"UV_HTTP_CONNECT_TIMEOUT": "5", "UV_HTTP_TIMEOUT": "10", "UV_HTTP_RETRIES": "1"}
 # setuptools would compress PySpark's 400 MB of jars again, only for them to be unpacked at once.
 DISTUTILS = "[bdist_wheel]\ncompression=stored\n"
 # What pip was told about its index, in uv's words.
@@ -31,6 +31,9 @@ UV_NAMES = {
     "client-cert": "SSL_CLIENT_CERT",
     "proxy": "ALL_PROXY",
 }
+# What pip keeps of its settings: where packages come from. Others (target, user, constraints, …) say where
+# somebody wants packages of their own, or which.
+PIP_KEPT = {*UV_NAMES, "cache-dir", "keyring-provider", "no-cache-dir", "no-index"}
 
 
 class Installer:
@@ -44,18 +47,18 @@ class Installer:
         self.cache = Path(os.environ.get("UV_CACHE_DIR") or self.own_cache)
         self._pip = (str(venv / "bin" / "python"), "-m", "pip")
         self._uv_environment: dict[str, str] | None = None  # None: pip installs
+        self._pip_environment = dict(os.environ)
 
     def get_uv(self, requirements: str) -> None:
         """Install uv with pip; where there is none for this machine, say that pip goes on.
 
         Raises SetupError if the package index cannot be reached.
         """
-        settings = subprocess.Popen(
-            [*self._pip, "config", "list"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        )
-        with ended(settings):
-            told = self._run_pip([*UNHEARD, "--only-binary", ":all:", *self._file(requirements)])
-            listed, _ = settings.communicate()
+        asked = [*self._pip, "config", "list"]
+        listed = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
+        self._pip_environment = pip_environment(listed, os.environ)
+        # In so many words it also says what the index has answered.
+        told = self._run_pip(["-vv", "--only-binary", ":all:", *self._file(requirements)])
         if told is None:
             self._uv_environment = uv_environment(listed, os.environ)
         elif is_final(told):
@@ -91,7 +94,7 @@ class Installer:
         before = _count(archives)
         return self._run(
             [str(self.venv / "bin" / "uv"), "pip", "install", "--python", str(python), *words],
-            {"UV_CACHE_DIR": str(self.cache), **(self._uv_environment or {})},
+            {**os.environ, "UV_CACHE_DIR": str(self.cache), **(self._uv_environment or {})},
             # uv unpacks each wheel into a folder of its own, and says nothing until all are there.
             lambda _: (_count(archives) - before) / count if count else None,
         )
@@ -100,10 +103,10 @@ class Installer:
         return self._run(
             [
                 *self._pip, "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off",
-                *words,
+                *UNHEARD, *words,
             ],
             # Before 23.1 pip would run setup.py itself; a newer one may not know this as an option.
-            {"PYTHONUNBUFFERED": "1", "PIP_USE_PEP517": "1"},
+            {**self._pip_environment, "PYTHONUNBUFFERED": "1", "PIP_USE_PEP517": "1"},
             lambda told: len(re.findall("^ *Collecting ", told, re.MULTILINE)) / count if count else None,
         )  # fmt: skip
 
@@ -114,13 +117,11 @@ class Installer:
         cfg = self.temporary / "distutils.cfg"
         cfg.write_text(DISTUTILS, encoding="utf-8")
         # Sources are packed in the temporary folder: there may be no room for that in the machine's.
-        ours = {"TMPDIR": str(self.temporary), "DIST_EXTRA_CONFIG": str(cfg), **settings}
+        ours = {**settings, "TMPDIR": str(self.temporary), "DIST_EXTRA_CONFIG": str(cfg)}
         with self.log.open("ab") as output:
             began = output.tell()
             try:
-                program = subprocess.Popen(
-                    command, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **ours}
-                )
+                program = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=ours)
             except OSError as fault:
                 return str(fault)
 
@@ -128,7 +129,8 @@ class Installer:
             return self.log.read_bytes()[began:].decode("utf-8", "replace")
 
         with ended(program):
-            return told() if progress.watch(program, self.venv, lambda: look(told())) else None
+            code = progress.watch(program, self.venv, lambda: look(told()))
+            return told() + ending(code) if code else None
 
     def _file(self, requirements: str) -> list[str]:
         path = self.temporary / "requirements.txt"
@@ -169,19 +171,36 @@ def ended(program: subprocess.Popen[Any]) -> Iterator[None]:
 
 def uv_environment(pip_settings: str, environment: Mapping[str, str]) -> dict[str, str]:
     """Return what uv must be told of the answer of `pip config list`; settings made for uv come first."""
-    found: dict[str, tuple[int, str]] = {}
-    for place, name, value in re.findall(r"^(:env:|\w+)\.([\w-]+)=(.*)$", pip_settings, re.MULTILINE):
-        rank = {"global": 1, "install": 2, ":env:": 3}.get(place, 0)
-        if name in UV_NAMES and rank > found.get(name, (0, ""))[0]:
-            found[name] = rank, " ".join(ast.literal_eval(value).split())
-    handed_on = {UV_NAMES[name]: value for name, (_, value) in found.items()}
+    found = _settings(pip_settings)
+    handed_on = {UV_NAMES[name]: value for name, value in found.items() if name in UV_NAMES}
     if "UV_FIND_LINKS" in handed_on:
         handed_on["UV_FIND_LINKS"] = handed_on["UV_FIND_LINKS"].replace(" ", ",")
     bundle = environment.get("REQUESTS_CA_BUNDLE") or environment.get("CURL_CA_BUNDLE")
-    ours = {"UV_HTTP_CONNECT_TIMEOUT": UV_CONNECT_SECONDS, "UV_SYSTEM_CERTS": "true"}
+    ours = {**UV_SECONDS, "UV_SYSTEM_CERTS": "true"}
     if bundle:
         ours["SSL_CERT_FILE"] = bundle
     return {name: value for name, value in {**ours, **handed_on}.items() if name not in environment}
+
+
+def pip_environment(pip_settings: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return pip's environment: of its settings, as `pip config list` tells them, only those it keeps."""
+    others = {name: value for name, value in environment.items() if not name.startswith("PIP_")}
+    kept = {
+        f"PIP_{name.upper().replace('-', '_')}": value
+        for name, value in _settings(pip_settings).items()
+        if name in PIP_KEPT
+    }
+    return {**others, **kept, "PIP_CONFIG_FILE": os.devnull}
+
+
+def _settings(told: str) -> dict[str, str]:
+    """Read the answer of `pip config list`: each setting with the value that counts for `pip install`."""
+    found: dict[str, tuple[int, str]] = {}
+    for place, name, value in re.findall(r"^(:env:|\w+)\.([\w-]+)=(.*)$", told, re.MULTILINE):
+        rank = {"global": 1, "install": 2, ":env:": 3}.get(place, 0)
+        if rank > found.get(name, (0, ""))[0]:
+            found[name] = rank, " ".join(str(ast.literal_eval(value)).split())
+    return {name: value for name, (_, value) in found.items()}
 
 
 def _count(folder: Path) -> int:

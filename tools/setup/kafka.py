@@ -3,13 +3,14 @@
 Standard library only: it runs before everything is installed.
 """
 
+import os
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from tools.setup import progress
-from tools.setup.errors import SetupError, last_line
+from tools.setup.errors import SetupError, ending, last_line, why
 from tools.setup.installer import ended
 
 
@@ -27,6 +28,7 @@ def begun(root: Path, say: Callable[[str], None]) -> Iterator[Callable[[], None]
             cwd=root,
             stdout=output,
             stderr=subprocess.STDOUT,
+            env={**os.environ, "PYTHONUTF8": "1"},
         )
 
     def wait() -> None:
@@ -40,7 +42,9 @@ def begun(root: Path, say: Callable[[str], None]) -> Iterator[Callable[[], None]
 
         code = progress.watch(program, venv, tell)
         if code:
-            raise SetupError(last_line(log.read_text("utf-8", "replace")).removeprefix("✗ "))
+            told = log.read_text("utf-8", "replace") + ending(code)
+            sentence = why(told, venv, "prepare the brokers") if code < 0 else last_line(told)
+            raise SetupError(sentence.removeprefix("✗ "))
         tell()
 
     with ended(program):

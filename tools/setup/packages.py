@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.setup.errors import SetupError, why
+from tools.setup.errors import SetupError, ending, why
 from tools.setup.installer import Installer
 
 LOCK = "requirements.txt"
@@ -23,7 +23,7 @@ def make_venv(venv: Path) -> None:
         [sys.executable, "-m", "venv", str(venv)], capture_output=True, text=True, check=False
     )
     if done.returncode:
-        raise SetupError(why(done.stdout + done.stderr, venv, "make .venv"))
+        raise SetupError(why(done.stdout + done.stderr + ending(done.returncode), venv, "make .venv"))
 
 
 def install_wheels(root: Path, extra: str, installer: Installer) -> None:
@@ -43,6 +43,11 @@ def section(root: Path, *names: str) -> str:
     """Return the lines of requirements.txt under these headings, each like "# [runtime] …"."""
     parts = re.split(r"^# \[(\w+)\].*\n", (root / LOCK).read_text("utf-8"), flags=re.MULTILINE)
     found = dict(zip(parts[1::2], parts[2::2], strict=True))
+    if missing := [name for name in names if name not in found]:
+        raise SetupError(
+            f"{root / LOCK} has no section [{missing[0]}], so it was changed: `git checkout {LOCK}` brings "
+            "it back, then run the same command again."
+        )
     return "".join(found[name] for name in names)
 
 

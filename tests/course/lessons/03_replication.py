@@ -3,7 +3,7 @@
 #
 # **You will** create a topic, kill a broker and see a write refused.
 #
-# *40 minutes.*
+# *{minutes} minutes.*
 
 # %%
 from threebrokers import open_lab

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from tests.commands import kill
 from tools.proof import environment as temporary
 
 pytestmark = pytest.mark.programs
@@ -30,10 +31,7 @@ def sleeper() -> Iterator[Callable[..., subprocess.Popen]]:
 
     yield start
     for process in started:
-        process.kill()
-        process.wait()
-        assert process.stdout is not None
-        process.stdout.close()
+        kill(process)
 
 
 @pytest.fixture

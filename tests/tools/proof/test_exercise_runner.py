@@ -108,6 +108,18 @@ def test_steps_have_names_and_an_order(course):
     assert labels[-1] == "03 rest of the lesson"
 
 
+def test_of_many_answers_the_first_ones_are_tried(course):
+    labels = [step.label for step in steps(lesson.read(course.path), 2)]
+    assert [label for label in labels if label.startswith("03 3.1")] == [
+        "03 3.1 untouched",
+        "03 3.1 solution",
+        "03 3.1 wrong: one copy",
+        "03 3.1 wrong: two copies",
+        "03 3.1 again: solution",
+        "03 3.1 nonsense",
+    ]
+
+
 BROKEN = {
     "solved too early": (
         "if topic is ...",
@@ -180,6 +192,26 @@ def test_a_wrong_answer_may_raise_if_it_says_so(stand_in, kernel):
     stand_in.edit(", replication_factor=1)\n", ", replication_factor=1)\nraise ValueError('no')\n")
     stand_in.edit('tags=["wrong"]', 'tags=["wrong", "raises-exception"]')
     assert told(stand_in, kernel) == {}
+
+
+RIGHT = """# %% tags=["right"]
+# a number in a name
+copies = 1 + 2
+topic = lab.fresh_topic("failsafe", replication_factor=copies)
+
+# %% tags=["nbval-check-output"]
+lab.check.survives_one_broker(topic)
+"""
+CHECK_CELL = RIGHT.partition("\n\n")[2]
+
+
+def test_another_right_answer_is_tried_and_must_be_solved(stand_in, kernel):
+    stand_in.edit(CHECK_CELL, RIGHT)
+    assert "03 3.1 right: a number in a name" in [s.label for s in steps(lesson.read(stand_in.path))]
+    assert told(stand_in, kernel) == {}
+    stand_in.edit("copies = 1 + 2\n", "copies = 1 + 1\n")
+    words = "to be solved; it says NotYet: keeps 2 copies"
+    assert words in told(stand_in, kernel)["03 3.1 right: a number in a name"]
 
 
 def test_a_single_step_runs_what_comes_before(stand_in, kernel):

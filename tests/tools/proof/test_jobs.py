@@ -2,6 +2,7 @@
 
 import io
 import signal
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -10,6 +11,7 @@ import psutil
 import pytest
 from rich.console import Console
 
+from threebrokers.waiting import quiet_wait
 from tools.proof import report, test
 from tools.proof.jobs import Ended, Job, Pool
 
@@ -54,6 +56,46 @@ def test_gates_begin_first_and_then_the_longest(tmp_path, said):
         "part: long: begins",
         "part: short: begins",
     ]
+
+
+def test_jobs_of_one_resource_wait_for_each_other_and_others_do_not(pool, tmp_path):
+    used, beside = tmp_path / "used", tmp_path / "beside"
+    # Whoever uses the resource goes on until the other job has run: so that runs beside the first of them.
+    uses = f"""
+import pathlib, time
+used, beside = pathlib.Path({str(used)!r}), pathlib.Path({str(beside)!r})
+used.touch(exist_ok=False)
+ends = time.monotonic() + 60
+while not beside.exists():
+    assert time.monotonic() < ends
+    time.sleep(0.01)
+used.unlink()
+"""
+    wanted = [
+        job("first", uses, expected=3, resource="engine"),
+        job("second", uses, expected=2, resource="engine"),
+        job("other", f"open({str(beside)!r}, 'w').close()", expected=1),
+    ]
+    assert {one.job.name: one.code for one in pool.run(wanted)} == {"first": 0, "second": 0, "other": 0}
+
+
+def test_what_needs_containers_or_a_browser_is_of_one_resource():
+    wanted = test.plan([], without_labs=False, docker="yes")
+    alone = [one for one in wanted if one.part in (test.CONTAINERS, test.BROWSER)]
+    assert len({one.part for one in alone}) == 2
+    assert {one.resource for one in alone} == {test.CONTAINERS}
+    assert {one.resource for one in wanted if one not in alone} == {""}
+
+
+def test_jobs_of_one_resource_count_as_one_long_job(tmp_path, said):
+    wanted = [
+        job("long", "", expected=5),
+        job("one", "", expected=3, resource="engine"),
+        job("other", "", expected=3, resource="engine"),
+    ]
+    Pool(1, tmp_path, said.append).run(wanted)
+    begun = [text.removeprefix("part: ") for text in said if text.endswith("begins")]
+    assert begun == ["one: begins", "other: begins", "long: begins"]
 
 
 def sleeper(begun: Path) -> Job:
@@ -103,6 +145,36 @@ def test_ctrl_c_ends_the_jobs_in_good_order(pool, tmp_path):
     assert [words for words in commands if str(begun) in words] == []
 
 
+@pytest.mark.programs
+def test_sigterm_ends_the_jobs_in_good_order_also_if_ctrl_c_was_ignored(tmp_path):
+    """So it is under nohup: what a script starts with & ignores Ctrl-C, and so does what that starts."""
+    begun, ended = tmp_path / "begun", tmp_path / "ended"
+    told = f"open({str(ended)!r}, 'w').close()"
+    sleeping = f"""
+import time
+try:
+    open({str(begun)!r}, "w").close()
+    time.sleep(600)
+except KeyboardInterrupt:
+    {told}
+"""
+    program = f"""
+import signal, sys
+from pathlib import Path
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+from tools.proof import test
+from tools.proof.jobs import Job, Pool
+signal.signal(signal.SIGTERM, test.end)
+one = Job("part", "one", (sys.executable, "-c", {sleeping!r}))
+Pool(1, Path({str(tmp_path)!r}), lambda text: None).run([one])
+"""
+    with subprocess.Popen([sys.executable, "-c", program]) as started:
+        assert quiet_wait(begun.exists, 60)
+        started.terminate()
+        assert started.wait(60) == 128 + signal.SIGTERM
+    assert ended.exists()
+
+
 def test_the_table_tells_parts_files_and_labs_and_the_closing_line_counts_all(tmp_path):
     (tmp_path / "0.xml").write_text(XML)
     (tmp_path / "1.xml").write_text('<testsuite tests="4" failures="0" errors="0" skipped="0"/>')
@@ -124,6 +196,13 @@ def test_the_table_tells_parts_files_and_labs_and_the_closing_line_counts_all(tm
     assert "Failed: part: all" in told
 
 
+FEW = f"--answers={test.FEW_ANSWERS}"
+
+
+def command_of(lab: str, labs: list[str], docker: str) -> tuple[str, ...]:
+    return next(job.command for job in test.plan(labs, False, docker) if (job.part, job.name) == ("lab", lab))
+
+
 def test_what_is_chosen():
     def names(*chosen: object) -> set[tuple[str, str]]:
         return {(job.part, job.name) for job in test.plan(*chosen)}
@@ -131,14 +210,20 @@ def test_what_is_chosen():
     everything = names([], False, "no")
     assert {("quick tests", "without brokers"), ("brokers", "1 of 3"), ("lab", "12")} <= everything
     assert not any(part == "containers" for part, _ in everything)
-    assert names(["04"], False, "no") == {("lab", "04"), ("lab", "04, exercises")}
+    assert {name for part, name in everything if part == "faults"} == {"without brokers", "on brokers"}
+    assert ("faults", "slow") in names([], False, "all")
+    assert names(["04"], False, "no") == {("checks", "04"), ("lab", "04"), ("lab", "04, exercises")}
     assert names(["03", "04"], False, "no") >= {("lab", "03"), ("lab", "04")}
     assert ("checks", "03") in names(["03"], False, "no")
     only = names([], False, "only")
     assert {part for part, _ in only} == {"containers"}
     assert {"contract", "00", "03", "04"} <= {name for _, name in only}
-    assert ("containers", "12") not in only, "it breaks no broker"
-    assert ("containers", "12") in names([], False, "all")
+    assert ("containers", "02") not in only, "it breaks no broker"
+    assert ("containers", "12") not in only, "it is about Spark"
+    assert ("containers", "02") in names([], False, "all")
     assert names([], True, "yes") == {pair for pair in everything | only if not pair[1].isdigit()}
+    assert FEW in command_of("03", [], "yes")
+    assert FEW not in command_of("03", ["03", "04"], "yes"), "whoever asks for a lab gets all of it"
+    assert FEW not in command_of("03", [], "all")
     with pytest.raises(SystemExit, match="There is no lab 99: the labs are 00, 01"):
         names(["99"], False, "no")

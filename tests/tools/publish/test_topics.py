@@ -1,10 +1,10 @@
-"""The index of topics: what it counts as met, and what it refuses."""
+"""The index of terms, and the rows of the inventories: what counts as met, and what is refused."""
 
 from pathlib import Path
 
 import pytest
 
-from tools.publish import inventory, topics
+from tools.publish import inventory, terms, topics
 
 LESSON = """\
 # %% [markdown] covers="A001"
@@ -15,13 +15,13 @@ LESSON = """\
 # %%
 lab = 1
 
-# %% [markdown] covers="A002 B001"
-# ## Order | and keys
+# %% [markdown] covers="A002 B001" explains="acks, high watermark"
+# ## Order | and `keys`?
 #
-# Text.
+# A **high watermark**, and `acks`.
 
-# %% [markdown] covers="A002"
-# Text without a heading belongs to the section above.
+# %% [markdown] covers="A002" explains="ISR (in-sync replicas),__consumer_offsets"
+# Text on the ISR without a heading belongs to the section above, with `__consumer_offsets`.
 """
 
 
@@ -48,18 +48,69 @@ def add(root: Path, row: str) -> None:
         file.write(row + "\n")
 
 
-def test_the_page_leads_from_topic_to_lab_and_section(root: Path) -> None:
+def test_the_page_leads_from_term_to_lab_and_section(root: Path) -> None:
     assert topics.main([], root) == 0
     page = (root / "docs" / "topics.md").read_text()
-    assert "## Lab 02: [What is a topic?](../labs/02_the_log.ipynb)" in page
-    assert "| A log | What is a topic? |" in page
-    assert '| Keys "quoted" \\| bars | Order \\| and keys |' in page
+    link = "lab 02, [Order | and `keys`?](../labs/02_the_log.ipynb#Order-%7C-and-keys%3F)"
+    assert page.split("# Index", 1)[1].splitlines()[4:] == [
+        "## A",
+        "",
+        f"- `acks`: {link}",
+        "",
+        "## C",
+        "",
+        f"- `__consumer_offsets`: {link}",
+        "",
+        "## H",
+        "",
+        f"- high watermark: {link}",
+        "",
+        "## I",
+        "",
+        f"- ISR (in-sync replicas): {link}",
+    ]
     assert "A001" not in page
 
 
-def test_a_topic_named_twice_in_one_section_stands_once(root: Path) -> None:
-    topics.main([], root)
-    assert (root / "docs" / "topics.md").read_text().count("bars") == 1
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("acks, high", "acks, high", ""),
+        (
+            'explains="ISR',
+            'explains="High watermarks, ISR',
+            "'High watermarks' is explained in lessons/02_the_log.py",
+        ),
+        ("acks, high", "linger.ms, high", "'linger.ms' is not a word of this cell"),
+        ("# ## Order", "# Order", "'': 'acks' stands under no heading"),
+    ],
+)
+def test_a_wrong_mark_is_told(
+    root: Path, old: str, new: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lesson = root / "lessons" / "02_the_log.py"
+    lesson.write_text(LESSON.replace(old, new))
+    assert topics.main([], root) == bool(words)
+    assert words in capsys.readouterr().err
+
+
+def test_a_lesson_explains_some_terms(root: Path) -> None:
+    found = terms.explained(root)
+    (told,) = terms.few(found, ["02_the_log"])
+    assert told.startswith("lessons/02_the_log.py names 4 terms that it explains (at least 8); name them: ")
+    assert terms.few(found * 2, ["02_the_log"]) == []
+
+
+def test_the_rows_of_a_lab_are_listed_with_their_sections(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add(root, "A003\tZero copy\t02")
+    assert topics.main(["--rows", "02"], root) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["A001  A log", "      What is a topic?"]
+    assert lines[-4:] == ["B001  Order", "      Order | and `keys`?", "A003  Zero copy", "      –"]
+    assert not any("Leaders" in line for line in lines)
+    assert not (root / "docs").exists()
 
 
 def test_a_second_run_changes_nothing_and_check_is_content(root: Path) -> None:
@@ -99,8 +150,6 @@ def test_a_row_with_a_reason_needs_no_lab(root: Path) -> None:
     leave(root, "A003\ttext only\tNothing of it can be seen from a client.")
     topics.main([], root)
     assert topics.main(["--check"], root) == 0
-    page = (root / "docs" / "topics.md").read_text()
-    assert "| Zero copy | text only | Nothing of it can be seen from a client. |" in page
 
 
 @pytest.mark.parametrize(
@@ -127,7 +176,7 @@ def test_an_unknown_id_names_the_lesson_and_the_section(
     lesson = root / "lessons" / "02_the_log.py"
     lesson.write_text(LESSON.replace("B001", "B00l"))
     assert topics.main([], root) == 1
-    assert "lessons/02_the_log.py, 'Order | and keys': covers names B00l" in capsys.readouterr().err
+    assert "lessons/02_the_log.py, 'Order | and `keys`?': covers names B00l" in capsys.readouterr().err
 
 
 def test_the_courses_own_inventories_are_whole() -> None:

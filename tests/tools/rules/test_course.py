@@ -1,16 +1,17 @@
 """The course itself: every lesson keeps the rules, and what is built from it is up to date."""
 
 import ast
-import importlib
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from threebrokers.lab.names import all_names
 from tools import rules
 from tools.lessons import lesson, run
 from tools.lessons.build import ROOT, build
+from tools.publish import terms
 from tools.rules import checks
 
 LESSONS = lesson.lessons(ROOT)
@@ -32,6 +33,15 @@ def named(path: Path, method: str) -> set[str]:
 @each_lesson
 def test_a_lesson_keeps_the_rules(path):
     assert rules.problems(lesson.read(path), ROOT) == []
+
+
+@each_lesson
+def test_a_lesson_is_worded_for_its_readers_and_no_longer_than_it_says(path):
+    assert rules.gates(lesson.read(path), ROOT) == []
+
+
+def test_each_lesson_has_its_terms_in_the_index():
+    assert terms.few(terms.explained(ROOT), [path.stem for path in LESSONS]) == []
 
 
 def test_labs_and_solutions_are_what_lessons_say():
@@ -58,13 +68,13 @@ def test_checks_belong_to_a_lesson():
 
 @each_lesson
 def test_what_a_lesson_makes_is_deleted_when_it_is_opened_again(path):
-    module = importlib.import_module(f"threebrokers.checks.lab{path.stem[:2]}")
-    assert named(path, "fresh_topic") <= set(module.TOPICS), "topics missing in TOPICS"
-    assert named(path, "group") <= set(module.GROUPS), "groups missing in GROUPS"
+    names = all_names()[path.stem[:2]]
+    assert named(path, "fresh_topic") <= set(names.topics), "topics missing in names.toml"
+    assert named(path, "group") <= set(names.groups), "groups missing in names.toml"
 
 
 def test_no_lab_deletes_what_another_lab_made():
     owners: dict[str, str] = {}
     for path in LESSONS:
-        for topic in importlib.import_module(f"threebrokers.checks.lab{path.stem[:2]}").TOPICS:
+        for topic in all_names()[path.stem[:2]].topics:
             assert owners.setdefault(topic, path.stem) == path.stem, topic

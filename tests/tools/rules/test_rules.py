@@ -69,31 +69,10 @@ BROKEN = {
     ),
     "used by another check": ("counts_twice(first, second)", "counts_twice(first, topic)", "uses 'topic'"),
     "used by another answer": ("second = 2", "second = len(topic)", "uses 'topic'"),
-    "prediction with more": (
-        'shown = "shown"\n',
-        f'guess = lab.predict("?", {{}}, id="3.a")\n# TODO: choose\n{BEGIN}guess.choose(1)\nx = 1\n{END}',
-        "the region of a prediction does more than choose",
-    ),
-    "prediction not closed": (
-        'shown = "shown"\n',
-        f"guess = 1\n# TODO: choose\n{BEGIN}guess.choose(1)\n",
-        "is not closed",
-    ),
     "prediction for no check": (
         f"{BEGIN}second = 2\nfirst = 1\n{END}",
-        f"{BEGIN}guess.choose(1)\n{END}",
+        f"{BEGIN}guess_3a.choose(1)\n{END}",
         "0 cells have marks",
-    ),
-    "prediction without id": (
-        'shown = "shown"',
-        'guess = lab.predict("?", {})',
-        "the prediction '': its id is not",
-    ),
-    "other lab's prediction": ('shown = "shown"', 'lab.predict("?", {}, id="4.a")', "id is not understood"),
-    "prediction twice": (
-        'shown = "shown"',
-        'lab.predict("?", {}, id="3.a")\nlab.predict("!", {}, id="3.a")',
-        "another question has this id",
     ),
     "program of no name": ('shown = "shown"', "# %%program 7", "its name is not understood"),
     "program twice": (
@@ -110,7 +89,24 @@ BROKEN = {
     "no question": ("protect you from?", "protect you from", "the title is not a question"),
     "header": ("# %% [markdown] covers", "# ---\n# x\n# ---\n# %% [markdown] covers", "it is a raw cell"),
     "no verbs": ("**You will**", "You will", "'**You will** …' is missing"),
-    "no minutes": ("*40 minutes.*", "*A while.*", "the time is missing"),
+    "no minutes": ("*{minutes} minutes.*", "*A while.*", "the time is missing"),
+    "minutes by hand": ("*{minutes} minutes.*", "*40 minutes.*", "the time is missing"),
+    "further, and not said": (
+        "# ## What to",
+        "# ## Going further\n#\n# ## What to",
+        "does not say what going further",
+    ),
+    "said, and not further": ("minutes.*", "minutes, and {further}.*", "does not say what going further"),
+    "further twice": (
+        "# ## What to",
+        "# ## Going further\n#\n# ## Going further\n#\n# ## What to",
+        "'## Going further' stands there 2 times",
+    ),
+    "a section behind it": (
+        "# ## What to",
+        "# ## Going further\n#\n# ## More\n#\n# ## What to",
+        "the section '## More': it stands behind *Going further*",
+    ),
     "set-up": ('lab = open_lab("03")', 'lab = open_lab("02")', "the first code cell is not the set-up"),
     "remember two": ("# - Others follow.\n", "", "'## What to remember' has 2 lines"),
     "quiz of two": ("<details><summary>Answer</summary>One.</details>", "One.", "'## Quiz' has 2 answers"),
@@ -222,13 +218,12 @@ def test_a_name_bound_again_may_be_used(course):
     assert course.problems() == []
 
 
-def test_predictions_and_programs_keep_the_rules(course):
-    predicted = (
-        f'guess = lab.predict("?", {{}}, id="3.a")\n# TODO: choose\n{BEGIN}guess.choose("two")\n{END}'
-        "\n# %%\n# %%program w\nimport time\n\n\ndef f(topic):\n    return time, topic, print, lab\n\n\n"
+def test_programs_keep_the_rules(course):
+    program = (
+        "# %%program w\nimport time\n\n\ndef f(topic):\n    return time, topic, print, lab\n\n\n"
         "topic = 1\nf(topic)\n\n# %%\ntopic = shown = 1"
     )
-    course.edit('shown = "shown"\nprint(shown)', predicted)
+    course.edit('shown = "shown"\nprint(shown)', program)
     assert course.problems() == []
 
 
@@ -267,6 +262,13 @@ def test_an_exercise_may_be_done_by_hand(course):
     assert any("the region assigns nothing" in text for text in course.problems())
     course.edit('[markdown] fewer="', '[markdown] by_hand="press the button" fewer="')
     assert course.problems() == []
+
+
+def test_an_exercise_may_be_a_program(course):
+    region = f"{BEGIN}second = 2\nfirst = 1\n{END}done = True"
+    course.edit(f"# TODO: count\n{region}", f"# %%program counter\n# TODO: count\n{region}")
+    course.edit("# %%program counter", "# %%program counter\nlab.close()")
+    assert [text for text in course.problems() if "the region assigns nothing" in text] == []
 
 
 def test_an_empty_lesson_breaks_rules_but_not_the_tool(course):

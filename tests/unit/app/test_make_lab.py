@@ -1,10 +1,12 @@
 """`make lab` from start to Ctrl-C: all that was started ends; and a real JupyterLab is what it should be."""
 
+import http.server
 import json
 import os
 import shutil
 import signal
 import socket
+import threading
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -60,7 +62,7 @@ class Bench:
     def down(self) -> None:
         self.done.append("brokers down")
 
-    def start(self, notebook: Path, port: int) -> jupyterlab.Server:
+    def start(self, notebook: Path, port: int | None) -> jupyterlab.Server:
         self.done.append(f"JupyterLab at {notebook.parent.name}/{notebook.name}")
         self.in_start()
         return jupyterlab.Server(identify(os.getpid()), "http://x")
@@ -156,10 +158,10 @@ def test_a_real_jupyterlab_asks_for_its_token_and_for_nothing_else(
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    port = jupyterlab.choose_port(None)
-    server = jupyterlab.start(clone / "work" / "01_hello_kafka.ipynb", port)
+    server = jupyterlab.start(clone / "work" / "01_hello_kafka.ipynb")
     try:
-        base, token = f"http://127.0.0.1:{port}", server.address.split("token=")[1]
+        base, token = server.address.partition("/lab")[0], server.token
+        port = int(base.rpartition(":")[2])
 
         def get(path: str, key: str = token) -> Any:
             request = urllib.request.Request(base + path, headers={"Authorization": f"token {key}"})
@@ -186,10 +188,59 @@ def test_a_real_jupyterlab_asks_for_its_token_and_for_nothing_else(
 
 def test_a_jupyterlab_that_cannot_start_names_its_log(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jupyterlab.sys, "executable", shutil.which("false"))
-    with pytest.raises(LabError, match=r"JupyterLab ended while it started: .*jupyterlab\.log"):
-        jupyterlab.start(clone / "work" / "01_hello_kafka.ipynb", jupyterlab.choose_port(None))
+    with pytest.raises(LabError, match=r"JupyterLab ended while it started: .*jupyterlab-\d+\.log"):
+        jupyterlab.start(clone / "work" / "01_hello_kafka.ipynb")
+
+
+@pytest.mark.programs
+def test_a_port_that_another_server_takes_first_is_left_to_it(
+    clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other one says yes to everything, as a JupyterLab without a token does."""
+
+    class Yes(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *args: object) -> None:
+            """Stay silent."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Yes) as other:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        taken, free = other.server_address[1], jupyterlab.choose_port(None)
+        chosen = iter([taken, free])
+        monkeypatch.setattr(jupyterlab, "choose_port", lambda wanted: next(chosen))
+        server = jupyterlab.start(clone / "labs" / "01_hello_kafka.ipynb")
+        try:
+            assert server.address.startswith(f"http://127.0.0.1:{free}/")
+            assert server.identity.process()
+        finally:
+            jupyterlab.end(server.identity)
+            other.shutdown()
 
 
 def _own_addresses() -> list[str]:
     found = jupyterlab.psutil.net_if_addrs().values()
     return [a.address for addresses in found for a in addresses if a.family == socket.AF_INET]
+
+
+def test_an_ending_waits_for_the_pages_that_are_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    me = identify(os.getpid())
+    waited: list[float] = []
+
+    def wait(look: Callable[[], bool], within: float) -> bool:
+        waited.append(within)
+        return look()
+
+    monkeypatch.setattr(jupyterlab, "quiet_wait", wait)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        assert not jupyterlab._has_pages(me)
+        with socket.create_connection(server.getsockname()) as page:
+            accepted, _ = server.accept()
+            with accepted:
+                assert jupyterlab._has_pages(me)
+                jupyterlab.let_save(me)
+            assert page
+    assert waited == [jupyterlab.SAVE_SECONDS]
+    assert jupyterlab.SAVE_SECONDS > jupyterlab.AUTOSAVE_SECONDS

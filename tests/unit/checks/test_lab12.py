@@ -2,16 +2,21 @@
 
 import json
 import re
+from contextlib import suppress
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from pyspark import SparkContext
 
-from threebrokers.checks.lab12.delays import _summary, compare_delays
+from threebrokers.checks.expect_spark import in_step
+from threebrokers.checks.lab12.delays import REVERSED, _summary, compare_delays, expect_limit
 from threebrokers.checks.lab12.flights import compare_flights
-from threebrokers.checks.lab12.offsets import call, expect_offsets
+from threebrokers.checks.lab12.offsets import call, compare_again, expect_fetched, expect_offsets
+from threebrokers.checks.lab12.stream import judge_copy, judge_progress
 from threebrokers.checks.lab12.summary import _summary as summary
-from threebrokers.checks.lab12.summary import compare_summary
-from threebrokers.data.flights import NEW_YORK, load_flights
+from threebrokers.checks.lab12.summary import compare_summary, expect_compacted, expect_once, expect_shape
+from threebrokers.data.flights import NEW_YORK, flight_messages, load_flights
 from threebrokers.lab.exercise import NotYet
 
 ENDS = {0: 5, 1: 7}
@@ -48,10 +53,60 @@ def test_right_answers_pass(found, delays, records):
     compare_summary(records)
     compare_summary([*records, *records])  # a second run of the job
     expect_offsets('{"t": {"0": 5, "1": 7}}', "t", ENDS)
+    expect_offsets(
+        '{"version": 1, "offsets": {"0": 5, "1": 7}}', "t", ENDS
+    )  # the next call makes Spark's of it
+
+
+def test_an_option_that_is_none_is_no_bug_of_spark():
+    def read_new(topic, seen):
+        raise ValueError("[INTERNAL_ERROR] The Spark SQL phase analysis failed")
+
+    assert 'startingOffsets should be "earliest" then' in told(call, read_new, "t", None)
+    assert "ended with ValueError: [INTERNAL_ERROR]" in told(call, read_new, "t", "{}")
+
+
+def test_what_arrives_during_a_call_is_in_its_table_or_in_the_next():
+    first = {0: 2, 1: 1}
+    compare_again({(0, 2), (0, 3)}, first, {0: 4, 1: 1})
+    assert "1 of them are not in its table" in told(compare_again, {(0, 2)}, first, {0: 4, 1: 1})
+    for elsewhere in (set(), {(0, 3)}):
+        assert "called once more" in told(compare_again, elsewhere, first, {0: 4, 1: 1})
+
+
+@pytest.mark.parametrize(
+    ("fault", "closed"), [(KeyboardInterrupt(), 1), (NotYet("a", "b", "c"), 0), (None, 0)]
+)
+def test_an_interrupted_check_leaves_no_answer_of_java_behind(monkeypatch, fault, closed):
+    calls: list[str] = []
+    connection = SimpleNamespace(close=lambda: calls.append("closed"))
+    client = SimpleNamespace(get_thread_connection=lambda: connection)
+    monkeypatch.setattr(SparkContext, "_gateway", SimpleNamespace(_gateway_client=client))
+
+    @in_step()
+    def check() -> None:
+        if fault is not None:
+            raise fault
+
+    with suppress(KeyboardInterrupt, NotYet):
+        check()
+    assert len(calls) == closed
+
+
+def test_a_try_writes_each_row_once():
+    expect_once([])
+    expect_once([b"EWR-UA", b"EWR-9E", None, None])
+    assert "has written 2 records with the key 'EWR-UA'" in told(expect_once, [b"EWR-9E", *[b"EWR-UA"] * 2])
+
+
+def test_rows_that_are_missing(found):
+    assert "has 27,003 rows" in told(compare_flights, found.iloc[1:])
+    whole = found.dropna(subset=["dep_delay", "arr_delay"])  # one more than those that never left
+    assert "dropna()" in told(compare_flights, whole)
 
 
 def test_rows_that_came_twice(found):
-    assert "has 27,005 rows" in told(compare_flights, pd.concat([found, found.head(1)]))
+    assert "has more than 27,004 rows" in told(compare_flights, pd.concat([found, found.head(1)]))
 
 
 def test_one_wrong_value(found):
@@ -65,13 +120,56 @@ def test_times_that_are_off(found):
 
 
 def test_a_group_that_is_not_there(delays):
-    assert re.search(r"has no row; .* has \d+ \(flights\)", told(compare_delays, delays.iloc[1:]))
+    assert "has 48 of the 49 airports" in told(compare_delays, delays.iloc[1:])
+    wrong = delays.assign(flights=delays["flights"].where(delays.index != 0, 471))
+    assert re.search(r"for EWR at 19 .* has 471 flights; .* has 472 flights", told(compare_delays, wrong))
     assert "has no rows" in told(compare_delays, delays.head(0))
+
+
+def test_some_of_the_groups(delays):
+    assert "has 3 of the " in told(compare_delays, delays.head(3))
+
+
+def test_a_group_that_is_there_twice(delays):
+    assert "more than one row for EWR at 19" in told(compare_delays, pd.concat([delays, delays.head(1)]))
+
+
+def test_hours_that_were_converted_the_wrong_way():
+    table = _summary(REVERSED)[["flights", "mean_delay"]].astype(float).reset_index()
+    assert "five hours later" in told(compare_delays, table)
+
+
+@pytest.mark.parametrize(
+    ("known", "text"),
+    [
+        ("median", "is the median"),
+        ("largest", "is the largest delay"),
+        ("late", "of flights that left late"),
+        ("as_zero", "as 0 minutes late"),
+    ],
+)
+def test_means_of_something_else(known, text):
+    table = _summary(NEW_YORK)[["flights", known]].astype(float).reset_index()
+    assert text in told(compare_delays, table.rename(columns={known: "mean_delay"}))
+
+
+@pytest.mark.parametrize("digits", [0, 1, 2, 4])
+def test_means_that_are_rounded(delays, digits):
+    delays["mean_delay"] = delays["mean_delay"].round(digits)
+    assert "the means are rounded" in told(compare_delays, delays)
 
 
 def test_a_mean_that_nobody_can_explain(delays):
     delays.loc[0, "mean_delay"] = 99.0
     assert "the mean for EWR at 19 is 99.0" in told(compare_delays, delays)
+    assert "it is 34.898455" in told(compare_delays, delays)
+
+
+def test_a_limit_that_leaves_out_an_hour_with_just_enough_flights():
+    for wrong in ("Filter (flights#12L > cast(100 as bigint))", "(count(1)#3L > 100)"):
+        assert "exactly 100 flights" in told(expect_limit, wrong)
+    for right in ("(flights#12L >= cast(100 as bigint))", "(flights#1L > cast(99 as bigint))", "(x > 1000)"):
+        expect_limit(right)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +178,7 @@ def test_a_mean_that_nobody_can_explain(delays):
         ("", "holds no offsets"),
         ("no json", "holds no offsets"),
         ("[5, 7]", "holds no offsets"),
-        ('{"other": {"0": 5, "1": 7}}', "holds no offsets"),
+        ('{"other": {"0": 8, "1": 7}}', "holds no offsets"),
         ('{"t": {"0": 5}}', "nothing of partition 1"),
         ('{"t": {"0": -1, "1": -1}}', "below 0"),
         ('{"t": {"0": 4, "1": 6}}', "the offset of the last record"),
@@ -97,8 +195,10 @@ def test_what_is_kept(kept, text):
 @pytest.mark.parametrize(
     ("function", "text"),
     [
-        (lambda topic, seen: None, "returned NoneType"),
-        (lambda topic, seen: (1, 2), "returned int and int"),
+        (lambda topic, seen: None, "returned None (nothing was returned or kept)"),
+        (lambda topic, seen: (1, 2), "returned 1 (int) and 2 (int)"),
+        (lambda topic, seen: (pd.DataFrame(), "{}"), "returned a DataFrame of pandas and '{}' (str)"),
+        (lambda topic, seen: (1, {}), "a text, which json.dumps(…) makes of a dictionary"),
         (lambda topic: None, "ended with TypeError"),
         (lambda topic, seen: 1 / 0, "ended with ZeroDivisionError: division by zero"),
     ],
@@ -107,13 +207,71 @@ def test_a_function_that_returns_something_else(function, text):
     assert text in told(call, function, "t", None)
 
 
+def test_records_that_were_fetched_and_thrown_away():
+    expect_fetched("The second call", 30, None)
+    expect_fetched("The second call", 30, 31)  # one came in the meantime, and a filter dropped it
+    assert "Spark fetched 90 for that" in told(expect_fetched, "The second call", 30, 90)
+
+
 def test_records_of_the_summary(records):
     key, value = records[0]
     assert "there is no record for" in told(compare_summary, records[1:])
     assert "a record has no key" in told(compare_summary, [(None, value)])
     assert "a value is None" in told(compare_summary, [(key, None)])
     assert "the key of EWR-9E is 'EWR 9E'" in told(compare_summary, [(b"EWR 9E", value)])
-    other = json.dumps({**json.loads(value), "flights": 1}).encode()
-    assert "says 1 flights" in told(compare_summary, [(key, other)])
-    other = json.dumps({**json.loads(value), "carrier": "ZZ"}).encode()
-    assert "is about EWR-ZZ" in told(compare_summary, [(key, other)])
+
+
+@pytest.mark.parametrize(
+    ("changed", "text"),
+    [
+        ({"flights": 1}, "says 1 flights"),
+        ({"flights": "82"}, '`flights` is "82"'),
+        ({"mean_delay": None}, "`mean_delay` is null"),
+        ({"mean_delay": 12.9}, "the mean is rounded (12.9)"),
+        ({"carrier": "ZZ"}, "is about EWR-ZZ"),
+        ({"key": "EWR-9E"}, "also holds `key`"),
+    ],
+)
+def test_a_record_with_another_value(changed, text):
+    row = summary()["EWR-9E"] | changed
+    assert text in told(compare_summary, [(b"EWR-9E", json.dumps(row).encode())])
+
+
+def test_the_topic_of_the_summary():
+    expect_shape("t", [3, 3, 3])
+    assert "has 1 partition" in told(expect_shape, "t", [3])
+    assert "has 1 replica of each partition" in told(expect_shape, "t", [3, 1, 3])
+    expect_compacted("t", "compact")
+    assert "would delete it after" in told(expect_compacted, "t", "delete")
+    assert "would also delete it after" in told(expect_compacted, "t", "compact,delete")
+
+
+def step(rows: int, read: dict[str, int], latest: dict[str, int], topic: str = "t") -> dict:
+    source = {"description": f"KafkaV2[Subscribe[{topic}]]", "endOffset": json.dumps({topic: read})}
+    return {"numInputRows": rows, "sources": [source | {"latestOffset": json.dumps({topic: latest})}]}
+
+
+def test_how_far_a_query_has_read():
+    judge_progress([step(3, {"0": 3}, {"0": 5}), step(2, {"0": 5}, {"0": 5})], "t")
+    assert "before it had read a record" in told(judge_progress, [], "t")
+    assert "ended 2 records before the end" in told(judge_progress, [step(3, {"0": 3}, {"0": 5})], "t")
+    assert "read 0 of 27,004 records" in told(judge_progress, [step(0, {"0": 5}, {"0": 5})], "t")
+    assert "with one it goes on from there" in told(judge_progress, [step(0, {"0": 5}, {"0": 5})], "t")
+    other = [step(5, {"0": 5}, {"0": 5}, "flights")]
+    assert "it read KafkaV2[Subscribe[flights]]" in told(judge_progress, other, "t")
+
+
+@pytest.fixture
+def copied() -> pd.DataFrame:
+    messages = flight_messages(1)
+    table = pd.DataFrame(messages, columns=["key", "value"])
+    table = table.assign(topic="t", partition=table.index % 3, offset=table.index // 3)
+    return table.assign(timestamp=pd.Timestamp(2026, 1, 1), timestampType=0)
+
+
+def test_what_is_in_the_copy(copied):
+    judge_copy(copied.sample(frac=1, random_state=1))
+    judge_copy(copied.assign(value=copied["value"].str.decode("utf-8")))
+    assert "has no `key`, `offset`" in told(judge_copy, copied.drop(columns=["key", "offset"]))
+    assert "lacks 18,002 of 27,004 records" in told(judge_copy, copied[copied["partition"] == 0])
+    assert "2 records too many" in told(judge_copy, pd.concat([copied, copied.head(2)]))

@@ -49,15 +49,17 @@ def here(tmp_path, monkeypatch, late):
     monkeypatch.setattr(LocalEngine, "wait_for_ports", lambda self, nodes, within: None)
     monkeypatch.setattr(LocalEngine, "processes", lambda self: {})
     monkeypatch.setattr(Cluster, "_wait_registered", lambda self, wanted: None)
+    monkeypatch.setattr(Cluster, "_misleading", lambda self: [])
     monkeypatch.setattr(local, "wait_until", lambda look, **_: True)
     monkeypatch.setattr(local, "java", lambda: "java")
     monkeypatch.setattr(local.prepare, "prepare", lambda say: local.prepare.Prepared([], [], tmp_path))
     monkeypatch.setattr(local.jars, "kafka_jars", list)
-    monkeypatch.setattr(local.log_dirs, "is_laid_out", lambda home, here: True)
+    monkeypatch.setattr(local.log_dirs, "complete", lambda home, template, down: "id")
+    monkeypatch.setattr(local.log_dirs, "configure", lambda home, saved: None)
     monkeypatch.setattr(ports, "wait_free", late)
     for name in ("send", "end", "launch"):
         monkeypatch.setattr(process, name, late)
-    monkeypatch.setattr(links, "faults", lambda outside: [])
+    monkeypatch.setattr(links, "faults", lambda home, outside: [])
     monkeypatch.setattr(links, "put", late)
     return known
 

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from threebrokers.cluster import link_faults
-from threebrokers.cluster.link_faults import Fault
+from threebrokers.cluster.actions import Action
+from threebrokers.cluster.link_faults import Fault, apart_since
 from threebrokers.errors import LabError
 
 
@@ -90,3 +91,17 @@ def test_a_fault_is_told_in_words():
     assert Fault("cut", 2).words == "from the other brokers and the quorum"
     assert Fault("cut", 2, (3, "clients")).words == "from broker 3 and the clients"
     assert link_faults.slowness(2, ("clients",), 50).words == "50 ms each way from the clients"
+
+
+def test_who_is_apart_from_all_the_others_and_since_when():
+    usual = Fault("cut", 1).words
+    actions = [
+        Action(1.0, "cut", 1, usual),
+        Action(2.0, "cut", 2, "from the other brokers"),
+        Action(3.0, "stall", 3, usual),
+        Action(4.0, "cut", 3, usual),
+        Action(5.0, "heal", 1),
+    ]
+    assert apart_since(actions, 0.5) == {}
+    assert apart_since(actions, 4.5) == {1: 1.0, 3: 3.0}
+    assert apart_since(actions, 5.0) == {3: 3.0}

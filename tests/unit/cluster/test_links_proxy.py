@@ -7,6 +7,8 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -77,26 +79,46 @@ class Echo:
                 return
 
 
+@dataclass(frozen=True)
+class Net:
+    """The links of a home, between servers that send back what they get."""
+
+    home: Path
+    outside: ports.Ports
+
+    def __getitem__(self, broker: int) -> dict[str, int]:
+        return self.outside[broker]
+
+    def put(self, *faults: Fault) -> None:
+        links.put(self.home, self.outside, faults)
+
+    def faults(self) -> list[Fault]:
+        return links.faults(self.home, self.outside)
+
+    def open(self) -> int:
+        return links._ask(self.home, self.outside, {})["open"]
+
+
 @pytest.fixture(scope="module")
-def outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ports.Ports]:
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Net]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", str(tmp_path_factory.mktemp("claims")))
         home = tmp_path_factory.mktemp("home")
         outside = ports.claim(home)
         behind = ports.behind(outside)
         servers = [Echo(port) for of_broker in behind.values() for port in of_broker.values()]
-        started = links.start(home, outside)
-        yield outside
-        links.process.end([started], 0)
+        process = links.start(home, outside)
+        yield Net(home, outside)
+        links.process.end([process], 0)
         assert links.find(home) == []
         for server in servers:
             server.server.close()
 
 
 @pytest.fixture
-def net(outside: ports.Ports) -> Iterator[ports.Ports]:
-    yield outside
-    links.put(outside, [])
+def net(started: Net) -> Iterator[Net]:
+    yield started
+    started.put()
 
 
 def call(outside, broker, listener="CLIENT", client_id="rdkafka") -> socket.socket:
@@ -140,7 +162,7 @@ def test_bytes_pass_whole_and_both_ways(net):
 
 
 def test_a_head_in_pieces_is_understood(net):
-    links.put(net, [Fault("cut", 2, (3,))])
+    net.put(Fault("cut", 2, (3,)))
     for source, expected in (("3", b""), ("1", head("broker-1-fetcher-0"))):
         with socket.create_connection((ports.HOST, net[2]["REPL"]), timeout=5) as line:
             line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -171,28 +193,28 @@ def test_a_cut_ends_connections_and_refuses_new_ones_on_that_link_only(net):
     with fetcher, other:
         assert fetcher.recv(100)
         assert other.recv(100)
-        links.put(net, [Fault("cut", 2, (3,))])
+        net.put(Fault("cut", 2, (3,)))
         assert ended(fetcher)
         assert passes(other, b"x", 5)
     assert not works(net, 2, "REPL", "broker-3-fetcher-0")
     assert not works(net, 3, "CONTROLLER", "raft-client-2")
     assert works(net, 1, "CONTROLLER", "raft-client-2")
     assert works(net, 2)
-    links.put(net, [])
+    net.put()
     assert works(net, 2, "REPL", "broker-3-fetcher-0")
 
 
 def test_a_stalled_link_keeps_its_connections_and_brings_all_when_it_heals(net):
     with call(net, 2) as line:
         assert line.recv(100)
-        links.put(net, [Fault("stall", 2, ("clients",))])
+        net.put(Fault("stall", 2, ("clients",)))
         assert not passes(line, b"held")
         with call(net, 2) as late:
             late.settimeout(0.2)
             with pytest.raises(TimeoutError):
                 late.recv(100)
             assert works(net, 1)
-            links.put(net, [])
+            net.put()
             line.settimeout(5)
             assert heard(line, 4) == b"held"
             late.settimeout(5)
@@ -200,17 +222,17 @@ def test_a_stalled_link_keeps_its_connections_and_brings_all_when_it_heals(net):
 
 
 def test_what_was_said_before_an_end_arrives_after_a_stall(net):
-    links.put(net, [Fault("stall", 3, ("clients",))])
-    before = links._ask(net, {})["open"]
+    net.put(Fault("stall", 3, ("clients",)))
+    before = net.open()
     with call(net, 3) as line:
         line.shutdown(socket.SHUT_WR)
-        assert links._ask(net, {})["open"] == before + 1
-        links.put(net, [])
-    assert quiet_wait(lambda: links._ask(net, {})["open"] == before, 5)
+        assert net.open() == before + 1
+        net.put()
+    assert quiet_wait(lambda: net.open() == before, 5)
 
 
 def test_a_slow_link_delays_each_way_and_carries_as_much(net):
-    links.put(net, [Fault("slow", 1, ("clients",), 60)])
+    net.put(Fault("slow", 1, ("clients",), 60))
     with call(net, 1) as line:
         heard(line, len(head("rdkafka")))
         start = time.monotonic()
@@ -224,29 +246,36 @@ def test_a_slow_link_delays_each_way_and_carries_as_much(net):
 def test_a_broker_that_is_down_ends_the_call(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    nobody = ports.claim(tmp_path)
-    started = links.start(tmp_path, nobody)
+    nobody = Net(tmp_path, ports.claim(tmp_path))
+    started = links.start(tmp_path, nobody.outside)
     try:
         assert not works(nobody, 1)
-        assert quiet_wait(lambda: links._ask(nobody, {})["open"] == 0, 5)
+        assert quiet_wait(lambda: nobody.open() == 0, 5)
     finally:
         links.process.end([started], 0)
 
 
-def test_faults_are_kept_by_the_process_and_strangers_are_sent_away(net):
+def test_faults_are_kept_by_the_process(net):
     wanted = [Fault("slow", 2, (1, "clients"), 5), Fault("cut", 3)]
-    links.put(net, wanted)
-    assert links.faults(net) == wanted
-    with socket.create_connection((ports.HOST, ports.control(net)), timeout=5) as browser:
-        browser.sendall(b'POST / HTTP/1.1\r\n\r\n{"faults": [], "effects": {}}\n')
-        assert browser.recv(100) == b""
-    assert links.faults(net) == wanted
+    net.put(*wanted)
+    assert net.faults() == wanted
 
 
 def test_the_program_says_why_it_cannot_start(tmp_path):
+    token = tmp_path / "token"
+    token.write_text("secret")
     with socket.create_server((ports.HOST, 0)) as taken:
         port = taken.getsockname()[1]
-        words = [sys.executable, "-I", "-S", str(links.PROGRAM), "mark", str(port), f"{port}:1:1:CLIENT"]
+        words = [
+            sys.executable,
+            "-I",
+            "-S",
+            str(links.PROGRAM),
+            "mark",
+            str(port),
+            str(token),
+            f"{port}:1:1:CLIENT",
+        ]
         done = subprocess.run(words, capture_output=True, text=True, timeout=20, check=False)
     assert done.returncode == 1
     assert "address already in use" in done.stderr

@@ -111,7 +111,7 @@ def test_flags_that_only_new_javas_know_are_theirs_alone(made: list[str], java: 
     assert not set(prepare.SINCE_24) & set(old.tool_flags)
 
 
-def test_without_stored_classes_everything_works_and_it_is_said_once(tmp_path: Path):
+def test_without_stored_classes_everything_works_and_it_is_tried_twice(tmp_path: Path):
     said: list[str] = []
     prepared = prepare.prepare(said.append)
     assert len(said) == 2
@@ -120,6 +120,8 @@ def test_without_stored_classes_everything_works_and_it_is_said_once(tmp_path: P
     )
     assert not [flag for flag in prepared.broker_flags if "SharedArchiveFile" in flag]
     assert (prepared.template / "meta.properties").read_text() == "version=1\n"
+    assert prepare.prepare(said.append) == prepared
+    assert said == [*said[:2], *said[:2]]
     assert prepare.prepare(unheard) == prepared
 
 

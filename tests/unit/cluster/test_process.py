@@ -125,6 +125,26 @@ def test_a_killed_child_leaves_no_zombie(launch):
     assert not psutil.pid_exists(identity.pid)
 
 
+@pytest.mark.parametrize(("threads", "runs"), [(3, True), (1, False)])
+def test_a_process_whose_first_thread_ends_while_it_is_looked_at(launch, monkeypatch, threads, runs):
+    """Its other threads still hold its ports: whoever started it again now would find them taken."""
+    identity, ended = launch(), []
+
+    def words(self: psutil.Process) -> list[str]:
+        ended.append(True)
+        raise psutil.ZombieProcess(self.pid)
+
+    def status(self: psutil.Process) -> str:
+        return psutil.STATUS_ZOMBIE if ended else psutil.STATUS_SLEEPING
+
+    with monkeypatch.context() as patch:
+        patch.setattr(psutil.Process, "cmdline", words)
+        patch.setattr(psutil.Process, "status", status)
+        patch.setattr(psutil.Process, "num_threads", lambda self: threads)
+        assert (identity.process() is not None) is runs
+    assert ended
+
+
 def test_a_process_ends_at_once_although_its_parent_does_not_look(tmp_path):
     program = (
         "import subprocess, sys; child = subprocess.Popen(['sleep', '60']); print(child.pid, flush=True); "

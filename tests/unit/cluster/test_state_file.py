@@ -2,11 +2,12 @@
 
 import json
 import os
+import shutil
 import socket
 
 import pytest
 
-from threebrokers import store
+from threebrokers import paths, store
 from threebrokers.cluster import log_dirs, ports, settings, state_file
 from threebrokers.cluster.process import Identity
 from threebrokers.cluster.state_file import SavedState
@@ -18,6 +19,7 @@ PORTS = {n: {name: 100 * n + i for i, name in enumerate(settings.LISTENERS)} for
 @pytest.fixture(autouse=True)
 def _own_claims(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
 
 
 def test_what_is_saved_is_loaded(tmp_path):
@@ -39,11 +41,11 @@ def test_a_missing_or_damaged_state_file_is_an_empty_bench(tmp_path, damage):
 def test_a_state_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
     state_file.save(tmp_path, SavedState("old"))
 
-    def full(path, content):
+    def full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(store, "write_whole", full)
-    with pytest.raises(LabError, match=r"No space left.*free some disk space"):
+    with pytest.raises(LabError, match=r"the disk is full\): free some space"):
         state_file.save(tmp_path, SavedState("new"))
     assert state_file.load(tmp_path).cluster_id == "old"
 
@@ -114,21 +116,44 @@ def test_a_port_that_somebody_listens_at_is_not_waited_for(tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize("kind", ["link", "file", "open", "another user's"])
-def test_a_folder_for_claims_that_somebody_else_may_write_to_is_refused(tmp_path, monkeypatch, kind):
-    user = os.getuid() + (kind == "another user's")
-    monkeypatch.setattr(os, "getuid", lambda: user)
-    folder, theirs = tmp_path / f"threebrokers-{user}", tmp_path / "theirs"
+def test_a_folder_for_claims_that_somebody_else_may_write_to_is_passed_over(tmp_path, monkeypatch, kind):
+    names = [tmp_path / f"threebrokers-{os.getuid()}{end}" for end in ("", *(f"-{n}" for n in range(2, 10)))]
+    theirs = tmp_path / "theirs"
     theirs.mkdir()
-    if kind == "link":
-        folder.symlink_to(theirs)
-    elif kind == "file":
-        folder.touch()
-    else:
-        folder.mkdir(mode=0o700)
-        folder.chmod(0o777 if kind == "open" else 0o700)
+    real = paths._is_private
+    monkeypatch.setattr(
+        paths, "_is_private", lambda folder: real(folder) and not (folder / "of another user").exists()
+    )
+
+    def take(folder):
+        if kind == "link":
+            folder.symlink_to(theirs)
+        elif kind == "file":
+            folder.touch()
+        else:
+            folder.mkdir(mode=0o700)
+            folder.chmod(0o777 if kind == "open" else 0o700)
+            (folder / "of another user").touch()
+
+    take(names[0])
+    ports.claim(tmp_path)
+    assert (names[1] / "ports.json").is_file()
+    shutil.rmtree(names[1])
+    for folder in names[1:]:
+        take(folder)
     with pytest.raises(LabError, match=r"you alone may write to.*set TMPDIR to a folder of your own"):
         ports.claim(tmp_path)
     assert list(theirs.iterdir()) == []
+
+
+@pytest.mark.parametrize("mode", [0o700, 0o770])
+def test_the_folder_of_the_login_session_comes_first_if_it_is_safe(tmp_path, monkeypatch, mode):
+    session = tmp_path / "session"
+    session.mkdir()
+    session.chmod(mode)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(session))
+    ports.claim(tmp_path)
+    assert (session / "threebrokers" / "ports.json").exists() == (mode == 0o700)
 
 
 def test_a_link_among_the_claims_is_not_followed(tmp_path):
@@ -163,33 +188,6 @@ def test_ports_stay_below_those_that_systems_hand_out(tmp_path):
     assert highest < 32768
     blocks = [_flat(ports._block(k)) for k in range(ports.BENCHES)]
     assert len(set().union(*blocks)) == 9 * ports.BENCHES
-
-
-def test_folders_are_laid_out_from_the_template(tmp_path):
-    template = tmp_path / "template"
-    template.mkdir()
-    (template / "bootstrap.checkpoint").write_bytes(b"levels")
-    home = tmp_path / "home"
-    cluster_id = log_dirs.lay_out(home, template)
-    assert log_dirs.is_laid_out(home, SavedState(cluster_id))
-    assert not log_dirs.is_laid_out(home, SavedState("another"))
-    directories = set()
-    for n in settings.BROKERS:
-        assert (log_dirs.folder(home, n) / "bootstrap.checkpoint").read_bytes() == b"levels"
-        meta = dict(
-            line.split("=", 1)
-            for line in (log_dirs.folder(home, n) / "meta.properties").read_text().splitlines()
-        )
-        assert meta["node.id"] == str(n)
-        assert meta["cluster.id"] == cluster_id
-        directories.add(meta["directory.id"])
-    assert len(directories) == 3
-
-
-def test_a_layout_that_fails_leaves_nothing_half_made(tmp_path):
-    with pytest.raises(LabError, match="cannot be made"):
-        log_dirs.lay_out(tmp_path / "home", tmp_path / "no-template")
-    assert not (tmp_path / "home" / "data").exists()
 
 
 def test_a_broker_is_configured_for_loopback_and_by_the_table():

@@ -26,12 +26,14 @@ class Brokers:
     def __init__(self, *codes: int | None) -> None:
         self.codes, self.asked_about, self.asked_for = list(codes), list[str](), list[Any]()
         self.within, self.dead, self.still_counted = list[float](), set[int](), 0
+        self.back, self.not_yet_counted = set[int](), 0
 
     def admin(self) -> Any:
         code = self.codes.pop(0)
 
         def answered(names: list[Any], request_timeout: float, **kept: float) -> dict[str, Future[None]]:
             assert not self.dead or self.still_counted == 0, "a copy may go to a dead broker"
+            assert self.not_yet_counted == 0, "nobody counts all brokers that it needs"
             self.asked_for = names
             self.within.append(request_timeout)
             return {getattr(name, "topic", name): answer(code) for name in names}
@@ -40,12 +42,14 @@ class Brokers:
 
     def processes(self) -> dict[int, Any]:
         dead = {n: SimpleNamespace(state="down") for n in self.dead}
-        return {1: SimpleNamespace(state="up"), **dead}
+        return {**{n: SimpleNamespace(state="up") for n in {1, *self.back}}, **dead}
 
     def views(self, names: list[str]) -> dict[int, Any]:
         self.asked_about += names
         self.still_counted = max(0, self.still_counted - 1)
+        self.not_yet_counted = max(0, self.not_yet_counted - 1)
         counted = {1, *(self.dead if self.still_counted else ())}
+        counted |= set() if self.not_yet_counted else self.back
         return {1: SimpleNamespace(topic=lambda name: None, registered=counted)}
 
 
@@ -53,8 +57,9 @@ def delete(brokers: Brokers, *names: str) -> None:
     topics.delete(cast(Cluster, brokers), names)
 
 
-def test_a_client_that_found_no_controller_is_replaced() -> None:
-    brokers = Brokers(KafkaError._TIMED_OUT, KafkaError._TIMED_OUT, None)
+@pytest.mark.parametrize("code", [KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._DESTROY_BROKER])
+def test_a_client_that_found_no_controller_is_replaced(code: int) -> None:
+    brokers = Brokers(code, code, None)
     delete(brokers, "a")
     assert brokers.codes == []
     assert brokers.asked_about == ["a"]
@@ -72,6 +77,31 @@ def test_a_topic_is_made_when_a_broker_that_died_is_no_longer_counted() -> None:
     with pytest.raises(LabError, match="refused to create 'a'"):
         topics.create(cast(Cluster, brokers), "a", 1, 1, {})
     assert len(brokers.within) == 1
+
+
+def test_brokers_that_it_shall_lie_on_and_are_not_counted_yet_are_waited_for() -> None:
+    brokers = Brokers(KafkaError.INVALID_REPLICA_ASSIGNMENT)
+    brokers.back, brokers.not_yet_counted = {2}, 3
+    with pytest.raises(LabError, match="refused to create 'a'"):
+        topics.create(cast(Cluster, brokers), "a", 1, 3, {}, (2, 1))
+    assert len(brokers.within) == 1
+
+
+def test_the_controller_is_asked_again_while_it_counts_fewer_brokers_than_run() -> None:
+    brokers = Brokers(*[KafkaError.INVALID_REPLICATION_FACTOR] * 3, KafkaError.INVALID_CONFIG)
+    brokers.back = {2}
+    with pytest.raises(LabError, match="refused to create 'a'"):
+        topics.create(cast(Cluster, brokers), "a", 1, 2, {})
+    assert brokers.codes == []
+
+
+def test_a_broker_that_is_never_counted_is_the_controllers_to_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(topics, "COUNTED_SECONDS", 0.2)
+    brokers = Brokers(*[KafkaError.INVALID_REPLICATION_FACTOR] * 99)
+    brokers.back = {2}
+    with pytest.raises(LabError, match=r"refused to create 'a' \(as the test says\)"):
+        topics.create(cast(Cluster, brokers), "a", 1, 2, {})
+    assert 1 < len(brokers.within) < 10
 
 
 def test_a_dead_broker_that_is_counted_for_ever_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

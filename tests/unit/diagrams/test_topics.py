@@ -9,7 +9,7 @@ import pytest
 
 from threebrokers.diagrams.picture import Picture
 from threebrokers.diagrams.topics import log_picture, message_path, topic_picture
-from threebrokers.kafka.log_reader import Record
+from threebrokers.kafka.log_reader import Log, Record
 from threebrokers.kafka.state import PartitionState, TopicState
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -120,6 +120,17 @@ def test_a_partition_without_records_can_be_drawn_too() -> None:
         "partition 1",
         "0",
     ]
+
+
+def test_empty_partitions_of_a_log_that_was_read_are_not_hidden() -> None:
+    """Once a topic of 13 partitions was drawn with five rows, and no word about the other eight."""
+    seven = [record(n, 0) for n in (0, 3, 5, 6, 7)]
+    picture = log_picture(Log(seven, range(13)))
+    assert drawn(picture)[-2:] == ["partitions 1, 2, 4 and 8–12", "empty"]
+    assert picture.words.splitlines()[-1] == "Partitions 1, 2, 4 and 8–12: no record."
+    assert drawn(log_picture(Log(seven[:1], range(2))))[-2:] == ["partition 1", "empty"]
+    assert drawn(log_picture(Log([], [4]), partitions=[4])) == ["partition 4", "empty"]
+    assert "empty" not in drawn(log_picture(seven)), "nobody knows"
 
 
 def test_a_long_log_is_shortened_in_the_middle() -> None:

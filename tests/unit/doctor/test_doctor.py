@@ -7,18 +7,20 @@ import socket
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from tests import states
-from threebrokers.cluster import engine, jars, links, log_dirs, sessions
+from threebrokers.cluster import engine, jars, links, log_dirs, process, sessions
 from threebrokers.cluster.engine import Engine
 from threebrokers.cluster.link_faults import Fault
 from threebrokers.cluster.process import MARK, BrokerProcess, Identity, identify, start_of
+from threebrokers.cluster.settings import BROKERS, LISTENERS
 from threebrokers.cluster.state_file import SavedState, save
 from threebrokers.doctor import Finding, addresses, brokers, checks, groups, machine, processes, run, state
 from threebrokers.doctor.processes import RunningHome
@@ -106,12 +108,15 @@ class TestState:
         assert "damaged" in trouble(state.look_at_state(bench))
 
     def test_a_broker_that_was_killed_from_outside(self, bench: Path) -> None:
-        remember(bench, GONE, "1 ticks", "-Dmark")
+        remember(bench, GONE, f"1 ticks after boot {process._boot()}", "-Dmark")
         assert f"broker 2 (process {GONE})" in trouble(state.look_at_state(bench))
 
     def test_a_process_number_that_another_program_has_now(self, bench: Path) -> None:
         mark = psutil.Process().cmdline()[0]
-        for start, word in (("1 ticks after boot unknown", mark), (start_of(os.getpid()), "-Dmark")):
+        for start, word in (
+            (f"1 ticks after boot {process._boot()}", mark),
+            (start_of(os.getpid()), "-Dmark"),
+        ):
             remember(bench, os.getpid(), start, word)
             assert "broker 2" in trouble(state.look_at_state(bench))
 
@@ -163,13 +168,14 @@ class TestPorts:
 
 
 class TestLinks:
-    def test_brokers_without_links_need_none(self) -> None:
+    def test_without_brokers_there_are_none_to_mend(self) -> None:
         assert state.look_at_links(engine.made("local", Path("/nowhere"))).ok
 
     @pytest.fixture
     def linked(self, bench: Path) -> Engine:
         # Port 10 takes the orders then: nobody listens there.
-        save(bench, SavedState(ports={1: {"CLIENT": 1}}, links=Identity(GONE, "0 ticks")))
+        low = {n: {name: n + 3 * i for i, name in enumerate(LISTENERS)} for n in BROKERS}
+        save(bench, SavedState(ports=low, links=Identity(GONE, "0 ticks")))
         return engine.made("local", bench)
 
     def test_a_process_that_died(self, linked: Engine) -> None:
@@ -178,9 +184,9 @@ class TestLinks:
         assert "threebrokers up" in found
 
     def test_what_is_broken_is_named(self, linked: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(links, "faults", lambda ports: [])
+        monkeypatch.setattr(links, "faults", lambda home, ports: [])
         assert state.look_at_links(linked).what == "all are healthy"
-        monkeypatch.setattr(links, "faults", lambda ports: [Fault("cut", 2)])
+        monkeypatch.setattr(links, "faults", lambda home, ports: [Fault("cut", 2)])
         found = state.look_at_links(linked)
         assert found.ok
         assert found.what == "cut at broker 2, from the other brokers and the quorum"
@@ -215,15 +221,15 @@ class TestAddresses:
 
 
 class TestForgotten:
-    def test_brokers_of_another_bench_where_no_lab_is_open(self, bench: Path) -> None:
-        other = RunningHome(Path("/old/home"), (11, 12, 13), 600_000_000, lab_open=False)
-        found = trouble(processes.look_for_forgotten(bench, [other]))
-        assert "3 of /old/home (600 MB, process 11, 12, 13)" in found
-        assert "THREEBROKERS_HOME=/old/home threebrokers down" in found
-
-    def test_a_bench_where_a_lab_is_open_is_in_use(self, bench: Path) -> None:
-        other = RunningHome(Path("/old/home"), (11,), 1, lab_open=True)
-        assert processes.look_for_forgotten(bench, [other]).ok
+    @pytest.mark.parametrize("lab_open", [True, False])
+    def test_brokers_of_another_home_are_counted_and_not_to_be_stopped(
+        self, bench: Path, lab_open: bool
+    ) -> None:
+        other = RunningHome(Path("/old/home"), (11, 12, 13), 600_000_000, lab_open)
+        finding = processes.look_for_forgotten(bench, [other])
+        assert finding.ok
+        assert finding.what == "none; 3 brokers of 1 other home run too (600 MB)"
+        assert finding.cure == ""
 
     def test_ones_own_brokers_are_mentioned_and_no_trouble(self, bench: Path) -> None:
         finding = processes.look_for_forgotten(bench, [RunningHome(bench, (1,), 1, lab_open=False)])
@@ -274,7 +280,6 @@ def test_a_lab_that_was_killed_does_not_keep_the_brokers_alive(bench: Path) -> N
     me = asdict(identify(os.getpid()))
     killed = {"command": {"pid": GONE, "start": "1 ticks", "mark": ""}, "jupyter": me}
     (bench / "labs.json").write_text(json.dumps([killed]))
-    assert [orphan.pid for orphan in sessions.orphans()] == [os.getpid()]
     ended: list[str] = []
     with sessions.entered(last_out=lambda: ended.append("brokers")):
         pass
@@ -284,31 +289,55 @@ def test_a_lab_that_was_killed_does_not_keep_the_brokers_alive(bench: Path) -> N
 @pytest.mark.parametrize("damage", ["", "{}", "[1]", '[{"command": {}}]'])
 def test_a_damaged_register_of_labs_is_an_empty_one(bench: Path, damage: str) -> None:
     (bench / "labs.json").write_text(damage)
-    assert sessions.orphans() == []
+    assert sessions.orphans(bench) == []
     with sessions.entered(last_out=lambda: None):
         assert len(sessions.still_open(bench)) == 1
 
 
 class TestData:
-    def test_all_of_one_cluster(self) -> None:
-        assert state.look_at_data({1: "a", 2: "a"}, "a").ok
-        assert state.look_at_data({1: "a", 2: "a"}).ok
-        assert state.look_at_data({}, "a").ok
+    @pytest.fixture
+    def disks(self, bench: Path) -> Callable[[str, str, str], Finding]:
+        """Return what lays out three disks of these clusters ("": no disk) and lets the doctor look."""
 
-    def test_one_broker_has_the_disk_of_another_cluster(self, bench: Path) -> None:
-        for n, one in ((1, "new"), (2, "new"), (3, "old")):
-            folder = log_dirs.folder(bench, n)
-            folder.mkdir(parents=True)
-            (folder / "meta.properties").write_text(f"version=1\ncluster.id={one}\nnode.id={n}\n")
-        save(bench, SavedState(cluster_id="new"))
-        found = {finding.about: finding for finding in run.examine()}["data"]
-        assert "different clusters (broker 1 new, broker 2 new, broker 3 old)" in trouble(found)
-        assert "threebrokers reset" in found.cure
+        def laid_out(*ids: str) -> Finding:
+            for n, one in enumerate(ids, start=1):
+                folder = log_dirs.folder(bench, n)
+                if one:
+                    folder.mkdir(parents=True)
+                    (folder / "meta.properties").write_text(f"version=1\ncluster.id={one}\nnode.id={n}\n")
+            save(bench, SavedState(cluster_id="new"))
+            return {finding.about: finding for finding in run.examine()}["data"]
 
-    def test_all_are_of_an_earlier_cluster(self) -> None:
-        found = trouble(state.look_at_data({1: "old", 2: "old", 3: "old"}, "new"))
-        assert "earlier cluster" in found
-        assert "this one is new" in found
+        return laid_out
+
+    def test_all_of_one_cluster(self, disks: Callable[..., Finding]) -> None:
+        assert disks("new", "new", "new").what == "all of one cluster (new)"
+
+    def test_none_yet(self, disks: Callable[..., Finding]) -> None:
+        assert disks("", "", "").ok
+
+    @pytest.mark.parametrize("third", ["", "old", " "])
+    def test_one_that_is_missing_damaged_or_of_another_cluster(
+        self, disks: Callable[..., Finding], third: str
+    ) -> None:
+        found = trouble(disks("new", "new", third))
+        assert "the disk of broker 3 is lost, damaged or of another cluster (" in found
+        assert "data/broker-3) -> `threebrokers up`: a new, empty disk copies back" in found
+
+    def test_of_one_that_runs_the_brokers_are_stopped_first(self, bench: Path, disks: Any) -> None:
+        disks("new", "new", "")
+        assert state.look_at_disks(bench, [3]).cure.startswith("`threebrokers down`, then `threebrokers up`")
+
+    def test_two_lost_ones_are_no_majority(self, disks: Callable[..., Finding]) -> None:
+        found = trouble(disks("", "new", ""))
+        assert "the disk of brokers 1 and 3 is lost" in found
+        assert "one disk is no majority -> put them back if you can; `threebrokers reset`" in found
+
+    def test_volumes_of_different_clusters(self) -> None:
+        metas = {1: "cluster.id=a\n", 2: "cluster.id=b\n"}
+        assert "different clusters (broker 1 a, broker 2 b)" in trouble(state.look_at_volumes(metas))
+        assert state.look_at_volumes({1: "cluster.id=a", 2: "cluster.id=a"}).ok
+        assert state.look_at_volumes({}).ok
 
 
 class TestBrokers:

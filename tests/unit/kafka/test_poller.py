@@ -5,6 +5,7 @@ import socket
 import struct
 import threading
 import time
+from contextlib import suppress
 from types import SimpleNamespace as Told
 
 import pytest
@@ -18,7 +19,7 @@ from threebrokers.kafka.background import BackgroundPoller
 from threebrokers.kafka.connection import Connections
 from threebrokers.kafka.merge import View, authoritative_view, merge_topics, read_view
 from threebrokers.kafka.poller import ClusterPoller
-from threebrokers.kafka.state import PartitionState, TopicState
+from threebrokers.kafka.state import BrokerState, ClusterState, PartitionState, TopicState
 
 
 def partition(leader, epoch, isr=(1, 2, 3)):
@@ -116,6 +117,8 @@ def test_only_the_coordinator_tells_of_a_group():
     group = groups.read(names, {1: told(not_here, not_here, not_here), 2: told(here, not_here, offsets)})["g"]
     assert (group.coordinator, group.state, group.committed) == (2, "Stable", (("orders", 1, 5),))
     assert groups.read(names, {1: told(not_here, not_here, not_here)}) == {}
+    loading = Told(error_code=14, topics=[])  # it coordinates, and has not read the group's offsets yet
+    assert groups.read(names, {2: told(here, not_here, loading)}) == {}
 
 
 @pytest.fixture
@@ -146,7 +149,7 @@ def talker():
             threading.Thread(target=answer, args=(connection,), daemon=True).start()
 
     def answer(connection):
-        with connection:
+        with connection, suppress(OSError):  # who asked did not wait
             while head := connection.recv(4):
                 asked = connection.recv(struct.unpack(">i", head)[0])
                 kind = requests.DescribeQuorumResponse
@@ -167,16 +170,19 @@ def talker():
     server.close()
 
 
+WITHIN = 1.0
+
+
 def test_one_that_answers_is_heard_beside_one_that_is_silent_and_one_that_is_gone(talker, silent, closed):
     connections = Connections()
     begun = time.monotonic()
-    answers = connections.ask({a: [requests.quorum()] for a in (silent, talker, closed)}, 0.3)
-    assert time.monotonic() - begun < 0.6
+    answers = connections.ask({a: [requests.quorum()] for a in (silent, talker, closed)}, WITHIN)
+    assert time.monotonic() - begun < 3 * WITHIN  # a busy machine adds its own
     assert list(answers) == [talker]
     assert requests.read_leader(answers[talker][0]) == (7, 2)
     begun = time.monotonic()
-    assert list(connections.ask({a: [requests.quorum()] for a in (silent, talker)}, 0.3)) == [talker]
-    assert time.monotonic() - begun < 0.2  # the silent one is left alone for a while
+    assert list(connections.ask({a: [requests.quorum()] for a in (silent, talker)}, WITHIN)) == [talker]
+    assert time.monotonic() - begun < WITHIN  # the silent one is left alone for a while
     connections.close()
 
 
@@ -200,6 +206,15 @@ def test_with_no_broker_the_last_known_topics_stay_and_their_age_is_told():
     gone = poller.poll(["orders"])
     assert [b.state for b in gone.brokers] == ["down"] * 3
     assert poller.poll(["orders"]).brokers[0].since == gone.brokers[0].since
+    poller.close()
+
+
+def test_with_no_broker_those_that_were_counted_last_stay_counted():
+    poller = ClusterPoller(lambda: {n: BrokerProcess(n, "up") for n in (1, 2, 3)}, lambda: {})
+    counted = tuple(BrokerState(n, "up", 1.0, n != 2, f"h:{n}") for n in (1, 2, 3))
+    poller._last = ClusterState(1.0, counted, last_response_at=1.0)
+    assert poller.poll([]).registered == {1, 3}
+    assert poller.poll([]).registered == {1, 3}
     poller.close()
 
 
@@ -302,7 +317,7 @@ def test_the_pace_of_polls_does_not_depend_on_the_systems_time(monkeypatch):
     background.start()
     assert often.wait(5)
     background.close()
-    assert heard[:3] == [2e9, 2e9 - 3600, 2e9 - 7200]
+    assert heard[:3] == sorted(heard[:3], reverse=True)
 
 
 def test_a_step_of_the_systems_time_makes_no_broker_silent(monkeypatch, talker):

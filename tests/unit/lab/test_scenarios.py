@@ -1,5 +1,6 @@
 """What lessons do to a cluster, as far as it can be seen without brokers."""
 
+import json
 from types import SimpleNamespace
 from typing import Any
 
@@ -7,9 +8,22 @@ import pytest
 from confluent_kafka import KafkaError
 
 from threebrokers.errors import LabError
-from threebrokers.kafka.state import PartitionState, TopicState
-from threebrokers.lab.scenarios import Asker, accepted, compose_file, controller_last, leaderless_everywhere
+from threebrokers.kafka.state import ClusterState, PartitionState, TopicState
+from threebrokers.lab.scenarios import (
+    ORDERS,
+    accepted,
+    compose_file,
+    connections_into,
+    controller_last,
+    leaderless_everywhere,
+    megabytes_written_per_second,
+    through_a_kill,
+    wait_for_new_leaders,
+)
+from threebrokers.lab.scenarios.metadata_log import in_words
+from threebrokers.lab.scenarios.outages import is_after_two_outages
 from threebrokers.lab.scenarios.partitions import existing
+from threebrokers.waiting import quiet_wait
 
 
 class Producer:
@@ -31,16 +45,6 @@ def lab_with(answers: list[KafkaError | None]) -> Any:
     return SimpleNamespace(producer=lambda config: Producer(answers, config.get("on_delivery")))
 
 
-def test_an_asker_tells_a_refusal_from_what_else_can_happen():
-    late, refused = KafkaError(KafkaError._MSG_TIMED_OUT), KafkaError(KafkaError.NOT_ENOUGH_REPLICAS)
-    asker = Asker(lab_with([late, refused, None]), "guarded")
-    assert not asker.was_refused()
-    assert asker.was_refused() == {"NOT_ENOUGH_REPLICAS"}
-    assert asker.answers == {"_MSG_TIMED_OUT", "NOT_ENOUGH_REPLICAS"}
-    assert asker.was_refused()  # it was, before
-    assert None in asker.answers
-
-
 def test_records_that_were_accepted_are_counted_by_topic():
     refused = KafkaError(KafkaError.NOT_ENOUGH_REPLICAS)
     assert accepted(lab_with([None, refused, None, refused]), ["a", "b"], partitions=2) == {"a": 1, "b": 1}
@@ -60,6 +64,32 @@ def test_two_brokers_must_know_that_a_partition_has_no_leader(leaders: tuple[int
     assert leaderless_everywhere(lab, "single") is so
 
 
+def test_the_connections_of_a_client_are_those_to_addresses_that_it_was_told():
+    table: dict[int, dict[str, Any]] = {}
+    note = connections_into(table)["stats_cb"]
+    told = {"nodeid": 3, "source": "learned", "state": "TRY_CONNECT", "tx": 0}
+    given = {"nodeid": -1, "source": "configured", "state": "UP", "tx": 2}
+    internal = {"nodeid": -1, "source": "internal", "state": "INIT", "tx": 0}
+    brokers = {"127.0.0.1:9/3": told, "127.0.0.1:8/bootstrap": given, ":0/internal": internal}
+    note(json.dumps({"brokers": brokers}))
+    assert list(table) == [3]
+    assert list(table[3].values()) == ["127.0.0.1:9", False, 0]
+
+
+def test_two_outages_are_known_by_leaders_and_isr():
+    def topic(leaders: tuple[int, ...], isr: tuple[int, ...]) -> TopicState:
+        partitions = (
+            PartitionState("work", n, leader, 0, order, isr)
+            for n, (order, leader) in enumerate(zip(ORDERS, leaders, strict=True))
+        )
+        return TopicState("work", tuple(partitions))
+
+    assert is_after_two_outages(topic((1, 1, 1, 2, 1, 2), (1, 2)))
+    assert not is_after_two_outages(topic((1, 1, 2, 2, 1, 2), (1, 2)))
+    assert not is_after_two_outages(topic((1, 1, 1, 2, 1, 2), (1, 2, 3)))
+    assert not is_after_two_outages(None)
+
+
 def test_a_topic_that_is_gone_is_told_in_a_sentence():
     with pytest.raises(LabError, match="There is no topic 'films': run the cell that makes it again"):
         existing(None, "films")
@@ -67,3 +97,136 @@ def test_a_topic_that_is_gone_is_told_in_a_sentence():
 
 def test_the_compose_file_tells_of_listeners():
     assert "KAFKA_ADVERTISED_LISTENERS" in compose_file()
+
+
+class Cluster:
+    """Brokers 1, 2 and 3 with one topic, led by 1; what is done to them is kept, and what is sent counts."""
+
+    brokers = (1, 2, 3)
+
+    def __init__(self) -> None:
+        self.done: list[tuple[Any, ...]] = []
+        self.sent = 0
+
+    def state(self, topics: Any = None) -> ClusterState:
+        away = {broker for what, broker, *_ in self.done if what == "cut"}
+        has = {1: self.sent, 2: 100 if 1 in away else self.sent, 3: 50 if away else self.sent}
+        ends = tuple((broker, min(self.sent, count)) for broker, count in has.items())
+        told = PartitionState("transfers", 0, 1, 0, (1, 2, 3), (1, 2, 3), log_end_offsets=ends)
+        return ClusterState(0, (), topics=(TopicState("transfers", (told,)),), last_response_at=0)
+
+    def cut(self, broker: int, from_: str) -> None:
+        self.done.append(("cut", broker, from_))
+
+    def kill(self, broker: int) -> None:
+        self.done.append(("kill", broker))
+
+    def heal(self) -> None:
+        self.done.append(("heal", 0))
+
+
+def lab_of(cluster: Cluster) -> Any:
+    def wait_until(look: Any, *, what: str, within: float) -> None:
+        assert quiet_wait(look, within), what
+
+    return SimpleNamespace(cluster=cluster, wait_until=wait_until)
+
+
+OUTAGE = [("cut", 3, "brokers"), ("cut", 1, "brokers"), ("kill", 1), ("heal", 0)]
+
+
+def test_the_leader_dies_when_150_numbers_are_taken():
+    cluster, done = Cluster(), {}
+    for number in through_a_kill(lab_of(cluster), "transfers"):
+        done[number] = len(cluster.done)
+        cluster.sent += 1
+    assert cluster.done == OUTAGE
+    assert sorted(done) == list(range(200))
+    assert [done[number] for number in (49, 50, 99, 100, 149)] == [0, 1, 1, 2, 2]
+    assert done[150] >= 3
+
+
+def test_the_leader_dies_also_while_somebody_waits_for_record_50():
+    cluster = Cluster()
+    numbers = through_a_kill(lab_of(cluster), "transfers")
+    while next(numbers) < 50:
+        cluster.sent += 1
+    assert quiet_wait(lambda: cluster.done == OUTAGE, 10)
+    assert list(numbers) == list(range(51, 200))
+
+
+def test_who_takes_no_more_numbers_leaves_healthy_links():
+    cluster = Cluster()
+    numbers = through_a_kill(lab_of(cluster), "transfers")
+    while next(numbers) < 60:
+        cluster.sent += 1
+    numbers.close()  # type: ignore[attr-defined]
+    assert cluster.done == [("cut", 3, "brokers"), ("heal", 0)]
+
+
+def test_a_topic_that_two_brokers_keep_cannot_be_taken_through_a_kill():
+    two = PartitionState("transfers", 0, 1, 0, (1, 2), (1, 2))
+    state = ClusterState(0, (), topics=(TopicState("transfers", (two,)),), last_response_at=0)
+    lab: Any = SimpleNamespace(cluster=SimpleNamespace(state=lambda topics: state))
+    with pytest.raises(LabError, match="Three brokers should keep 'transfers'"):
+        next(iter(through_a_kill(lab, "transfers")))
+
+
+def led(state: ClusterState) -> list[bool]:
+    """Return whether the wait for another leader than broker 1 would end in this state."""
+    seen: list[bool] = []
+    lab: Any = SimpleNamespace(
+        cluster=SimpleNamespace(state=lambda topics: state),
+        wait_until=lambda look, what, within: seen.append(look()),
+    )
+    wait_for_new_leaders(lab, 1, "single")
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("leader", "replicas", "done"),
+    [(2, (1, 2), True), (1, (1, 2), False), (None, (1, 2), False), (None, (1,), True)],
+)
+def test_a_partition_without_another_replica_needs_no_new_leader(leader, replicas, done):
+    told = PartitionState("single", 0, leader, 1, replicas, ())
+    assert led(ClusterState(0, (), topics=(TopicState("single", (told,)),), last_response_at=0)) == [done]
+
+
+def test_while_no_broker_answers_new_leaders_are_waited_for():
+    assert led(ClusterState(0, (), last_response_at=None)) == [False]
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "words"),
+    [
+        ("BROKER_REGISTRATION_CHANGE_RECORD", {"brokerId": 2, "fenced": 1}, "broker 2 is fenced"),
+        (
+            "BROKER_REGISTRATION_CHANGE_RECORD",
+            {"brokerId": 2, "fenced": -1},
+            "broker 2 is not fenced any more",
+        ),
+        ("BROKER_REGISTRATION_CHANGE_RECORD", {"brokerId": 2, "inControlledShutdown": 1}, ""),
+        (
+            "PARTITION_CHANGE_RECORD",
+            {"topicId": "x", "partitionId": 1, "leader": 3, "isr": [3, 1]},
+            "orders-1: broker 3 leads; in sync: 3, 1",
+        ),
+        (
+            "PARTITION_CHANGE_RECORD",
+            {"topicId": "y", "partitionId": 0, "leader": -1, "isr": []},
+            "a topic-0: nobody leads; in sync: none",
+        ),
+        ("PARTITION_CHANGE_RECORD", {"topicId": "x", "partitionId": 0, "removingReplicas": [1]}, ""),
+        ("NO_OP_RECORD", {}, ""),
+    ],
+)
+def test_a_record_of_the_controllers_log_is_said_in_words(kind, data, words):
+    assert in_words(kind, data, {"x": "orders"}) == words
+
+
+@pytest.mark.parametrize("order", ["in order", "mixed"])
+def test_writing_is_measured_and_leaves_no_file(order: str, tmp_path, monkeypatch):
+    monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
+    monkeypatch.setattr("threebrokers.lab.scenarios.measuring.WRITTEN_BYTES", 1 << 16)
+    assert megabytes_written_per_second(4096, order) > 0
+    assert list(tmp_path.iterdir()) == []

@@ -73,3 +73,14 @@ def test_where_tells_producers_and_partitions_apart() -> None:
         "record 5 of producer 2, offset 105 of partition 0"
     )
     assert where([Entry(Number(1, 4), None, None)]) == "record 4"
+
+
+def test_what_was_never_processed_is_told_where_anybody_notes_what_is() -> None:
+    stored = entries(0, 1, 2)
+    assert "never processed" not in str(compare({"": Balance("t", stored=stored, committed=stored)}))
+    half = Balance("t", stored=stored, committed=stored, processed=entries(0, 2))
+    assert str(compare({"": half})).splitlines() == [
+        "attempted  acknowledged  stored  processed  lost  twice  never processed",
+        "0          0             3       2          0     0      ✗ 1",
+        "✗ 1 never processed: record 1, offset 101 of partition 0",
+    ]

@@ -37,6 +37,41 @@ def test_all_is_well():
     assert copies(state()) == [("leader", "★", "leader"), ("sync", "✓", "in sync"), ("sync", "✓", "in sync")]
 
 
+def test_what_was_seen_in_one_look_has_its_time_once():
+    told = [Event(3.0, "one"), Event(3.0, "two", "bad"), Event(3.0, "done", "action"), Event(3.0, "three")]
+    times = [event["at"] for event in drawn(state(4.0), events=told)["events"]]
+    assert times == ["3.0 s", "", "3.0 s", "3.0 s"]
+
+
+def test_a_broker_that_is_cut_off_is_not_shown_as_if_all_were_well():
+    cut = Action(1.0, "cut", 2, "from the other brokers and the quorum")
+    made = drawn(state(2.0), actions=[cut])
+    two = made["brokers"][1]
+    assert (two["sign"], two["word"], two["look"], two["state"]) == ("✂", "cut off", "cut", "up")
+    assert two["note"] == "from the other brokers and the quorum"
+    assert "Broker 2: cut off from the other brokers and the quorum." in made["words"].splitlines()
+    slow = drawn(state(2.0), actions=[Action(1.0, "slow", 2, "5 ms each way from the clients")])
+    assert (slow["brokers"][1]["word"], slow["brokers"][1]["look"]) == ("links slowed", "cut")
+    healed = drawn(state(3.0), actions=[cut, Action(2.5, "heal", 2)])["brokers"][1]
+    assert (healed["word"], healed["look"], healed["note"]) == ("up", "up", "")
+
+
+def test_many_topics_have_their_sum():
+    several = [topic(*failsafe().partitions, name=f"topic-{n}") for n in range(3)]
+    assert drawn(state())["sums"] == ""
+    assert drawn(state(topics=tuple(several)))["sums"] == "3 topics, 39 partitions: all replicas in sync"
+    several[1] = topic(partition(0, None, ()), partition(1, 1, (1, 2)), name="topic-1")
+    made = drawn(state(topics=tuple(several)))
+    assert made["sums"] == "3 topics, 28 partitions: 1 without a leader, 2 with replicas out of sync"
+    assert [t["trouble"] for t in made["topics"]] == [False, True, False]
+
+
+def test_members_stand_in_the_order_of_their_numbers():
+    members = [replace(member(f"m-{n:02}", n), client="reader") for n in range(11)]
+    [told] = drawn(state(groups=(group(*members),)))["groups"]
+    assert [m["name"] for m in told["members"]] == [f"reader {n}" for n in range(1, 12)]
+
+
 def test_a_dead_broker_keeps_its_places():
     before, after = drawn(state(0)), drawn(after_a_kill(4.1), actions=[Action(0.0, "kill", 2)])
     two = after["brokers"][1]
@@ -69,7 +104,7 @@ def test_a_dead_broker_that_nobody_has_noticed_yet():
         (
             "up",
             [Action(1, "cut", 2, "from the quorum")],
-            "cut off from the quorum; the others do not count it",
+            "from the quorum; the others do not count it",
         ),
         ("up", [Action(1, "cut", 2), Action(2, "heal", 2)], "the others do not count it"),
         ("down", [Action(1, "pause", 2)], "gone 3.0 s ago"),

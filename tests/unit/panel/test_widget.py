@@ -7,6 +7,7 @@ import pytest
 from tests.states import after_a_kill, state
 from threebrokers.cluster import action_log
 from threebrokers.cluster.actions import Action
+from threebrokers.cluster.link_faults import Fault
 from threebrokers.errors import LabError
 from threebrokers.panel import Panels, live
 from threebrokers.panel.replay import replay
@@ -22,7 +23,7 @@ class Bench:
         self.done, self.closed, self.looks = [], 0, [state(0.0)]
         self.go_on = threading.Event()
         self.go_on.set()
-        self.blind, self.price = None, None
+        self.blind, self.price, self.broken = None, None, []
 
     def poller(self):
         return self
@@ -39,6 +40,9 @@ class Bench:
         if self.price:
             raise self.price
         return "the quorum" if broker == 1 else ""
+
+    def faults(self):
+        return self.broken
 
     def action_reader(self):
         self.readers.append(action_log.ActionReader(self.home))
@@ -173,6 +177,15 @@ def test_what_was_done_before_the_panel_is_not_told(bench, tmp_path):
     assert quiet_wait(lambda: "you let broker 3 go on" in told(panel), 5)
     assert "you paused broker 3" not in told(panel)
     made.end()
+
+
+def test_a_cut_from_before_the_panel_is_shown_and_not_told_as_done_now(bench):
+    bench.broken = [Fault("cut", 3)]
+    made = Panels()
+    panel = made.watch(bench)
+    made.end()
+    assert (panel.frame["brokers"][2]["word"], panel.frame["brokers"][1]["word"]) == ("cut off", "up")
+    assert not [words for words in told(panel) if "cut" in words]
 
 
 def test_a_picture_that_cannot_be_drawn_is_told_with_the_next_one(bench, shown, monkeypatch):

@@ -1,7 +1,7 @@
 """What clients do is noted from the outside, and only while a recording runs."""
 
 import pytest
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Consumer, Producer, TopicPartition
 
 from threebrokers.kafka.clients import LabConsumer, LabProducer
 from threebrokers.recorder.counters import Notes, Tally
@@ -14,8 +14,8 @@ NOWHERE = {"bootstrap.servers": "127.0.0.1:1", "log_level": 0}
 class Told:
     """A message, or what a delivery report tells of one."""
 
-    def __init__(self, topic="beat", partition=0, error=None):
-        self._place, self._error = (topic, partition), error
+    def __init__(self, topic="beat", partition=0, error=None, offset=-1001):
+        self._place, self._error, self._offset = (topic, partition), error, offset
 
     def topic(self):
         return self._place[0]
@@ -25,6 +25,9 @@ class Told:
 
     def error(self):
         return self._error
+
+    def offset(self):
+        return self._offset
 
 
 class Arriving(Producer):
@@ -192,6 +195,18 @@ def test_records_that_come_close_together_are_one_burst():
     assert tally.bursts() == (Burst(1.0, 1.04, 3), Burst(1.2, 1.22, 2))
 
 
+def test_offsets_are_kept_as_runs_in_the_order_in_which_they_came(notes):
+    tally = Tally()
+    for offset in (3, 4, 5, 9, 10, 4, -1, 5):
+        tally.add(1.0, offset=offset)
+    tally.add(1.0, 3, offset=6)
+    assert tally.offsets() == ((3, 5), (9, 10), (4, 8))
+    consumer = Reader(Told(offset=7), Told(offset=8), Told(offset=8))
+    listen(consumer, lambda: "c", notes)
+    consumer.consume(num_messages=3, timeout=1)
+    assert notes.flows()[0].offsets == ((7, 8), (8, 8))
+
+
 def test_a_burst_is_cut_so_that_its_course_can_be_seen():
     tally = Tally()
     for number in range(1000):
@@ -199,3 +214,29 @@ def test_a_burst_is_cut_so_that_its_course_can_be_seen():
     bursts = tally.bursts()
     assert 9 <= len(bursts) <= 11
     assert sum(burst.records for burst in bursts) == 1000
+
+
+def test_what_a_member_is_told_of_its_partitions_is_noted(notes):
+    consumer = Reader()
+    listen(consumer, lambda: "A", notes)
+    (told,) = consumer.interceptors
+    told.on_assigned([TopicPartition("beat", 1), TopicPartition("beat", 0)])
+    told.on_revoked([TopicPartition("beat", 1)], lost=False)
+    told.on_revoked([TopicPartition("beat", 0)], lost=True)
+    assert [(h.client, h.group, h.what, h.places) for h in notes.holdings()] == [
+        ("A", "g", "assigned", (("beat", 0), ("beat", 1))),
+        ("A", "g", "revoked", (("beat", 1),)),
+        ("A", "g", "lost", (("beat", 0),)),
+    ]
+    consumer.close()
+
+
+def test_what_a_member_held_before_is_noted_when_it_does_something(notes):
+    consumer = Reader(Told(partition=2), Told(partition=2))
+    consumer.held.add(("beat", 2))
+    listen(consumer, lambda: "A", notes)
+    assert notes.holdings() == ()
+    consumer.poll()
+    consumer.poll()
+    assert [(h.what, h.places) for h in notes.holdings()] == [("assigned", (("beat", 2),))]
+    consumer.close()

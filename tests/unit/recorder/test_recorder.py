@@ -29,7 +29,7 @@ class Bench:
         if self.fault:
             raise self.fault
         self.looks += 1
-        return state(float(self.looks))
+        return state(float(self.looks), asked_at=clock.now())
 
     def close(self):
         return None
@@ -72,6 +72,12 @@ def test_ctrl_c_while_it_waits_for_its_first_look_leaves_nothing(bench, clients,
     bench.act("kill", 2)
     assert bench.readers[0].read() == [], "it holds the log no longer"
     assert recording.data is recording.data, "it is over"
+
+
+def test_what_was_done_last_is_seen(bench, recording):
+    with recording:
+        looks = bench.looks
+    assert bench.looks > looks
 
 
 def test_an_end_that_fails_hinders_no_other(clients, recording):

@@ -20,7 +20,7 @@ from threebrokers.kafka.state import (
     TopicState,
 )
 from threebrokers.recorder import Recording
-from threebrokers.recorder.data import Burst, Flow, Mark, Missed, RecordingData
+from threebrokers.recorder.data import Burst, Flow, Holding, Mark, Missed, RecordingData
 
 
 @pytest.fixture
@@ -33,6 +33,31 @@ def test_the_silence_after_an_act_is_what_came_before_the_next_action(recording)
     assert recording.longest_gap("delivered", after=PAUSE).seconds == pytest.approx(0.8, abs=0.03)
     assert recording.longest_gap("delivered", after=START).seconds == pytest.approx(0.02)
     assert recording.longest_gap("delivered") == recording.longest_gap("delivered", after=KILL)
+
+
+def test_an_action_is_found_by_its_kind(recording):
+    assert recording.action("kill") == recording.action("kill", 2) == KILL
+
+
+def test_an_action_that_is_not_there_is_complained_of(recording):
+    with pytest.raises(
+        LabError, match=r"has no cut: it has kill\(2\) at 3.0 s, start\(2\) at 7.4 s and pause"
+    ):
+        recording.action("cut")
+    with pytest.raises(LabError, match=r"has no kill of broker 1: it has kill\(2\)"):
+        recording.action("kill", 1)
+    nothing = Recording(RecordingData(at(0), at(1)))
+    with pytest.raises(LabError, match="has no kill: nothing was done to any broker in it"):
+        nothing.action("kill")
+
+
+def test_an_action_that_somebody_repeated_is_not_guessed(recording):
+    twice = Recording(replace(recording.data, actions=(KILL, START, Action(at(9.0), "kill", 1))))
+    with pytest.raises(
+        LabError, match=r"more than one kill: it has kill\(2\) at 3.0 s and kill\(1\) at 9.0 s"
+    ):
+        twice.action("kill")
+    assert twice.action("kill", 1).at == at(9.0)
 
 
 def test_sending_is_not_delivering(recording):
@@ -251,6 +276,8 @@ def any_state(draw, moment):
             for name in draw(st.lists(st.sampled_from(["g", "h"]), max_size=2, unique=True))
         ),
         last_response_at=draw(st.sampled_from([None, moment, at(-1)])),
+        asked_at=draw(st.none() | SECONDS),
+        informed=draw(st.booleans()),
     )
 
 
@@ -267,8 +294,9 @@ def test_any_recording_is_the_same_after_json(data):
         states=tuple(data.draw(any_state(moment)) for moment in moments),
         actions=(Action(at(1.234), "cut", 2, "from clients"),),
         marks=(Mark(at(2), 'a "mark" → é'),),
-        flows=(Flow("p", "sent", "a", None, bursts),),
+        flows=(Flow("p", "sent", "a", None, bursts, ((0, 4), (2, 9))),),
         missed=(Missed(at(3), at(4.5), "Docker does not answer."),),
+        holdings=(Holding(at(2), "A", "g", "assigned", (("a", 0), ("a", 1))),),
     )
     assert file.loads(file.dumps(recording, [])) == recording
 

@@ -13,8 +13,10 @@ from threebrokers.kafka.state import GroupState, MemberState
 from threebrokers.recorder import Recording, svg
 from threebrokers.recorder.data import Burst, Flow, Mark, Missed, RecordingData
 from threebrokers.recorder.gaps import Gap
-from threebrokers.recorder.lanes import Lane, broker_lanes, flow_lanes, group_lanes, quorum_lane, topic_lanes
+from threebrokers.recorder.lanes import broker_lanes, committed_lanes, flow_lanes, group_lanes, quorum_lane
+from threebrokers.recorder.spans import Lane
 from threebrokers.recorder.svg import BAD, Scale
+from threebrokers.recorder.topic_lanes import topic_lanes
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -40,7 +42,8 @@ def spans(lane):
 def test_each_broker_has_its_states(recording):
     one, two, three = broker_lanes(recording.data)
     assert spans(one) == [(0, 13, "● up", True)] == spans(three)
-    assert spans(two) == [(0, 3.1, "● up", True), (3.1, 7.5, "✕ down", True), (7.5, 13, "● up", True)]
+    # Between two looks nobody saw when it changed.
+    assert spans(two) == [(0, 3.0, "● up", True), (3.1, 7.4, "✕ down", True), (7.5, 13, "● up", True)]
 
 
 def test_a_broker_that_is_up_and_not_counted_is_shown_so():
@@ -56,8 +59,8 @@ def test_a_broker_that_is_up_and_not_counted_is_shown_so():
 def test_no_leader_is_a_conclusion_and_a_new_one_is_seen(recording):
     led, _ = topic_lanes(recording.data)
     assert spans(led) == [
-        (0, 3.1, "2", True),
-        (3.1, 4.9, "no leader: 2 cannot serve", False),
+        (0, 3.0, "2", True),
+        (3.1, 4.8, "no leader: 2 cannot serve", False),
         (4.9, 13, "3", True),
     ]
 
@@ -72,13 +75,14 @@ def test_two_that_believe_they_lead_are_both_shown():
     assert spans(led) == [(0, 2, "3 · 2 believes that it leads too", True)]
 
 
-def test_copies_that_are_missing_are_counted(recording):
+def test_who_is_missing_from_the_isr_is_named(recording):
     _, copies = topic_lanes(recording.data)
     assert [words for _, _, words, _ in spans(copies)] == [
         "all 3 replicas",
-        "2 of 3 replicas",
+        "2 of 3, without broker 2",
         "all 3 replicas",
     ]
+    assert copies.spans[1].words[1:] == ("without broker 2", "not 2", "2 of 3")
 
 
 def test_leaders_of_many_partitions_are_counted():
@@ -102,10 +106,45 @@ def test_old_news_is_not_drawn_as_seen():
     assert [words for _, _, words, _ in spans(copies)] == ["all 3 replicas", "nothing told", "all 3 replicas"]
 
 
+def test_a_poll_that_was_missed_is_no_change():
+    missed = replace(state(0.5), last_response_at=at(0))
+    led, copies = topic_lanes(RecordingData(at(0), at(3), states=(state(0), missed, state(1))))
+    assert spans(led) == [(0, 3, "2", True)]
+    assert spans(copies) == [(0, 3, "all 3 replicas", True)]
+
+
 def test_a_topic_that_comes_later_is_blank_before():
     recording = RecordingData(at(0), at(3), states=(state(0, topics=()), state(1), state(2)))
     led, _ = topic_lanes(recording)
     assert spans(led) == [(1, 3, "2", True)]
+
+
+def with_partitions(seconds, count, *, missing=(), topic="beat", **more):
+    """A state of a topic with so many partitions; `missing` are (partition, broker) pairs out of the ISR."""
+    told = state(seconds, **more)
+    [one] = told.topics[0].partitions
+    isr = {n: tuple(b for b in (1, 2, 3) if (n, b) not in missing) for n in range(count)}
+    many = tuple(replace(one, topic=topic, id=n, isr=isr[n]) for n in range(count))
+    return replace(told, topics=(replace(told.topics[0], name=topic, partitions=many),))
+
+
+def test_of_many_partitions_it_is_said_from_how_many_a_broker_is_missing():
+    look = with_partitions(0, 13, missing=[(4, 1), (4, 3), (5, 1)])
+    *_, copies = topic_lanes(RecordingData(at(0), at(1), states=(look,)))
+    assert copies.spans[0].words[:2] == ("without brokers 1 and 3 in 2 partitions", "without brokers 1 and 3")
+
+
+def test_a_partition_that_carried_the_records_has_a_lane_among_many():
+    beat, other = with_partitions(0, 13), with_partitions(0, 13, topic="another")
+    look = replace(beat, topics=(*other.topics, *beat.topics))
+    recording = RecordingData(at(0), at(2), states=(look,), flows=(beats("delivered", 1, partition=7),))
+    assert [lane.name for lane in topic_lanes(recording)] == [
+        "beat-7 led by",
+        "beat led by",
+        "beat in sync",
+        "another led by",
+        "another in sync",
+    ]
 
 
 def test_the_quorum_of_a_paused_leader_has_none():
@@ -132,6 +171,7 @@ def test_groups_say_who_reads_what():
             group(3, coordinator=None),
         ),
     )
+    assert list(committed_lanes(recording)) == []
     whole, a, b = group_lanes(recording)
     assert [words for _, _, words, _ in spans(whole)] == [
         "Stable · 1 member · coordinator 1",
@@ -141,6 +181,96 @@ def test_groups_say_who_reads_what():
     ]
     assert [words for _, _, words, _ in spans(a)] == ["8 partitions", "partition 0, 1", "not in the group"]
     assert [words for _, _, words, _ in spans(b)] == ["nothing", "partition 0, 1", "not in the group"]
+
+
+def test_what_a_group_committed_has_a_lane():
+    def committed(seconds, *offsets):
+        told = state(seconds)
+        pairs = tuple(("beat", n, offset) for n, offset in enumerate(offsets))
+        return replace(told, groups=(replace(told.groups[0], committed=pairs),))
+
+    looks = (committed(0), committed(1, 20), committed(2, 40))
+    [one] = committed_lanes(RecordingData(at(0), at(3), states=looks))
+    assert (one.name, spans(one)) == (
+        "committed",
+        [(1, 1, "offset 20", True), (2, 3, "offset 40", True)],
+    )
+    [*names] = committed_lanes(RecordingData(at(0), at(3), states=(committed(0, 1, 2),)))
+    assert [lane.name for lane in names] == ["committed · beat-0", "committed · beat-1"]
+    [many] = committed_lanes(RecordingData(at(0), at(3), states=(committed(0, *range(9)),)))
+    assert (many.name, spans(many)[0][2]) == ("committed, sum", "36")
+
+
+def cut_off(recording):
+    """A recording of brokers 2, which was cut off from 1 s to 2 s, and is not registered at 1.5 s."""
+    apart = replace(state(1.5), brokers=tuple(replace(b, registered=b.id != 2) for b in state(1.5).brokers))
+    actions = (Action(at(0.9), "cut", 2, "from the clients"), Action(at(1.9), "heal", 2))
+    states = (state(0), state(1), apart, state(2))
+    return replace(recording, states=states, actions=actions, flows=(), marks=(), ended=at(3))
+
+
+def test_a_broker_that_is_cut_off_is_drawn_so(recording):
+    one, two, _ = broker_lanes(cut_off(recording.data))
+    assert spans(one) == [(0, 3, "● up", True)]
+    assert spans(two) == [
+        (0, 0, "● up", True),
+        (1, 1, "✂ cut off from the clients", True),
+        (1.5, 1.5, "✂ cut off from the clients, not registered", True),
+        (2, 3, "● up", True),
+    ]
+    assert two.spans[1].look == "cut"
+
+
+def test_who_is_registered_is_not_known_while_nobody_answers():
+    nobody = replace(
+        state(1),
+        brokers=tuple(replace(b, registered=False) for b in state(1).brokers),
+        last_response_at=at(0),
+    )
+    one, *_ = broker_lanes(RecordingData(at(0), at(2), states=(state(0), nobody)))
+    assert spans(one) == [(0, 2, "● up", True)]
+
+
+def test_an_active_controller_that_nobody_was_asked_for_is_not_missing():
+    nobody = replace(state(1, quorum=None), last_response_at=at(0))
+    recording = Recording(RecordingData(at(0), at(3), states=(state(0), nobody, state(2))))
+    assert [words for _, _, words, _ in spans(quorum_lane(recording.data))] == ["1", "nothing told", "1"]
+    assert recording.longest_gap("quorum").seconds == 0
+
+
+def unclean(recording):
+    """Broker 2 led alone and could be read up to offset 15; then broker 3 leads, up to offset 5."""
+
+    def look(seconds, leader, epoch, high):
+        told = state(seconds, leader=leader, isr=[leader])
+        [p] = told.topics[0].partitions
+        p = replace(p, leader_epoch=epoch, high_watermark=high, log_end_offsets=((leader, high),))
+        return replace(told, topics=(replace(told.topics[0], partitions=(p,)),))
+
+    looks = (look(0, 2, 1, 15), look(1, 3, 2, 5), look(2, 3, 2, 5))
+    return Recording(replace(recording, states=looks, actions=(), marks=(), flows=(), ended=at(3)))
+
+
+def test_an_unclean_election_has_a_lane_with_a_word_for_it(recording):
+    shown = unclean(recording.data)
+    [found] = shown.unclean_elections()
+    assert (found.leader, found.readable_before, found.readable_after) == (3, 15, 5)
+    words = "⚠ 3 elected out of sync: records lost, readable up to 15 before, 5 then"
+    assert words in texts(shown)
+    assert f"elections: {words} from 1.0 s." in shown.show().words.splitlines()
+    assert not [words for words in texts(recording) if "out of sync" in words]
+
+
+def test_a_loss_that_is_seen_later_belongs_to_its_election(recording):
+    before, led, known = unclean(recording.data).states
+    [p] = led.topics[0].partitions
+    silent = replace(led, topics=(replace(led.topics[0], partitions=(replace(p, high_watermark=None),)),))
+    down = tuple(
+        replace(s, brokers=tuple(replace(b, state="down") if b.id == 2 else b for b in s.brokers))
+        for s in (before, replace(before, at=at(0.5), last_response_at=at(0.5)), silent, known)
+    )
+    [found] = Recording(replace(recording.data, states=down)).unclean_elections()
+    assert (found.at, found.leader, found.readable_before, found.readable_after) == (at(1), 3, 15, 5)
 
 
 def test_a_flow_has_a_lane_with_its_gaps(recording):
@@ -168,16 +298,81 @@ def test_gaps_are_hatched_and_labelled_with_their_length(recording):
     assert {"1.95 s", "1.98 s"} <= {words.split(" without")[0] for words in texts(recording)}
 
 
-def test_a_short_gap_has_its_length_beside_it_only_where_there_is_room():
-    def words(*gaps):
-        found = tuple(Gap("delivered", at(start), seconds) for start, seconds in gaps)
-        shapes = "".join(svg.drawn(Lane("delivered", gaps=found, records=9), Scale(at(0), at(20)), 0))
-        return re.findall(r">([\d.]+ s)", shapes)
+def lengths(*gaps):
+    """The lengths that are written beside these (start, seconds) gaps in 20 s, from left to right."""
+    found = tuple(Gap("delivered", at(start), seconds) for start, seconds in gaps)
+    shapes = "".join(svg.drawn(Lane("delivered", gaps=found, records=9), Scale(at(0), at(20)), 0))
+    return re.findall(r">([\d.]+ s)", shapes)
 
-    assert words((3, 0.5)) == ["0.50 s"]
-    assert words((19.4, 0.5)) == []
-    assert words((3.6, 2), (3, 0.5)) == ["2.00 s"]
-    assert words((3, 0.5), (5, 2)) == ["0.50 s", "2.00 s"]
+
+def test_a_short_gap_has_its_length_beside_it():
+    assert lengths((3, 0.5)) == ["0.50 s"]
+    assert lengths((19.4, 0.5)) == ["0.50 s"], "at the edge it stands to the left"
+    assert set(lengths((3, 0.5), (5, 2))) == {"0.50 s", "2.00 s"}
+
+
+def test_in_a_crowd_the_longest_gap_keeps_its_length():
+    """Once the number of 1.82 s was left out, and that of 0.56 s beside it stood there."""
+    assert lengths((3, 0.6), (3.7, 0.9), (4.7, 0.7)) == ["0.90 s", "0.70 s", "0.60 s"]
+    assert lengths((3.0, 0.3), (3.35, 0.9), (4.3, 0.3)) == ["0.90 s", "0.30 s", "0.30 s"]
+    crowd = [(3 + n * 0.35, 0.3 if n != 5 else 0.34) for n in range(12)]
+    assert lengths(*crowd)[0] == "0.34 s"
+    assert 0 < len(lengths(*crowd)) < 12
+
+
+def test_the_short_silence_after_a_clean_stop_has_a_number_too():
+    heard = [*every(0.05, 0, 3.0), *every(0.05, 3.4, 6)]
+    flows = (beats("sent", *every(0.05, 0, 6)), beats("delivered", *heard))
+    stop = Action(at(3.0), "stop", 2)
+    recording = Recording(RecordingData(at(0), at(6), states=(state(0),), actions=(stop,), flows=flows))
+    assert [gap.kind for gap in recording.gaps()] == []
+    assert "0.40 s" in texts(recording)
+    later = replace(recording.data, actions=(replace(stop, at=at(0.5)),))
+    assert "0.40 s" not in texts(Recording(later)), "so much later it is not the stop's doing"
+
+
+def test_a_pause_of_the_own_program_looks_unlike_a_silence_of_brokers(recording):
+    late = beats("sent", *every(0.02, 0, 3), *every(0.02, 5, 6))
+    shown = Recording(replace(recording.data, flows=(late,), states=(), actions=()))
+    assert [shape.get("fill") for shape in drawn(shown)].count("url(#o)") == 2
+    assert "your own program sent nothing" in texts(shown)
+    assert "your own program sent nothing" not in texts(recording)
+
+
+def test_records_that_came_twice_are_counted_as_such():
+    def flow(kind, *runs):
+        count = sum(b - a + 1 for a, b in runs)
+        return Flow("c", kind, "beat", 0, (Burst(at(1), at(2), count),), tuple(runs))
+
+    def note(*flows):
+        [lane] = [lane for lane in flow_lanes(RecordingData(at(0), at(3), flows=flows), []) if lane.more]
+        return lane.name, lane.note, lane.more
+
+    told = flow("acknowledged", (10, 14), (16, 20))
+    assert note(told, flow("delivered", (10, 20))) == (
+        "delivered",
+        "1 extra",
+        "1 record has an offset of which no producer here was told: "
+        "a retry stored a record twice, or another program wrote.",
+    )
+    assert note(told, flow("delivered", (10, 14), (12, 14)))[1:] == (
+        "3 again",
+        "3 records came again, from the same offset.",
+    )
+    assert note(told, flow("delivered", (0, 14)))[1:] == (
+        "10 older",
+        "10 records were stored before the first that was sent here.",
+    )
+    shown = Recording(RecordingData(at(0), at(3), flows=(told, flow("delivered", (10, 20)))))
+    assert "⚠ 1 extra" in texts(shown)
+    unknown = replace(told, bursts=(Burst(at(1), at(2), 11),))  # stored, and nobody told where
+    lanes = flow_lanes(RecordingData(at(0), at(3), flows=(unknown, flow("delivered", (10, 20)))), [])
+    assert [lane.more for lane in lanes] == ["", ""]
+
+
+def test_a_few_bursts_say_how_many_records_they_hold():
+    flow = Flow("c", "delivered", "beat", 0, (Burst(at(1), at(1.01), 20),))
+    assert "20" in texts(Recording(RecordingData(at(0), at(10), flows=(flow, beats("sent", 5)))))
 
 
 def test_topics_beside_each_other_have_names_that_fit():
@@ -230,15 +425,35 @@ def test_nothing_lies_outside_the_card(recording):
 
 def test_the_words_say_what_the_picture_shows(recording):
     words = recording.show().words.splitlines()
-    assert words[:3] == ["At 2.5 s: your note: now I kill it.", "At 3.0 s: kill(2).", "At 7.4 s: start(2)."]
-    assert "broker 2: ● up until 3.1 s; ✕ down until 7.5 s; ● up until 13.0 s." in words
+    assert words[:4] == [
+        "At 2.5 s: your note: now I kill it.",
+        "At 3.0 s: kill(2): a new leader at most 1.9 s later; 1.98 s without an acknowledgement; "
+        "1.95 s without a delivery.",
+        "At 7.4 s: start(2): in sync again at most 0.1 s later.",
+        "At 10.0 s: pause(3) of everything: 0.80 s without a delivery.",
+    ]
+    assert [line.partition(":")[0] for line in words[4:9]] == [
+        *("sent", "acknowledged", "acknowledged, concluded", "delivered", "delivered, concluded")
+    ], "what clients felt comes first"
+    assert "broker 2: ● up from 0.0 s; ✕ down from 3.1 s; ● up from 7.5 s." in words
     assert (
-        "partition 0 led by: 2 until 3.1 s; concluded: no leader: 2 cannot serve until 4.9 s; 3 until 13.0 s."
+        "partition 0 led by: 2 from 0.0 s; concluded: no leader: 2 cannot serve from 3.1 s; 3 from 4.9 s."
     ) in words
     assert (
         "delivered, concluded: 1.95 s without a delivery (consumer 1, beat-0), after kill(2), from 3.0 s."
     ) in words
     assert str(recording.show()) == recording.show()._repr_mimebundle_()["text/plain"]
+
+
+def test_in_words_only_the_longest_gaps_are_told_one_by_one(recording):
+    heard, at_last = [], 0.0
+    for number in range(10):
+        heard += every(0.02, at_last, at_last + 1)
+        at_last += 1.6 + number / 100
+    shown = Recording(RecordingData(at(0), at(30), flows=(beats("sent", *heard),)))
+    lines = [line for line in shown.show().words.splitlines() if "concluded" in line]
+    assert lines[0].startswith("sent, concluded: 0.63 s without anything sent")
+    assert lines[6:] == ["sent, concluded: 3 shorter gaps."]
 
 
 def test_the_picture_is_an_image_with_its_words_below(recording):

@@ -1,5 +1,6 @@
 """The reasons why a consumer gets nothing, on facts written by hand: those that real brokers rarely show."""
 
+import sys
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests import states
-from threebrokers.kafka.state import GroupState
+from threebrokers.kafka.state import ClusterState, GroupState
 from threebrokers.why_empty import Answer, explain, reasons
 from threebrokers.why_empty.explain import gathered
 from threebrokers.why_empty.facts import Client, Facts, Place
@@ -51,6 +52,8 @@ def with_client(**more: Any) -> Facts:
         (with_client(closed=True), "closed", "lab.consumer"),
         (with_client(member="", assigned=frozenset()), "not joined", "300000 here"),
         (with_client(subscribed=("prices",)), "not subscribed", "'prices', and not to 'orders'"),
+        (with_client(subscribed=("ord.*",)), "no pattern", "begin with ^: subscribe(['^ord.*'])"),
+        (with_client(subscribed=("(", "prices")), "not subscribed", "and not to 'orders'"),
         (with_client(assigned=frozenset()), "not polled", "inside poll()"),
         (with_place(committed=77), "out of range", "goes on from the start"),
         (with_place(committed=4), "unread", "5 records wait in partition 0"),
@@ -130,8 +133,36 @@ def test_the_coordinator_is_who_leads_the_groups_partition() -> None:
         assert facts.index.id == partition
 
 
-def test_nobody_answers() -> None:
-    silent = SimpleNamespace(
-        poller=lambda: SimpleNamespace(poll=lambda *_: states.state(last_response_at=None), close=int)
-    )
-    assert explain(silent, "alerts", "orders", settle=0).cause == "no broker"  # type: ignore[arg-type]
+def cluster_of(*told: ClusterState) -> Any:
+    """Return a cluster whose polls tell this, one after the other, and the last one for ever."""
+    left = list(told)
+    poll = SimpleNamespace(poll=lambda *_: left.pop(0) if len(left) > 1 else left[0], close=int)
+    return SimpleNamespace(poller=lambda: poll)
+
+
+def test_nobody_answers_because_nobody_runs() -> None:
+    silent = cluster_of(states.state(down=(1, 2, 3), last_response_at=None))
+    found = explain(silent, "alerts", "orders", settle=0)
+    assert found.cause == "no broker"
+    assert "start them" in str(found)
+
+
+def test_brokers_that_run_and_are_silent_may_be_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    silent = states.state(last_response_at=None)
+    found = explain(cluster_of(silent, silent, states.state()), "alerts", "orders", settle=0)
+    assert found.cause == "no topic", "it was asked until somebody answered"
+    monkeypatch.setattr(sys.modules[gathered.__module__], "BUSY_SECONDS", 0.1)
+    found = explain(cluster_of(silent), "alerts", "orders", settle=0)
+    assert found.cause == "no broker"
+    assert "3 brokers run and did not answer" in str(found)
+
+
+@pytest.mark.parametrize(("counted", "cause"), [(True, "no records"), (False, "no leader")])
+def test_a_leader_that_runs_and_is_counted_may_be_busy(counted: bool, cause: str) -> None:
+    unasked = states.topic(states.partition(0, 2, log_start_offset=None, log_end_offsets=()), name="orders")
+    brokers = (states.broker(1), states.broker(2, "unknown", registered=counted), states.broker(3))
+    silent = states.state(topics=(unasked,), brokers=brokers)
+    empty = states.partition(0, 2, high_watermark=0, log_end_offsets=((2, 0),))
+    answers = states.state(topics=(states.topic(empty, name="orders"),))
+    found = explain(cluster_of(silent, silent, answers), "alerts", "orders", settle=0)
+    assert found.cause == cause

@@ -7,13 +7,15 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from confluent_kafka import consistent, fnv1a, murmur2
+from confluent_kafka import Producer, consistent, fnv1a, murmur2
 
 from threebrokers.data.flights import flight_messages
+from threebrokers.kafka.clients import LabProducer
 from threebrokers.kafka.log_reader import Record
 from threebrokers.lab.exercise import NotYet
 
-MOST = 0.25  # of six partitions the fullest may hold this share: an even sixth is 0.17
+# Of six partitions the fullest and the emptiest may hold these shares: an even sixth is 0.17.
+MOST, LEAST = 0.25, 0.08
 KEY_SETTING = "the argument key=… of produce()"
 NAMES = {
     "flight": "the flight number",
@@ -40,8 +42,46 @@ def identity(flight: Flight) -> tuple[str, str, int]:
 @cache
 def timetable(month: int) -> Counter[tuple[str, str, int]]:
     """Return the identities of a month's flights."""
-    sent = [Record("", -1, -1, key, value, -1, "create") for key, value in flight_messages(month)]
-    return Counter(identity(flight) for _, flight in flights_in(sent))
+    return Counter(_flights(month).keys())
+
+
+@cache
+def _flights(month: int) -> dict[tuple[str, str, int], Flight]:
+    flights = [json.loads(value) for _, value in flight_messages(month)]
+    return {identity(flight): flight for flight in flights}
+
+
+def expect_same(stored: Iterable[Stored], month: int) -> None:
+    """Raise NotYet at the first record that has something else than the flight in the timetable.
+
+    How the JSON is written does not matter.
+    """
+    wanted = _flights(month)
+    for record, flight in stored:
+        right = wanted[identity(flight)]
+        if flight == right:
+            continue
+        name = next(name for name in {**right, **flight} if flight.get(name, "") != right.get(name, ""))
+        raise NotYet(
+            f"the record at offset {record.offset} of partition {record.partition} has "
+            f"{json.dumps(flight.get(name))} as its '{name}'",
+            f"it should be {json.dumps(right.get(name))}, as in `timetable`",
+            "the value that produce() gets: json.dumps(flight), with the flight as it is",
+        )
+
+
+def all_reported(name: str, producer: Producer) -> None:
+    """Raise NotYet while records or delivery reports wait in the producer: nobody has asked for them yet."""
+    try:
+        waiting = producer.unreported() if isinstance(producer, LabProducer) else len(producer)
+    except RuntimeError:  # it was closed, which waits for all
+        return
+    if waiting:
+        raise NotYet(
+            f"{waiting:,} records of `{name}` have no delivery report yet",
+            "a record that nobody has waited for may be stored or not, as it comes",
+            "flush(), after the loop and without a number",
+        )
 
 
 def judge(stored: list[Stored], partitions: int) -> None:
@@ -111,6 +151,15 @@ def _together(stored: list[Stored], logs: Mapping[str, list[Stored]], partitions
     elif field:
         found = f"the key is {NAMES[field]}, and {spread}"
         expected = "records stay together only if they share their key"
+    elif all(record.key == _bytes(flight["tailnum"]) for record, flight in stored if flight["tailnum"]):
+        raise NotYet(
+            f"the keys are right, and yet {spread}",
+            "a client chooses the partition from the key only if the program does not name one",
+            "the argument partition=… of produce(), which is not needed",
+        )
+    elif len({record.key for record, _ in stored}) == len(stored):
+        found = f"each record has a key of its own, and {spread}"
+        expected = "records stay together only if they share their key"
     else:
         found, expected = spread, "all flights of one aircraft belong into one partition"
     raise NotYet(found, expected, KEY_SETTING)
@@ -123,7 +172,7 @@ def _in_order(logs: Mapping[str, list[Stored]]) -> None:
             if later < earlier:
                 raise NotYet(
                     f"aircraft {tail} leaves at {later} after a flight of {earlier}",
-                    "one producer that cannot overtake itself should send them in the order of `timetable`",
+                    "they should be sent in the order of `timetable`, by one producer that keeps this order",
                     "the loop that sends, and enable.idempotence if the producer is your own",
                 )
 
@@ -170,11 +219,23 @@ def _even(stored: list[Stored], partitions: int) -> None:
             f"an even share is {1 / partitions:.0%}, and whoever reads a hot partition has too much to do",
             f"{KEY_SETTING}: a key with many more values than there are partitions",
         )
+    counts = Counter(record.partition for record, _ in stored)
+    emptiest = min(range(partitions), key=lambda partition: counts[partition])
+    if counts[emptiest] < LEAST * len(stored):
+        raise NotYet(
+            f"the order holds, but partition {emptiest} has {counts[emptiest]:,} of {len(stored):,} flights",
+            f"an even share is {1 / partitions:.0%}, so its reader would have almost nothing to do",
+            f"{KEY_SETTING}: a key with many more values than there are partitions",
+        )
+
+
+def _bytes(text: object) -> bytes:
+    return str(text).encode()
 
 
 def _field_of_key(stored: list[Stored]) -> str | None:
     for field in NAMES:
-        if all(record.key == str(flight[field]).encode() for record, flight in stored):
+        if all(record.key == _bytes(flight[field]) for record, flight in stored):
             return field
     return None
 

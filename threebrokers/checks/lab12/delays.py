@@ -1,5 +1,6 @@
 """Exercise 12.2: mean delays by airport and hour, against those of the package's own table."""
 
+import re
 from functools import cache
 
 import pandas as pd
@@ -9,6 +10,47 @@ from threebrokers.lab.exercise import NotYet
 
 MONTH = 1
 FEWEST = 100  # flights in a month; fewer say nothing about an hour
+# The clocks of New York read as if they were UTC: five hours are added instead of taken away.
+REVERSED = "Etc/GMT-5"
+MORE_THAN = re.compile(rf"> (?:cast\()?{FEWEST}\b")
+
+HOURS = (
+    (
+        "UTC",
+        "the hours of `delays` are hours in UTC",
+        "midnight in UTC is seven in the evening in New York, and the question is about New York's hours",
+        "convert_timezone(…) before hour(…)",
+    ),
+    (
+        REVERSED,
+        "the hours of `delays` are five hours later than those in UTC",
+        "New York's clocks are five hours behind UTC in January: the conversion goes the wrong way",
+        "convert_timezone(from, to, time): None as the first means the zone of the session",
+    ),
+)
+MEANS = (
+    (
+        "as_zero",
+        "the means count a flight that never left as 0 minutes late",
+        "mean() leaves nulls out by itself: such a flight has no delay",
+        "fillna() and coalesce()",
+    ),
+    (
+        "arrival",
+        "the means are those of the delays on arrival",
+        "the question is about departures",
+        "the column inside mean(…)",
+    ),
+    ("total", "`mean_delay` is a sum", "a busy hour has a large sum also when it is punctual", "mean(…)"),
+    ("median", "`mean_delay` is the median", "the mean was asked for", "mean(…)"),
+    ("largest", "`mean_delay` is the largest delay", "one flight says little about an hour", "mean(…)"),
+    (
+        "late",
+        "the means are those of flights that left late",
+        "flights that left early or on time belong to the mean, too",
+        "filters on `dep_delay`",
+    ),
+)
 
 
 def compare_delays(found: pd.DataFrame) -> None:
@@ -18,6 +60,13 @@ def compare_delays(found: pd.DataFrame) -> None:
             "`delays` has no rows", "it should have one for each airport and hour", "the cell of the exercise"
         )
     held = found.set_index(["origin", "hour"])
+    if not held.index.is_unique:
+        origin, hour = held.index[held.index.duplicated()][0]
+        raise NotYet(
+            f"`delays` has more than one row for {origin} at {hour}",
+            "it should have one for each airport and hour",
+            "what groupBy(…) is given",
+        )
     small = held[held["flights"] < FEWEST]
     if len(small):
         (origin, hour), count = small.index[0], small["flights"].iloc[0]
@@ -36,55 +85,69 @@ def compare_delays(found: pd.DataFrame) -> None:
         )
 
 
+def expect_limit(plan: str) -> None:
+    """Raise NotYet if Spark's plan leaves out hours with exactly the fewest flights: January has none."""
+    if MORE_THAN.search(plan):
+        raise NotYet(
+            f"an hour with exactly {FEWEST} flights would be left out",
+            f"keep hours with {FEWEST} flights or more; another month may have such an hour",
+            "the sign in where(…)",
+        )
+
+
 def _compare_groups(held: pd.Series) -> None:
     right = _summary(NEW_YORK)["flights"]
     if _same(held, right):
         return
-    if _same(held, _summary("UTC")["flights"]):
-        raise NotYet(
-            "the hours of `delays` are hours in UTC",
-            "midnight in UTC is seven in the evening in New York, and the question is about New York's hours",
-            "convert_timezone(…) before hour(…)",
-        )
+    for zone, *said in HOURS:
+        if any(_same(held, _summary(zone, counted)[counted]) for counted in ("flights", "left")):
+            raise NotYet(*said)
     if _same(held, _summary(NEW_YORK, "left")["left"]):
         raise NotYet(
             "`flights` counts only flights that left",
             "a flight that never left was scheduled too, and counts as a flight",
-            'what you count: count("*") counts rows, count("dep_delay") counts values',
+            'what you count: count("*") counts rows, count("dep_delay") counts values; and what you filter',
+        )
+    if len(held) < len(right) and _same(held, right.reindex(held.index)):
+        raise NotYet(
+            f"`delays` has {len(held)} of the {len(right)} airports and hours",
+            f"it should have every hour with {FEWEST} flights or more",
+            "where(…), limit(…) and other filters",
         )
     odd = held.index.symmetric_difference(right.index)
-    origin, hour = odd[0] if len(odd) else held.index[(held.sort_index() != right.sort_index()).argmax()]
+    differs = held != right.reindex(held.index)
+    origin, hour = odd[0] if len(odd) else held.index[differs.argmax()]
     raise NotYet(
-        f"for {origin} at {hour} `delays` has {held.get((origin, hour), 'no row')}",
-        f"the package's table has {right.get((origin, hour), 'no row')} (flights)",
+        f"for {origin} at {hour} `delays` has {_flights(held, origin, hour)}",
+        f"the package's table has {_flights(right, origin, hour)}",
         "groupBy(…) and where(…)",
     )
 
 
+def _flights(counts: pd.Series, origin: str, hour: int) -> str:
+    count = counts.get((origin, hour))
+    return "no row" if count is None else f"{count:,.0f} flights"
+
+
 def _compare_means(held: pd.Series) -> None:
     known = _summary(NEW_YORK)
-    if _same(held, known["mean_delay"]):
+    right = known["mean_delay"]
+    if _same(held, right):
         return
-    if _same(held, known["as_zero"]):
-        raise NotYet(
-            "the means count a flight that never left as 0 minutes late",
-            "mean() leaves nulls out by itself: such a flight has no delay",
-            "fillna() and coalesce()",
-        )
-    if _same(held, known["arrival"]):
-        raise NotYet(
-            "the means are those of the delays on arrival",
-            "the question is about departures",
-            "the column inside mean(…)",
-        )
-    if _same(held, known["total"]):
-        raise NotYet(
-            "`mean_delay` is a sum", "a busy hour has a large sum also when it is punctual", "mean(…)"
-        )
-    origin, hour = held.index[0]
+    for name, *said in MEANS:
+        if _same(held, known[name]):
+            raise NotYet(*said)
+    for digits in range(5):
+        if _same(held, right.round(digits), 0.5001 * 10**-digits) and _same(held, held.round(digits)):
+            raise NotYet(
+                f"the means are rounded ({held.iloc[0]:g})",
+                f"it should be the mean itself ({right[held.index[0]]:.9f}): round only what you show",
+                "round(…) and casts",
+            )
+    (origin, hour), mean = held.index[0], held.iloc[0]
     raise NotYet(
-        f"the mean for {origin} at {hour} is {held.iloc[0]}",
-        "it is not the one of the package's table",
+        f"the mean for {origin} at {hour} is {mean:.6f}",
+        f"by the package's table it is {right[origin, hour]:.6f}",
         "agg(…)",
     )
 
@@ -93,20 +156,24 @@ def _compare_means(held: pd.Series) -> None:
 def _summary(zone: str, enough: str = "flights") -> pd.DataFrame:
     known = load_flights(MONTH)
     hour = known["scheduled"].dt.tz_convert(zone).dt.hour.rename("hour")
-    groups = known.assign(as_zero=known["dep_delay"].fillna(0)).groupby(["origin", hour])
-    table = groups.agg(
+    delay = known["dep_delay"]
+    with_more = known.assign(as_zero=delay.fillna(0), late_by=delay.where(delay > 0))
+    table = with_more.groupby(["origin", hour]).agg(
         flights=("flight", "size"),
         left=("dep_delay", "count"),
         mean_delay=("dep_delay", "mean"),
         as_zero=("as_zero", "mean"),
         arrival=("arr_delay", "mean"),
         total=("dep_delay", "sum"),
+        median=("dep_delay", "median"),
+        largest=("dep_delay", "max"),
+        late=("late_by", "mean"),
     )
     return table[table[enough] >= FEWEST]
 
 
-def _same(held: pd.Series, right: pd.Series) -> bool:
+def _same(held: pd.Series, right: pd.Series, within: float = 1e-6) -> bool:
     if set(held.index) != set(right.index) or not held.index.is_unique:
         return False
     both = pd.concat({"held": held.astype(float), "right": right.astype(float)}, axis=1)
-    return bool(((both["held"] - both["right"]).abs() < 1e-6).all())
+    return bool(((both["held"] - both["right"]).abs() <= within).all())

@@ -1,15 +1,23 @@
 """Exercise 12.3: what the learner's function reads, and from where it will go on."""
 
 import json
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+from confluent_kafka import KafkaException, Producer
 from pyspark.sql import DataFrame
 
-from threebrokers.checks.expect_spark import first_line, rows
+from threebrokers.checks.expect_spark import fetched, first_line, rows
+from threebrokers.errors import LabError
+from threebrokers.kafka import client_settings
 from threebrokers.lab.exercise import NotYet
+from threebrokers.lab.lab import Lab
+from threebrokers.lab.values import told
 
 CELL = "`read_new` in the cell of the exercise"
+LATE = 1  # records that came after a call: a filter may drop them just as well
 A_TIME = 10**12  # ms since 1970; no topic of the course has so many records
 
 Offsets = Mapping[int, int]
@@ -20,26 +28,41 @@ def call(read_new: Callable[..., Any], topic: str, seen: str | None) -> tuple[Da
     shown = "None" if seen is None else "what it returned before"
     try:
         answer = read_new(topic, seen)
+    except (KafkaException, LabError):
+        raise  # who is away, or which topic, is told elsewhere
     except Exception as fault:
+        if seen is None and "INTERNAL_ERROR" in str(fault):  # what Spark says of a null
+            raise NotYet(
+                "`read_new(topic, None)` gave Spark an option that is None, and Spark failed",
+                'the first time `seen` is None, and startingOffsets should be "earliest" then',
+                CELL,
+            ) from fault
         raise NotYet(
             f"`read_new(topic, {shown})` ended with {type(fault).__name__}: {first_line(fault)}",
-            "it should return a table and a text",
+            "it should return a DataFrame of Spark and a text",
             CELL,
         ) from fault
     match answer:
         case (DataFrame() as new, str() as kept):
             return new, kept
         case (_, _):
-            kinds = " and ".join(type(part).__name__ for part in answer)
+            kinds = " and ".join(told(part) for part in answer)
         case _:
-            kinds = type(answer).__name__
+            kinds = told(answer)
+    advice = ", in this order" if _is_turned(answer) else ""
+    if isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], dict):
+        advice = ", which json.dumps(…) makes of a dictionary"
     raise NotYet(
-        f"`read_new(topic, {shown})` returned {kinds}", "it should return a table and a text", "its `return`"
+        f"`read_new(topic, {shown})` returned {kinds}",
+        f"it should return a DataFrame of Spark and a text{advice}",
+        "its `return`",
     )
 
 
 def expect_offsets(kept: str, topic: str, ends: Offsets) -> None:
-    """Raise NotYet unless the text is Spark's JSON of offsets and names the next offset of each partition."""
+    """Raise NotYet unless the text is JSON that has the next offset of each partition."""
+    if _holds(_json(kept), ends):
+        return
     found = _parsed(kept, topic)
     if any(offset >= A_TIME for offset in found.values()):
         raise NotYet(
@@ -57,7 +80,7 @@ def expect_offsets(kept: str, topic: str, ends: Offsets) -> None:
     if any(offset < 0 for offset in found.values()):
         raise NotYet(
             f"what `read_new` keeps has an offset below 0 ({kept})",
-            "-2 and -1 mean the first and the last record of the next run, not of this one",
+            "-2 and -1 mean the first record and the end at the time of the next call, not of this one",
             CELL,
         )
     if all(found[p] == end - 1 for p, end in ends.items()):
@@ -82,7 +105,8 @@ def expect_rows(name: str, new: DataFrame, first: Offsets, ends: Offsets) -> Non
             "return the records as Spark's Kafka reader gives them",
             CELL,
         )
-    held = rows("read_new", new.select("partition", "offset"), CELL)
+    places = new.select("partition", "offset")
+    held = rows("read_new", places, CELL)
     got = set(held.itertuples(index=False, name=None))
     right = {(p, offset) for p, end in ends.items() for offset in range(first.get(p, 0), end)}
     if any(offset >= ends.get(partition, 0) for partition, offset in got):
@@ -100,13 +124,102 @@ def expect_rows(name: str, new: DataFrame, first: Offsets, ends: Offsets) -> Non
         )
     if got != right or len(held) != len(got):
         raise NotYet(f"{name} read {len(held)} records", f"{len(right)} were new", CELL)
+    expect_fetched(name, len(right), fetched(places))
+
+
+def expect_fetched(name: str, new: int, count: int | None) -> None:
+    """Raise NotYet if Spark has fetched many more records than were new, and left out the rest."""
+    if count is not None and count > new + LATE:
+        raise NotYet(
+            f"{name} returned the {new} new records, and Spark fetched {count} for that",
+            "a filter comes after the reading; next year it would read a year to find an hour",
+            "startingOffsets, which says where the reading begins",
+        )
+
+
+@contextmanager
+def arriving(lab: Lab, topic: str) -> Iterator[None]:
+    """Let records arrive in the topic, some hundred a second, until the block ends."""
+    producer, over = Producer(client_settings.shared(lab.bootstrap) | {"linger.ms": 0}), threading.Event()
+
+    def work() -> None:
+        while not over.wait(0.005):
+            producer.produce(topic, b"meanwhile")
+            producer.poll(0)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        producer.flush(5)
+
+
+def expect_again(new: DataFrame, first: Offsets, kept: str, topic: str) -> None:
+    """Raise NotYet unless the table holds what stands between `first` and `kept`.
+
+    `first` are the offsets in an older `seen`, and `kept` is what this call has returned, while records came.
+    """
+    held = rows("read_new", new.select("partition", "offset"), CELL)
+    known = [found for found in _offsets_in(_json(kept)) if set(found) == set(first)]
+    compare_again(
+        set(held.itertuples(index=False, name=None)), first, known[0] if known else _parsed(kept, topic)
+    )
+
+
+def compare_again(got: set[tuple[int, int]], first: Offsets, ends: Offsets) -> None:
+    """Raise NotYet unless the places, pairs of partition and offset, are all from `first` up to `ends`."""
+    right = {(p, offset) for p, begin in first.items() for offset in range(begin, ends.get(p, begin))}
+    if got == right:
+        return
+    lowest = {p: min(offset for place, offset in got if place == p) for p, _ in got}
+    if not got or any(lowest.get(p, begin) != begin for p, begin in first.items()):
+        raise NotYet(
+            f"called once more with what the first call returned, `read_new` read {len(got)} records",
+            f"{len(right)} stand behind those offsets; after a restart, `seen` is all that it knows",
+            "what `read_new` keeps elsewhere than in `seen`",
+        )
+    raise NotYet(
+        f"records arrived while `read_new` ran: {len(right - got)} of them are not in its table, and its "
+        "text says that they were read",
+        "decide once where the batch ends, and give the same end to Spark and to the next call",
+        "endingOffsets, and when you ask for the ends",
+    )
+
+
+def _is_turned(answer: object) -> bool:
+    match answer:
+        case (str(), DataFrame()):
+            return True
+    return False
+
+
+def _holds(told: Any, ends: Offsets) -> bool:
+    """Tell whether the JSON has these offsets somewhere: more may be kept in it, under other names."""
+    return any(found == dict(ends) for found in _offsets_in(told))
+
+
+def _offsets_in(told: Any) -> Iterator[dict[int, int]]:
+    """Yield each dictionary in the JSON that could be offsets by partition."""
+    if not isinstance(told, dict):
+        return
+    if told and all(key.isdecimal() and isinstance(value, int) for key, value in told.items()):
+        yield {int(key): value for key, value in told.items()}
+    for part in told.values():
+        yield from _offsets_in(part)
+
+
+def _json(kept: str) -> Any:
+    try:
+        return json.loads(kept)
+    except ValueError:
+        return None
 
 
 def _parsed(kept: str, topic: str) -> dict[int, int]:
-    try:
-        found = json.loads(kept)
-    except ValueError:
-        found = None
+    found = _json(kept)
     if isinstance(found, int) and found >= A_TIME:
         return {0: found}
     offsets = found.get(topic) if isinstance(found, dict) else None

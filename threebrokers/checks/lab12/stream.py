@@ -1,48 +1,146 @@
-"""Exercise 12.4: a streaming query that reads a topic to its end, and ends."""
+"""Exercise 12.4: a streaming query that copies a topic into files, to its end, and ends."""
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
+import pyarrow.parquet as pq
 from pyspark.sql.streaming.query import StreamingQuery
 
 from threebrokers.checks.expect_spark import first_line
+from threebrokers.data.flights import flight_messages
 from threebrokers.lab.exercise import NotYet, eventually
+from threebrokers.text import counted, listed
 
+MONTH = 1
 CELL = "the cell of the exercise"
 READ_SECONDS = 30.0
 END_SECONDS = 5.0
+ENDING = ("AvailableNow", "OneTime")  # triggers with which a query ends by itself
+COLUMNS = ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType")
 
 
-def expect_whole(query: StreamingQuery, topic: str, ends: Mapping[int, int], checkpoint: Path) -> None:
-    """Raise NotYet unless the query read all records of the topic, kept its place there, and ended."""
+def expect_whole(query: StreamingQuery, topic: str, checkpoint: Path) -> None:
+    """Raise NotYet unless the query read the topic from its start to its end, kept its place, and ended."""
     eventually(lambda: _expect_idle(query), what="the query to read what is there", within=READ_SECONDS)
     if (fault := query.exception()) is not None:
         raise NotYet(f"the query failed (Spark says: {first_line(fault)})", "it should end by itself", CELL)
     _expect_own_place(query, checkpoint)
-    read, places = _progress(query, topic)
-    missing = [str(p) for p in sorted(ends) if p not in places]
+    judge_progress(query.recentProgress, topic)
+    eventually(lambda: _expect_ended(query), what="the query to end", within=END_SECONDS)
+    if not _trigger(query).startswith(ENDING):
+        raise NotYet(
+            "the query has ended because something stopped it",
+            "it should end by itself when it has read what was there when it began",
+            "trigger(…)",
+        )
+
+
+def judge_progress(steps: Sequence[Any], topic: str) -> None:
+    """Raise NotYet unless a query's steps, as Spark tells them, go from the start of the topic to its end."""
+    sources = [source for step in steps for source in step["sources"]]
+    if not sources:
+        raise NotYet(
+            "the query was stopped before it had read a record",
+            "it should read everything, and end by itself",
+            "stop() in " + CELL,
+        )
+    last = sources[-1]
+    places, ends = _offsets(last["endOffset"], topic), _offsets(last["latestOffset"], topic)
+    if not places:
+        raise NotYet(
+            f"the query did not read {topic!r} (it read {last['description']})",
+            "it should copy the records of `january`",
+            "the option subscribe",
+        )
+    behind = sum(ends[p] - at for p, at in places.items() if p in ends)
+    if behind > 0:
+        raise NotYet(
+            f"the query ended {counted(behind, 'record')} before the end of {topic!r}",
+            "it should read everything, and end by itself",
+            "stop() in " + CELL,
+        )
+    if sum(step["numInputRows"] for step in steps) == 0:
+        raise NotYet(
+            f"the query read 0 of {len(_values()):,} records",
+            "it should start at the first one: without a checkpoint a stream starts at the end of the topic, "
+            "unless it is told another place, and with one it goes on from there",
+            "startingOffsets, and " + CELL + " from its first line: that empties the checkpoint",
+        )
+
+
+def expect_copy(query: StreamingQuery, copy: Path) -> None:
+    """Raise NotYet unless the query wrote Parquet files into this folder, with all of January in them."""
+    kinds = sorted({path.suffix for path in copy.rglob("part-*") if not path.name.endswith(".crc")})
+    if not kinds:
+        sink = query.lastProgress["sink"]["description"] if query.lastProgress else "nothing"
+        raise NotYet(
+            f"the folder `copy` is empty: the query wrote to {sink}",
+            "the records should be in files of that folder, for years and for other programs",
+            'writeStream.format("parquet") and its option path',
+        )
+    if ".parquet" not in kinds:
+        raise NotYet(
+            f"the files in `copy` end with {listed(kinds)}",
+            "they should be Parquet files, which keep the types of columns and the bytes of keys and values",
+            "writeStream.format(…)",
+        )
+    judge_copy(pq.read_table(copy).to_pandas())
+
+
+def judge_copy(found: pd.DataFrame) -> None:
+    """Raise NotYet unless the rows are the records of January, each once, with all columns."""
+    missing = [column for column in COLUMNS if column not in found]
     if missing:
         raise NotYet(
-            f"the query did not read partition {', '.join(missing)} of {topic!r}",
-            "it should read all of the topic",
-            "subscribe and assign",
+            f"the copy has no {', '.join(f'`{column}`' for column in missing)}",
+            "what a copy leaves out cannot be had again when the topic has let it go: keep all columns",
+            "select(…) in " + CELL,
         )
-    total = sum(ends.values())
-    if read == 0:
+    held = Counter(value.encode() if isinstance(value, str) else value for value in found["value"])
+    right = _values()
+    absent = (right - held).total()
+    if absent:
+        partitions = listed(sorted(found["partition"].unique()))
         raise NotYet(
-            f"the query read 0 of {total:,} records",
-            "a stream without a checkpoint starts at the end of the topic, unless it is told another place",
-            "startingOffsets",
+            f"the copy lacks {absent:,} of {right.total():,} records; it has those of partition {partitions}",
+            "it should have all of the topic",
+            "subscribe, assign, startingOffsets and filters",
         )
-    if read != total:
-        raise NotYet(f"the query read {read:,} records", f"the topic holds {total:,}", "startingOffsets")
-    eventually(lambda: _expect_ended(query), what="the query to end", within=END_SECONDS)
+    if again := (held - right).total():
+        raise NotYet(
+            f"the copy has {again:,} records too many",
+            "each record should be there once",
+            f"{CELL}: it begins with an empty folder",
+        )
+
+
+def once_more(query: StreamingQuery) -> str:
+    """Return a remark for a query that was started with the old trigger, else an empty text."""
+    return (
+        " (`once=True` is deprecated: it takes all in one step, whatever maxOffsetsPerTrigger says; "
+        "`availableNow=True` keeps to it)"
+        if _trigger(query).startswith("OneTime")
+        else ""
+    )
+
+
+def _trigger(query: StreamingQuery) -> str:
+    # Only Java knows the trigger of a query that was started.
+    return str(query._jsq.streamingQuery().trigger().toString())
 
 
 def _expect_idle(query: StreamingQuery) -> None:
     if query.isActive and not query.status["message"].startswith("Waiting"):
-        raise NotYet(f"after {READ_SECONDS:g} s the query still reads", "it should be done by now", CELL)
+        raise NotYet(
+            "the query still reads",
+            "it should have ended, and a busy machine may need longer than this check waits",
+            "query.awaitTermination(), and then the check again",
+        )
 
 
 def _expect_ended(query: StreamingQuery) -> None:
@@ -67,12 +165,11 @@ def _expect_own_place(query: StreamingQuery, checkpoint: Path) -> None:
         )
 
 
-def _progress(query: StreamingQuery, topic: str) -> tuple[int, dict[int, int]]:
-    """Return how many records the query read, and its next offset in each partition."""
-    read, places = 0, {}
-    for step in query.recentProgress:
-        read += step["numInputRows"]
-        for source in step["sources"]:
-            told = json.loads(source["endOffset"] or "null") or {}
-            places = {int(partition): offset for partition, offset in told.get(topic, {}).items()}
-    return read, places
+def _offsets(told: Any, topic: str) -> dict[int, int]:
+    held = json.loads(told) if isinstance(told, str) else told
+    return {int(partition): offset for partition, offset in (held or {}).get(topic, {}).items()}
+
+
+@cache
+def _values() -> Counter[bytes]:
+    return Counter(value for _, value in flight_messages(MONTH))

@@ -1,119 +1,119 @@
-"""What lab 04 does to a cluster and to its clients, and what it asks them meanwhile."""
+"""How lab 04 loses records: a leader that dies in the midst of sending, and two brokers away in turn."""
 
 import threading
-import time
-from collections import Counter
-from collections.abc import Iterator
-from typing import Any, Self
-
-from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from threebrokers.errors import LabError
-from threebrokers.kafka.clients import LabConsumer, LabProducer
+from threebrokers.kafka.clients import LabProducer
+from threebrokers.kafka.state import PartitionState
 from threebrokers.lab.lab import Lab
-from threebrokers.lab.scenarios.partitions import existing, partition_of, topic_of
+from threebrokers.lab.scenarios.partitions import partition_of
 from threebrokers.ledger import Ledger
 from threebrokers.waiting import quiet_wait
 
-
-def controller_last(lab: Lab) -> list[int]:
-    """Return the three brokers, the active controller as the last one."""
-    quorum_leader = lab.cluster.state([]).quorum_leader
-    return sorted(lab.cluster.brokers, key=lambda broker: broker == quorum_leader)
-
-
-class Heartbeats:
-    """Sends to one partition and reads from it until its `with` ends; `heard` counts by leader epoch.
-
-    Producer and consumer wait `patience` seconds for an answer; each works in a thread of its own. The
-    consumer belongs to the group and commits nothing.
-    """
-
-    def __init__(self, lab: Lab, topic: str, partition: int, group: str, patience: float) -> None:
-        self.lab, self.topic, self.partition = lab, topic, partition
-        self.heard: Counter[int | None] = Counter()
-        self.stopped = threading.Event()
-        limit = {"socket.timeout.ms": int(patience * 1000)}
-        self.producer = lab.producer({"acks": "all", "request.timeout.ms": int(patience * 1000), **limit})
-        self.reader = lab.consumer({"group.id": group, "enable.auto.commit": False, **limit})
-        self.reader.assign([TopicPartition(topic, partition, 0)])
-        self.threads = [threading.Thread(target=work) for work in (self._beat, self._listen)]
-
-    def _beat(self) -> None:
-        while not self.stopped.is_set():
-            self.producer.produce(self.topic, b"I am here", partition=self.partition)
-            self.producer.poll(0.05)
-
-    def _listen(self) -> None:
-        while not self.stopped.is_set():
-            message = self.reader.poll(0.05)
-            if message is not None and message.error() is None:
-                self.heard[message.leader_epoch()] += 1
-
-    def wait(self) -> None:
-        """Wait until three more heartbeats have come that the leader of this moment has stored."""
-        before = self.heard.copy()
-
-        def heard() -> bool:
-            epoch = partition_of(self.lab, self.topic, self.partition).leader_epoch
-            return self.heard[epoch] >= before[epoch] + 3
-
-        self.lab.wait_until(heard, what="heartbeats from the leader", within=30)
-
-    def __enter__(self) -> Self:
-        for thread in self.threads:
-            thread.start()
-        self.wait()
-        return self
-
-    def __exit__(self, *fault: object) -> None:
-        self.stopped.set()
-        for thread in self.threads:
-            thread.join()
-
-
-def leads_nothing(lab: Lab, broker: int, topic: str) -> bool:
-    """Tell whether a broker leads no partition of a topic."""
-    partitions = topic_of(lab, topic).partitions
-    return broker not in {partition.leader for partition in partitions}
-
-
-def leaderless_everywhere(lab: Lab, topic: str) -> bool:
-    """Tell whether two brokers answer and both know of a partition that nobody leads.
-
-    A producer may ask either of them.
-    """
-    views = [existing(view.topic(topic), topic) for view in lab.cluster.views([topic]).values()]
-    return [None in {p.leader for p in view.partitions} for view in views] == [True, True]
+# A producer that waits for each record takes no more numbers while a replica is missing. So an outage goes
+# on after this time, and what was sent has that time to be stored. All of it together must be shorter than
+# `replica.lag.time.max.ms` (4 s): then the missing replica still counts as in sync.
+TAKEN_SECONDS, STORED_SECONDS = 0.8, 0.5
+COPIED_SECONDS, STEP_SECONDS = 10.0, 30.0
+PART = 50
+YESTERDAY, BEFORE, ALONE = 7, 5, 10
 
 
 def through_a_kill(lab: Lab, topic: str) -> Iterator[int]:
-    """Yield the numbers 0 to 149, and break something on the way.
+    """Yield the numbers 0 to 199, and take the leader of the topic's partition away on the way.
 
-    After 50 the followers get nothing more from the leader, after 100 the leader is killed; in the end all
-    brokers are there.
+    After 50 numbers the last replica gets nothing more, after 100 none does, after 150 the leader is killed
+    and stays down: the next replica has 50 to 99 and not 100 to 149. Who asks for no more numbers, because it
+    waits for an acknowledgement, finds the leader killed all the same, about 3 s after the first 50.
     """
-    leader, cluster = partition_of(lab, topic).leader, lab.cluster
-    if leader is None:
-        raise LabError(f"Nobody leads '{topic}': run the exercise's cell again from its first line.")
-
-    def copied() -> bool:
-        return (partition_of(lab, topic).high_watermark or 0) >= 50
-
-    def stored() -> bool:
-        return (dict(partition_of(lab, topic).log_end_offsets).get(leader) or 0) >= 100
-
+    outage = _Outage(lab, topic)
     try:
-        yield from range(50)
-        lab.wait_until(copied, what="the first 50 to be replicated", within=5)
-        cluster.cut(leader, "brokers")  # followers get nothing more; heartbeats go on
-        yield from range(50, 100)
-        quiet_wait(stored, within=1)
-        cluster.kill(leader)
-        cluster.heal(leader)
-        yield from range(100, 150)
+        yield from range(PART)
+        outage.begin()
+        yield from range(PART, 2 * PART)
+        outage.taken(0)
+        yield from range(2 * PART, 3 * PART)
+        outage.taken(1)
+        yield from range(3 * PART, 4 * PART)
     finally:
-        cluster.up()
+        outage.end()
+
+
+class _Outage:
+    """Takes the leader away in two steps, each when 50 more numbers are taken, or after a time."""
+
+    def __init__(self, lab: Lab, topic: str) -> None:
+        partition = partition_of(lab, topic)
+        if partition.leader is None or len(partition.isr) < 3:
+            raise LabError(
+                f"Three brokers should keep '{topic}'", "run the exercise's cell from its first line"
+            )
+        self.lab, self.topic, self.leader = lab, topic, partition.leader
+        self.next, self.last = (broker for broker in partition.replicas if broker != self.leader)
+        self.told, self.done = [threading.Event() for _ in range(2)], [threading.Event() for _ in range(2)]
+        self.left = threading.Event()
+        self.fault: Exception | None = None
+        self.thread: threading.Thread | None = None
+
+    def begin(self) -> None:
+        """Wait until the first 50 are on every replica, and let the last one get nothing more.
+
+        A program that has not sent them all is not waited for longer: its check says so.
+        """
+        quiet_wait(self._copied, COPIED_SECONDS)
+        self.lab.cluster.cut(self.last, "brokers")
+        self.thread = threading.Thread(target=self._go_on, daemon=True)
+        self.thread.start()
+
+    def taken(self, step: int) -> None:
+        """Say that the numbers before a step are taken, and wait until it is done."""
+        self.told[step].set()
+        self.done[step].wait(STEP_SECONDS)
+        if self.fault:
+            raise self.fault
+
+    def end(self) -> None:
+        """Let the thread end, also if the numbers were not taken to the end; links are healed then."""
+        self.left.set()
+        for told in self.told:
+            told.set()
+        if self.thread:
+            self.thread.join()
+
+    def _go_on(self) -> None:
+        steps: list[tuple[Callable[[], bool], Callable[[], None]]] = [
+            (lambda: self._ends().get(self.next, 0) >= 2 * PART, self._cut),
+            (lambda: self._ends().get(self.leader, 0) >= 3 * PART, self._kill),
+        ]
+        try:
+            for step, (stored, act) in enumerate(steps):
+                self.told[step].wait(TAKEN_SECONDS)
+                if self.left.is_set():
+                    break
+                quiet_wait(stored, STORED_SECONDS)
+                act()
+                self.done[step].set()
+        except Exception as fault:  # the notebook's own thread raises it
+            self.fault = fault
+        finally:
+            self.lab.cluster.heal()
+            for done in self.done:
+                done.set()
+
+    def _cut(self) -> None:
+        self.lab.cluster.cut(self.leader, "brokers")  # heartbeats to the active controller go on
+
+    def _kill(self) -> None:
+        self.lab.cluster.kill(self.leader)
+
+    def _copied(self) -> bool:
+        ends = self._ends().values()
+        return len(ends) == 3 and min(ends) >= PART and len(set(ends)) == 1
+
+    def _ends(self) -> dict[int, int]:
+        return dict(partition_of(self.lab, self.topic).log_end_offsets)
 
 
 def two_writers(ledger: Ledger) -> tuple[dict[Any, LabProducer], dict[Any, list[str]]]:
@@ -138,80 +138,56 @@ def two_writers(ledger: Ledger) -> tuple[dict[Any, LabProducer], dict[Any, list[
     return writers, told
 
 
-class Asker:
-    """Sends records with acks=all to a topic until one is refused; `answers` holds what it was told.
+def two_outages(lab: Lab, topic: str, ledger: Ledger, *beside: str) -> list[dict[str, object]]:
+    """Cut off the follower of a topic of two replicas, then its leader; the follower comes back first.
 
-    An answer is the name of an error, or None for a record that was acknowledged.
+    Seven records are there from before. The ledger's producer (acks=all) sends five in peace and ten to the
+    leader alone. Returns who led and was in sync then, of this topic and those `beside` it. Raises LabError
+    if another number of brokers keeps the topic.
     """
-
-    REFUSALS = frozenset({"NOT_ENOUGH_REPLICAS", "NOT_ENOUGH_REPLICAS_AFTER_APPEND"})
-
-    def __init__(self, lab: Lab, topic: str) -> None:
-        self.topic, self.answers = topic, set[str | None]()
-        # A record that comes just before the leader knows of its shorter ISR waits in vain: so 1 s at most.
-        self.producer = lab.producer({"acks": "all", "retries": 0, "request.timeout.ms": 1000})
-
-    def was_refused(self) -> frozenset[str]:
-        """Send one record; return the refusals so far."""
-        self.producer.produce(self.topic, b"refused", on_delivery=self._note)
-        self.producer.flush(3)
-        return self.refusals
-
-    @property
-    def refusals(self) -> frozenset[str]:
-        """The errors so far that say: not enough replicas."""
-        return self.REFUSALS & self.answers
-
-    def _note(self, error: KafkaError | None, message: Message) -> None:
-        self.answers.add(error.name() if error else None)
-
-
-def coordinator_of(lab: Lab, group: str) -> int:
-    """Return the broker that coordinates a group, as the AdminClient tells it. Raises LabError after 20 s."""
-
-    def ask() -> int | None:
-        try:
-            described = lab.admin().describe_consumer_groups([group], request_timeout=5)
-            coordinator: int = described[group].result().coordinator.id
-            return coordinator
-        except KafkaException:  # a new coordinator reads all offsets before it answers
-            return None
-
-    return lab.wait_until(ask, what="the coordinator to answer", within=20)
+    replicas = partition_of(lab, topic).replicas
+    if len(replicas) != 2:
+        raise LabError(
+            f"Two brokers should keep '{topic}', and the number of those that do is {len(replicas)}",
+            "make it with `brokers=[…]`, as the cell says",
+        )
+    leader, follower = replicas
+    settings = {"acks": "all", "linger.ms": 0, "message.timeout.ms": 2000}
+    earlier, producer = lab.producer(settings), ledger.producer({**settings, "retries": 0})
+    _send(earlier, topic, "yesterday", YESTERDAY)
+    _send(producer, topic, "both have", BEFORE)
+    lab.cluster.cut(follower)
+    lab.wait_until(lambda: _thinks_alone(lab, topic, leader), what="an ISR of one", within=20)
+    _send(producer, topic, "the leader alone has", ALONE)
+    alone = [_told(partition_of(lab, name)) for name in (topic, *beside)]
+    lab.cluster.cut(leader, force=True)
+    lab.cluster.heal(follower)
+    lab.wait_until(lambda: _gone(lab, topic, leader, follower), what="the leader to be missed", within=30)
+    for name in (topic, *beside):
+        quiet_wait(lambda name=name: partition_of(lab, name).leader == follower, 2)  # type: ignore[misc]
+    lab.cluster.heal(leader)
+    lab.cluster.recover()
+    return alone
 
 
-def member_of_new_group(lab: Lab, topic: str, prefix: str) -> tuple[str, LabConsumer]:
-    """Return a new group and a member that has read 20 records; the topic's leader does not coordinate it.
-
-    The group's name begins with `prefix`.
-    """
-    leader = topic_of(lab, topic).partitions[0].leader
-    wanted = [broker for broker in controller_last(lab) if broker != leader]
-    found: dict[int, str] = {}
-    for _ in range(12):  # who coordinates a group depends on its name: a few names give a choice
-        name = f"{prefix}-{time.time_ns()}"
-        found[coordinator_of(lab, name)] = name
-        if wanted[0] in found:
-            break
-    group = next(found[broker] for broker in wanted if broker in found)
-    reader = lab.consumer({"group.id": group, "auto.offset.reset": "earliest", "enable.auto.commit": False})
-    reader.subscribe([topic])
-    read_and_commit(lab, reader)
-    return group, reader
+def _told(p: PartitionState) -> dict[str, object]:
+    return {"topic": p.topic, "leader": p.leader, "in sync": list(p.isr), "ELR": list(p.elr)}
 
 
-def read_and_commit(lab: Lab, reader: LabConsumer) -> None:
-    """Read 20 records and commit them, however often that must be tried."""
-    messages: list[Message] = []
-    while len(messages) < 20:
-        messages += reader.consume(20 - len(messages), timeout=0.5)
+def _send(producer: LabProducer, topic: str, words: str, count: int) -> None:
+    for number in range(count):
+        producer.produce(topic, f"{words} {number}")
+    producer.flush(10)
 
-    def commit() -> list[TopicPartition] | None:
-        try:
-            offsets: list[TopicPartition] = reader.commit(message=messages[-1], asynchronous=False)
-            return offsets
-        except KafkaException as fault:
-            print("not yet:", fault.args[0].name())
-            return None
 
-    lab.wait_until(commit, what="a commit", within=30)
+def _thinks_alone(lab: Lab, topic: str, leader: int) -> bool:
+    """Tell whether the leader itself knows that it is the only one in sync."""
+    view = lab.cluster.views([topic]).get(leader)
+    told = view.topic(topic) if view else None
+    return told is not None and told.partitions[0].isr == (leader,)
+
+
+def _gone(lab: Lab, topic: str, leader: int, follower: int) -> bool:
+    state = lab.cluster.state([topic])
+    told = state.topic(topic)
+    return follower in state.registered and told is not None and told.partitions[0].leader != leader

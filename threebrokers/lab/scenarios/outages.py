@@ -1,18 +1,23 @@
 """The outages that labs ask for: each can be asked for in any state of the cluster, and again."""
 
 from collections.abc import Collection
+from itertools import permutations
 
 from threebrokers.cluster.recovery import partitions_of, wait_everywhere
+from threebrokers.kafka.log_reader import read_log
 from threebrokers.kafka.state import ClusterState, TopicState
 from threebrokers.lab.lab import Lab
+from threebrokers.lab.scenarios.partitions import topic_of
 
-PARTITIONS, COPIES = 13, 3
+ORDERS = tuple(permutations((1, 2, 3)))  # each order in which a partition can list three replicas
+RETURNED, AWAY = 2, 3
+LEADERS = (1, 1, 1, 2, 1, 2)  # who leads the partitions with these orders after both outages
 
 
 def take_down(lab: Lab, broker: int, names: Collection[str]) -> None:
     """Kill a broker unless it is down, and wait until no partition of these topics counts on it.
 
-    Every running broker must know it. Raises LabError after 20 s.
+    Every running broker must know it. Raises LabError after 40 s.
     """
     if lab.cluster.processes()[broker].state != "down":
         lab.cluster.kill(broker)
@@ -21,31 +26,38 @@ def take_down(lab: Lab, broker: int, names: Collection[str]) -> None:
     )
 
 
-def unbalanced_topic(lab: Lab, name: str, broker: int) -> str:
-    """Return a topic of 13 partitions and 3 copies in which this broker leads nothing, as after its return.
+def readable(lab: Lab, topic: str) -> int:
+    """Return how many records of a topic can be read now: those of the partitions that have a leader."""
+    led = [p.id for p in topic_of(lab, topic).partitions if p.leader is not None]
+    return len(read_log(lab.bootstrap, topic, partitions=led))
 
-    A topic that is already so is kept. The broker is frozen until the others lead, and then goes on.
+
+def after_two_outages(lab: Lab, name: str) -> str:
+    """Return a topic of 6 partitions, one for each order of three replicas, as two outages leave it.
+
+    Broker 2 was frozen, and is in sync again; then broker 3 was killed. A topic that is already so is kept.
     """
-    lab.cluster.wait_in_sync()
     full = lab.topic(name)
-    found = lab.cluster.state([full]).topic(full)
-    if found is None or not is_balanced(found):
-        full = lab.fresh_topic(name, partitions=PARTITIONS, replication_factor=COPIES)
-        found = lab.cluster.state([full]).topic(full)
-    if found is None or any(p.leader == broker for p in found.partitions):
-        lab.cluster.pause(broker)
+    if not is_after_two_outages(lab.cluster.state([full]).topic(full)):
+        lab.cluster.wait_in_sync()
+        lab.fresh_topic(name, partitions=len(ORDERS), brokers=ORDERS)
+        lab.cluster.pause(RETURNED)
         wait_everywhere(
-            lab.cluster, f"the others to lead '{full}'", lambda view: _without(view, broker, [full])
+            lab.cluster, f"the others to lead '{full}'", lambda view: _without(view, RETURNED, [full])
         )
         lab.cluster.wait_in_sync([full])
+    take_down(lab, AWAY, [full])
     return full
 
 
-def is_balanced(topic: TopicState) -> bool:
-    """Tell whether the first copies of the topic's partitions are spread evenly, and so the leaders meant."""
-    first = [p.replicas[0] for p in topic.partitions]
-    count = [first.count(broker) for broker in sorted({b for p in topic.partitions for b in p.replicas})]
-    return len(first) == PARTITIONS and len(count) == COPIES and max(count) - min(count) <= 1
+def is_after_two_outages(topic: TopicState | None) -> bool:
+    """Tell whether the topic's partitions are as both outages left them, and nobody has led others since."""
+    partitions = topic.partitions if topic else ()
+    return (
+        tuple(p.replicas for p in partitions) == ORDERS
+        and tuple(p.leader for p in partitions) == LEADERS
+        and {p.isr for p in partitions} == {(1, 2)}
+    )
 
 
 def _without(view: ClusterState, broker: int, names: Collection[str]) -> bool:

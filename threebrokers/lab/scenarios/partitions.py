@@ -1,12 +1,13 @@
-"""One partition of a topic that must be there."""
+"""One partition of a topic that must be there, and the brokers in an order that suits an outage."""
 
 from typing import TypeVar
 
 from threebrokers.errors import LabError
-from threebrokers.kafka.state import PartitionState, TopicState
+from threebrokers.kafka.state import ClusterState, PartitionState, TopicState
 from threebrokers.lab.lab import Lab
 
 T = TypeVar("T")
+LEADER_SECONDS = 20.0
 
 
 def partition_of(lab: Lab, topic: str, number: int = 0) -> PartitionState:
@@ -27,3 +28,69 @@ def existing(topic: T | None, name: str) -> T:
     if topic is None:
         raise LabError(f"There is no topic '{name}': run the cell that makes it again.")
     return topic
+
+
+def fresh(lab: Lab, name: str, partitions: int, replicas: int, least: int) -> str:
+    """Return the full name of a fresh topic of so many partitions and replicas.
+
+    `least` is its min.insync.replicas.
+    """
+    config = {"min.insync.replicas": str(least)}
+    return lab.fresh_topic(name, partitions=partitions, replication_factor=replicas, config=config)
+
+
+def controller_last(lab: Lab) -> list[int]:
+    """Return the three brokers, the active controller as the last one."""
+    quorum_leader = lab.cluster.state([]).quorum_leader
+    return sorted(lab.cluster.brokers, key=lambda broker: broker == quorum_leader)
+
+
+def wait_for_new_leaders(lab: Lab, gone: int, *topics: str) -> None:
+    """Wait until all partitions of these topics have another leader, if they have another replica.
+
+    That no broker answers for a while is no fault meanwhile. Raises LabError after 20 s.
+    """
+
+    def led() -> bool:
+        state = lab.cluster.state(topics)
+        if state.last_response_at is None:
+            return False
+        partitions = [p for name in topics for p in existing(state.topic(name), name).partitions]
+        alone = [p for p in partitions if p.replicas == (gone,)]
+        return all(p.leader != gone and (p.leader or p in alone) for p in partitions)
+
+    lab.wait_until(led, what="new leaders", within=LEADER_SECONDS)
+
+
+def heirs(before: ClusterState, after: ClusterState, gone: int) -> list[dict[str, object]]:
+    """Return the partitions that a broker led before it was gone, and who led them after that.
+
+    Each with the next replica in its list that was in sync; "nobody" where there is none.
+    """
+    rows: list[dict[str, object]] = []
+    for topic in before.topics:
+        for p, now in zip(
+            topic.partitions, existing(after.topic(topic.name), topic.name).partitions, strict=True
+        ):
+            if p.leader == gone:
+                rest = [broker for broker in p.replicas if broker in p.isr and broker != gone]
+                row: dict[str, object] = {
+                    "partition": f"{p.topic}-{p.id}",
+                    "replicas": list(p.replicas),
+                    "in sync": list(p.isr),
+                }
+                row |= {
+                    "next in the list": rest[0] if rest else "nobody",
+                    "leads after": now.leader or "nobody",
+                }
+                rows.append(row)
+    return rows
+
+
+def leaderless_everywhere(lab: Lab, topic: str) -> bool:
+    """Tell whether two brokers answer and both know of a partition that nobody leads.
+
+    A producer may ask either of them.
+    """
+    views = [existing(view.topic(topic), topic) for view in lab.cluster.views([topic]).values()]
+    return [None in {p.leader for p in view.partitions} for view in views] == [True, True]

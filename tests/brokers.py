@@ -1,0 +1,29 @@
+"""Fixtures: three brokers for the tests of a folder, ended whatever happens. Its conftest.py imports them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from threebrokers.cluster import Cluster
+from tools.proof import environment
+
+__all__ = ["cluster", "home"]
+
+
+@pytest.fixture(scope="session")
+def home(request: pytest.FixtureRequest) -> Iterator[Path]:
+    """A temporary home, with no Java on the PATH, or the one that is given."""
+    if given := request.config.getoption("--home", default=None):
+        yield given
+        return
+    with environment.bench() as folder:
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def cluster(home: Path) -> Cluster:
+    """Three running brokers."""
+    cluster = Cluster()
+    cluster.up()
+    return cluster

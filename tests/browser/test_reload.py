@@ -1,0 +1,186 @@
+"""After a reload or a restart, panels and questions come back, or their place says what to run."""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests import jupyter
+from tests.jupyter import MS, idle, run
+from threebrokers.app import jupyterlab
+from threebrokers.cluster import Cluster
+from tools.proof import environment
+
+OPEN = "from threebrokers import open_lab\n\nlab = open_lab('03')"
+PANEL, QUESTION, BUSY = 1, 2, 3
+# It ends when somebody pauses broker 2.
+WAITS = "lab.wait_until(lambda: lab.cluster.processes()[2].state == 'paused', what='a pause', within=240)"
+CELLS = (OPEN, "lab.watch()", "guess_3a = lab.predict('3.a')", WAITS)
+ANSWER = "some get another leader, the others stay as they are"
+AGAIN = "un the first cell of this page, then this one"
+# What JupyterLab itself says there; it stands in the page, in letters of no size.
+ERROR = "Error displaying widget: model not found"
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with environment.bench():
+        cluster = Cluster()
+        cluster.up()
+        yield cluster
+
+
+@pytest.fixture(params=["Light", "Dark"])
+def shown(
+    request: pytest.FixtureRequest, cluster: Cluster, tmp_path: Path
+) -> Iterator[tuple[jupyterlab.Server, Path, str]]:
+    notebook = jupyter.write(tmp_path / "work" / "03_replication.ipynb", *CELLS)
+    with jupyter.running(tmp_path, notebook, f"JupyterLab {request.param}") as server:
+        yield server, notebook, request.param.lower()
+
+
+def output(page: Page, cell: int) -> Locator:
+    return page.locator(".jp-CodeCell").nth(cell).locator(".jp-OutputArea-output").last
+
+
+def words(page: Page, cell: int) -> str:
+    """Return what a reader sees under a cell: also what a style sheet has put there."""
+    script = """(e) => {
+        const said = getComputedStyle(e, "::before").content;
+        return said === "none" ? e.innerText : JSON.parse(said);
+    }"""
+    return str(output(page, cell).evaluate(script))
+
+
+def opened(page: Page, address: str) -> None:
+    page.goto(address)
+    idle(page)
+    run(page, 0, PANEL, QUESTION)
+    page.locator(".tb-answer").first.wait_for(timeout=120 * MS)
+    idle(page)
+
+
+def numbered(page: Page, cell: int, number: str) -> None:
+    """Wait until a cell's last run has this number; `*` is one that runs."""
+    prompt = page.locator(".jp-CodeCell").nth(cell).locator(".jp-InputPrompt")
+    expect(prompt).to_have_text(f"[{number}]:", timeout=60 * MS)
+
+
+def saved(page: Page, notebook: Path) -> None:
+    """Wait until the file has the runs that the page shows.
+
+    JupyterLab takes the mark of unsaved changes away when a save ends, also for what changed while that
+    save was under way: then Ctrl-S is needed. (Pressed while a save is under way, that would be two at
+    once, and JupyterLab takes its own first one for somebody else's.)
+    """
+    prompts = page.locator(".jp-CodeCell .jp-InputPrompt")
+    ends = time.monotonic() + 60
+    while (shown := [prompt.strip("[]:* ") for prompt in prompts.all_inner_texts()]) != runs(notebook):
+        dialogs = page.locator(".jp-Dialog").all_inner_texts()
+        assert time.monotonic() < ends, f"the page shows {shown}, its file has {runs(notebook)}; {dialogs}"
+        if page.locator(".jp-mod-current.jp-mod-dirty").count() == 0:
+            page.keyboard.press("Control+s")
+        page.wait_for_timeout(1 * MS)
+
+
+def runs(notebook: Path) -> list[str] | None:
+    """Return the number of each cell's run; None while Jupyter writes the file, which it does in place."""
+    try:
+        cells = json.loads(notebook.read_text("utf-8"))["cells"]
+    except json.JSONDecodeError:
+        return None
+    return [str(cell["execution_count"] or "") for cell in cells]
+
+
+@pytest.mark.fault(
+    "JupyterLab", "the page is loaded again, also while a cell runs; its tab is closed and opened"
+)
+def test_panel_and_question_come_back(shown, watched, browser: Browser, cluster, behaviour):
+    server, notebook, theme = shown
+    page = watched.page
+    opened(page, server.address)
+    answer = page.get_by_role("button", name=ANSWER)
+    answer.click()
+    expect(answer).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("Shift+Enter")  # the focus is in the question: its cell runs again
+    numbered(page, QUESTION, "4")
+    idle(page)
+    expect(answer).to_have_attribute("aria-pressed", "true")
+    saved(page, notebook)
+
+    page.reload()
+    expect(answer).to_have_attribute("aria-pressed", "true", timeout=60 * MS)
+    expect(page.locator(".tb-broker")).to_have_count(3)
+    idle(page)
+    run(page, BUSY)
+    numbered(page, BUSY, "*")
+    expect(page.locator("#jp-main-statusbar")).to_contain_text("| Busy", timeout=10 * MS)
+    saved(page, notebook)
+    page.close()
+
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(server.address)
+    output(page, PANEL).wait_for(timeout=60 * MS)
+    told = words(page, PANEL)
+    assert "comes when the cell that runs now has ended" in told
+    assert words(page, QUESTION) == told
+    page.screenshot(path=watched.place(f"reload-busy-{theme}"))
+    cluster.pause(2)
+    answer = page.get_by_role("button", name=ANSWER)
+    expect(answer).to_have_attribute("aria-pressed", "true", timeout=60 * MS)
+    cluster.resume(2)
+    idle(page)
+    page.get_by_role("button", name="nothing, until").click()
+    expect(page.locator(".tb-predict .tb-note")).to_contain_text(
+        "You predict: nothing, until", timeout=20 * MS
+    )
+    page.screenshot(path=watched.place(f"reload-{theme}"))
+    page.close()
+    behaviour("panels and questions come back with what was chosen, when no cell runs any more", says=told)
+
+
+@pytest.mark.fault("JupyterLab", "the kernel is restarted, and then the page is loaded again")
+def test_a_place_whose_kernel_ended_says_what_to_run(shown, watched, behaviour):
+    server, notebook, theme = shown
+    page = watched.page
+    opened(page, server.address)
+    jupyter.restart(page)
+    expect(page.locator(".tb-notice")).to_contain_text(AGAIN, timeout=20 * MS)
+    expect(page.locator(".tb-predict .tb-note")).to_contain_text(AGAIN)
+    expect(page.get_by_role("button", name=ANSWER)).to_be_disabled()
+    watched.keep(f"restarted-{theme}")
+    saved(page, notebook)
+
+    page.reload()
+    expect(output(page, QUESTION)).to_have_text(ERROR, timeout=60 * MS)
+    for cell in (PANEL, QUESTION):
+        assert AGAIN in words(page, cell)
+        assert output(page, cell).evaluate("(e) => getComputedStyle(e).fontSize") == "0px"
+    watched.keep(f"reload-restarted-{theme}")
+    behaviour("its place says which cells to run", says=words(page, QUESTION))
+
+
+@pytest.mark.parametrize("shown", ["Light"], indirect=True)
+@pytest.mark.fault("JupyterLab", "`make lab` was ended, and is run again")
+def test_a_place_of_an_earlier_sitting_says_what_to_run(shown, watched, tmp_path, behaviour):
+    server, notebook, theme = shown
+    opened(watched.page, server.address)
+    saved(watched.page, notebook)
+    jupyterlab.end(server.identity)
+
+    with jupyter.running(tmp_path, notebook, f"JupyterLab {theme.title()}") as again:
+        page = watched.page
+        page.goto(again.address)
+        for cell in (PANEL, QUESTION):
+            expect(output(page, cell)).to_have_text(ERROR, timeout=60 * MS)
+            assert AGAIN in words(page, cell)
+        told = words(page, QUESTION)
+        watched.keep(f"another-sitting-{theme}")
+        idle(page)
+        run(page, 0, PANEL, QUESTION)
+        expect(page.locator(".tb-broker")).to_have_count(3, timeout=60 * MS)
+        page.get_by_role("button", name=ANSWER).wait_for(timeout=60 * MS)
+    behaviour("its place says which cells to run, and they bring panel and question back", says=told)

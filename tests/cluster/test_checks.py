@@ -1,0 +1,245 @@
+"""Checks on brokers that are paused, killed or cut: an answer in time, and advice that costs nothing."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from types import ModuleType
+
+import pytest
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+
+from threebrokers.checks import expect
+from threebrokers.checks.expect_actions import actions_of_attempt, expect_action
+from threebrokers.checks.expect_clients import expect_flushed, expect_read_at_most, why_nothing
+from threebrokers.cluster import Cluster
+from threebrokers.errors import LabError
+from threebrokers.lab.exercise import Check, NotYet, Solved, exercise
+from threebrokers.lab.lab import Lab
+from threebrokers.waiting import quiet_wait
+
+TOPIC = "checked"
+RECORDS = 30
+ANSWER_SECONDS = 11.0  # ten, and what a busy machine adds
+
+
+@exercise("9.1", "Read")
+def read(lab: Lab, topic: str) -> str:
+    return f"{expect.count_of(lab, topic)} records."
+
+
+@exercise("9.2", "Ask")
+def asked(lab: Lab, topic: str) -> str:
+    return f"{expect.topic_setting(lab, topic, 'retention.ms')} and {expect.committed(lab, 'nobody', topic)}."
+
+
+@exercise("9.3", "Ask all", every_broker=True)
+def asked_all(lab: Lab, topic: str) -> str:
+    return f"{len(expect.existing_topic(lab, topic).partitions)} partitions."
+
+
+@exercise("9.4", "Wait")
+def waits(lab: Lab, topic: str) -> str:
+    time.sleep(600)
+    return "never."
+
+
+@pytest.fixture
+def lab(cluster: Cluster) -> Iterator[Lab]:
+    """A lab with a topic of 30 records, on healthy brokers."""
+    cluster.recover()
+    lab = Lab("99", cluster, lambda: ModuleType("lab99"), "t")
+    topic = lab.fresh_topic(TOPIC, partitions=6, replication_factor=3)
+    producer = lab.producer()
+    for number in range(RECORDS):
+        producer.produce(topic, str(number), partition=number % 6)
+    producer.flush()
+    yield lab
+    lab.close()
+    cluster.recover()
+
+
+def paused(cluster: Cluster) -> None:
+    cluster.pause(2)
+
+
+def killed(cluster: Cluster) -> None:
+    cluster.kill(2)
+
+
+def down(cluster: Cluster) -> None:
+    cluster.down()
+
+
+def two_paused(cluster: Cluster) -> None:
+    cluster.pause(1)
+    cluster.pause(2, force=True)
+
+
+WORDS: dict[Callable[[Cluster], None], tuple[str, str]] = {
+    paused: ("broker 2 is paused", "lab.cluster.resume(2)"),
+    killed: ("broker 2 is down (killed)", "lab.cluster.start(2)"),
+    down: ("all brokers are down", "lab.cluster.up()"),
+    two_paused: ("brokers 1 and 2 are paused", "lab.cluster.resume(1)"),
+}
+
+
+def answer(check: Check, lab: Lab) -> tuple[Solved | Exception, float]:
+    began = time.monotonic()
+    try:
+        return check(lab, TOPIC), time.monotonic() - began
+    except (NotYet, LabError) as told:
+        return told, time.monotonic() - began
+
+
+@pytest.mark.parametrize("break_it", list(WORDS), ids=lambda function: function.__name__)
+def test_a_check_answers_in_time_and_names_who_is_away(
+    break_it: Callable[[Cluster], None], lab: Lab, notes: list[str]
+) -> None:
+    break_it(lab.cluster)
+    for check in (read, asked, asked_all, waits):
+        said, seconds = answer(check, lab)
+        notes.append(f"{check.__name__}, {break_it.__name__}: {seconds:.1f} s, {said}")
+        assert seconds < ANSWER_SECONDS
+        if isinstance(said, Solved):
+            assert can_be_known(check, break_it), said
+            assert check is not asked or "604800000 and {}" in said.reason, said
+            continue
+        # Another broker leads by then, so two brokers are enough for what does not need all of them.
+        assert check in (asked_all, waits) or break_it in (down, two_paused), said
+        words, cure = WORDS[break_it]
+        assert isinstance(said, LabError), said
+        assert words in str(said)
+        assert cure in str(said)
+        assert "KafkaError" not in str(said)
+    lab.cluster.up()
+    for check in (read, asked, asked_all):
+        again, _ = answer(check, lab)
+        assert isinstance(again, Solved), again
+
+
+def can_be_known(check: Check, break_it: Callable[[Cluster], None]) -> bool:
+    """Tell whether a check can have an answer although brokers are away."""
+    if break_it is two_paused:
+        return check is asked  # by broker 3 alone, if it coordinates that group
+    return break_it is not down and check in (read, asked)
+
+
+def test_a_topic_that_is_missing_is_named(lab: Lab) -> None:
+    for check in (read, asked, asked_all):
+        with pytest.raises(NotYet, match=r"the cluster has no topic 'no-such'"):
+            check(lab, "no-such")
+
+
+def test_what_a_group_has_committed_is_known_before_any_group_and_after_its_coordinators_death(
+    lab: Lab,
+) -> None:
+    assert expect.committed(lab, "nobody", TOPIC) == {}
+    reader = lab.consumer({"group.id": lab.group("readers")})
+    assert quiet_wait(lambda: commits(reader), 30)
+    assert expect.committed(lab, lab.group("readers"), TOPIC) == {0: 4}
+    [seen] = lab.cluster.state([], [lab.group("readers")]).groups
+    assert seen.coordinator is not None
+    lab.cluster.kill(seen.coordinator)
+    # The next coordinator knows nothing of the newest commit until its copy's high watermark has moved on.
+    assert quiet_wait(lambda: expect.committed(lab, lab.group("readers"), TOPIC) == {0: 4}, 5)
+
+
+def commits(reader: Consumer) -> bool:
+    """Tell whether the group's coordinator, which may be made only now, took the offset."""
+    with suppress(KafkaException):
+        reader.commit(offsets=[TopicPartition(TOPIC, 0, 4)], asynchronous=False)
+        return True
+    return False
+
+
+def test_what_was_done_in_this_try_is_told_apart(lab: Lab) -> None:
+    began = time.time()
+    with pytest.raises(NotYet, match=r"no broker was killed by this try; broker 3 should be"):
+        expect_action(lab_since(lab, began), "kill", "kill", broker=3)
+    lab.cluster.stop(3)
+    with pytest.raises(NotYet, match=r"broker 3 was stopped, and so it could hand over .* should be killed"):
+        expect_action(lab_since(lab, began), "kill", "kill", broker=3)
+    lab.cluster.start(3)
+    lab.cluster.kill(2)
+    with pytest.raises(NotYet, match=r"broker 2 was killed; it should be broker 3"):
+        expect_action(lab_since(lab, began), "kill", "kill", broker=3)
+    lab.cluster.start(2)
+    assert expect_action(lab_since(lab, began), "kill", "kill", broker=2).broker == 2
+    assert [action.kind for action in actions_of_attempt(lab_since(lab, began))] == [
+        "stop",
+        "start",
+        "kill",
+        "start",
+    ]
+
+
+class Since:
+    """A lab whose log of actions begins at a moment."""
+
+    def __init__(self, lab: Lab, began: float) -> None:
+        self._lab, self._began = lab, began
+
+    @property
+    def cluster(self) -> "Since":
+        return self
+
+    def actions(self, since: float) -> list[object]:
+        return list(self._lab.cluster.actions(max(since, self._began)))
+
+
+def lab_since(lab: Lab, began: float) -> Lab:
+    return Since(lab, began)  # type: ignore[return-value]
+
+
+def test_a_producer_that_did_not_wait_is_seen_although_its_records_are_there(lab: Lab) -> None:
+    producer = lab.producer()
+    for number in range(5):
+        producer.produce(TOPIC, f"more {number}")
+    time.sleep(1)
+    assert expect.count_of(lab, TOPIC) == RECORDS + 5
+    with pytest.raises(NotYet, match=r"5 records of 'checked' have no delivery report yet"):
+        expect_flushed(lab, TOPIC)
+    expect_flushed(lab, "another")
+    producer.flush()
+    expect_flushed(lab, TOPIC, producer)
+    plain = Producer({"bootstrap.servers": lab.bootstrap})
+    plain.produce(TOPIC, "plain")
+    with pytest.raises(NotYet, match="without a delivery report"):
+        expect_flushed(lab, TOPIC, plain)
+    plain.flush()
+    expect_flushed(lab, TOPIC, plain)
+
+
+def test_what_a_consumer_has_read_is_counted_and_why_nothing_came_is_told(lab: Lab) -> None:
+    group = lab.group("checked")
+    reader = lab.consumer({"group.id": group, "auto.offset.reset": "earliest"})
+    assert reader.poll(0.1) is None
+    told = why_nothing(lab, reader, group, TOPIC, "subscribe")
+    assert "neither subscribed nor been given partitions" in str(told)
+    reader.subscribe([TOPIC])
+    assert len(reader.consume(RECORDS, timeout=20)) == RECORDS
+    expect_read_at_most(reader, RECORDS, "consume")
+    with pytest.raises(NotYet, match=f"has read {RECORDS} records; it should read 10 and nothing else"):
+        expect_read_at_most(reader, 10, "consume")
+    reader.close()
+    plain = Consumer({"bootstrap.servers": lab.bootstrap, "group.id": group})
+    expect_read_at_most(plain, 0, "consume")
+    assert why_nothing(lab, plain, group, TOPIC, "subscribe") is None
+    assert "no topic 'nowhere'" in str(why_nothing(lab, plain, group, "nowhere", "subscribe"))
+    plain.close()
+
+
+def test_whose_a_setting_is(lab: Lab) -> None:
+    own = lab.fresh_topic("checked-own", config={"min.insync.replicas": "2"})
+    set_default = ("--alter", "--entity-type", "brokers", "--entity-default", "--add-config")
+    lab.cluster.tool("kafka-configs", *set_default, "min.insync.replicas=2")
+    try:
+        assert expect.setting_of(lab, own, "min.insync.replicas") == expect.Setting(
+            "2", own=True, of_cluster=False
+        )
+        assert expect.setting_of(lab, TOPIC, "min.insync.replicas") == expect.Setting(
+            "2", own=False, of_cluster=True
+        )
+    finally:
+        lab.cluster.tool("kafka-configs", *set_default, "min.insync.replicas=1")
+    assert not expect.setting_of(lab, TOPIC, "retention.ms").of_cluster

@@ -1,0 +1,395 @@
+"""Facts about consumers and groups, as seen: this client's, and Java's where it does something else."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from confluent_kafka import OFFSET_END, OFFSET_INVALID, Consumer, KafkaError, KafkaException, TopicPartition
+from py4j.protocol import Py4JJavaError
+
+from tests.asked import Brokers, Java, Librdkafka
+from tests.fact_bench import (
+    MADE,
+    NOBODY,
+    PATIENCE,
+    SEEN,
+    consumer,
+    coordinator,
+    deliver,
+    group,
+    one,
+    plain,
+    quoted,
+)
+from tests.facts import Found
+from threebrokers.cluster import Cluster
+from threebrokers.kafka import client_settings
+from threebrokers.kafka.log_reader import read_log
+from threebrokers.waiting import quiet_wait
+
+__all__ = ["consumer", "group", "one", "plain"]
+
+Make = Callable[..., Consumer]
+PROTOCOLS = ("classic", "consumer")
+
+
+@pytest.mark.fact("Groups", "strategies in one list")
+def test_mixed_strategies(librdkafka: Librdkafka, java_client: Java, found: Found):
+    with pytest.raises(KafkaException, match=r"must not be mixed|cooperative"):
+        Consumer({"group.id": "g", "partition.assignment.strategy": "range,cooperative-sticky"})
+    with pytest.raises(KafkaException, match=r"Unsupported partition\.assignment\.strategy"):
+        Consumer(
+            {
+                "group.id": "g",
+                "partition.assignment.strategy": "org.apache.kafka.clients.consumer.RangeAssignor",
+            }
+        )
+    found("eager and cooperative together are refused, Java's names too", "its default has both", MADE)
+
+
+@pytest.mark.fact("Groups", "settings that the new protocol refuses")
+def test_settings_of_the_classic_protocol(librdkafka: Librdkafka, java_client: Java, found: Found):
+    refused = {
+        "session.timeout.ms": 6000,
+        "heartbeat.interval.ms": 1000,
+        "partition.assignment.strategy": "range",
+    }
+    for name, value in refused.items():
+        with pytest.raises(KafkaException, match="not supported"):
+            Consumer({"group.id": "g", "group.protocol": "consumer", name: value})
+        own = {"group_id": "g", "group_protocol": "consumer", name.replace(".", "_"): str(value)}
+        with pytest.raises(Py4JJavaError, match=r"ConfigException|KafkaException"):
+            java_client.consumer(NOBODY, **own)
+    found(quoted(tuple(refused)), "the same", MADE)
+
+
+@pytest.mark.fact("Consumer", "without a group.id")
+def test_no_group(librdkafka: Librdkafka, java_client: Java, found: Found):
+    with pytest.raises(ValueError, match=r"group\.id"):
+        Consumer({"bootstrap.servers": NOBODY})
+    reader = java_client.consumer(NOBODY)
+    reader.assign(java_client.places("t", 0))
+    reader.close()
+    found("`ValueError`, also for one that never joins", "can be made, and can `assign`", MADE)
+
+
+@pytest.mark.fact("Consumer", "no offset to begin at, and it shall not choose")
+def test_the_policy_that_asks_a_person(librdkafka: Librdkafka, java_client: Java, found: Found):
+    Consumer({"group.id": "g", "auto.offset.reset": "error"}).close()
+    with pytest.raises(KafkaException, match="Invalid value"):
+        Consumer({"group.id": "g", "auto.offset.reset": "none"})
+    java_client.consumer(NOBODY, group_id="g", auto_offset_reset="none").close()
+    with pytest.raises(Py4JJavaError, match=r"ConfigException|KafkaException"):
+        java_client.consumer(NOBODY, group_id="g", auto_offset_reset="error")
+    found("`auto.offset.reset=error`", "`auto.offset.reset=none`", MADE)
+
+
+@pytest.mark.fact("Consumer", "its offset is not in the log")
+def test_an_offset_that_is_gone(
+    cluster: Cluster,
+    one: str,
+    consumer: Make,
+    librdkafka: Librdkafka,
+    java_client: Java,
+    brokers: Brokers,
+    found: Found,
+):
+    beyond = 500  # the log has ten records
+    told = []
+    for policy in ("earliest", "error"):
+        here = consumer(auto_offset_reset=policy)
+        here.assign([TopicPartition(one, 0, beyond)])
+        told.append(here.poll(PATIENCE))
+    assert (told[0].error(), told[0].offset()) == (None, 0)
+    assert told[1].error().code() == KafkaError._AUTO_OFFSET_RESET
+    there = java_client.consumer(cluster.bootstrap, auto_offset_reset="none")
+    there.assign(java_client.places(one, 0))
+    there.seek(java_client.places(one, 0)[0], beyond)
+    with pytest.raises(Py4JJavaError, match="OffsetOutOfRangeException"):
+        quiet_wait(lambda: there.poll(java_client.ms(500)).count(), PATIENCE)
+    there.close()
+    found(
+        "the reset policy decides, and nobody hears of it; with `error` `_AUTO_OFFSET_RESET` comes among the "
+        "records",
+        "with `none` `OffsetOutOfRangeException`",
+        SEEN,
+    )
+
+
+@pytest.mark.fact("Consumer", "begins at an age")
+def test_the_policy_of_an_age(librdkafka: Librdkafka, java_client: Java, found: Found):
+    java_client.consumer(NOBODY, group_id="g", auto_offset_reset="by_duration:P1D").close()
+    with pytest.raises(KafkaException, match="Invalid value"):
+        Consumer({"group.id": "g", "auto.offset.reset": "by_duration:P1D"})
+    found("has no such policy", "`auto.offset.reset=by_duration:P1D`", MADE)
+
+
+@pytest.mark.fact("Consumer", "subscribe, then assign")
+def test_subscribe_and_assign(librdkafka: Librdkafka, java_client: Java, found: Found):
+    here = Consumer({"group.id": "g", "bootstrap.servers": NOBODY, "logger": client_settings.SILENCE})
+    here.subscribe(["t"])
+    here.assign([TopicPartition("t", 0)])
+    here.close()
+    there = java_client.consumer(NOBODY, group_id="g")
+    there.subscribe(["t"])
+    with pytest.raises(Py4JJavaError, match="IllegalStateException"):
+        there.assign(java_client.places("t", 0))
+    there.close()
+    found("obeys", "`IllegalStateException`", MADE)
+
+
+@pytest.mark.fact("Consumer", "automatic commits")
+def test_automatic_commits(
+    cluster: Cluster,
+    one: str,
+    group: str,
+    consumer: Make,
+    librdkafka: Librdkafka,
+    java_client: Java,
+    brokers: Brokers,
+    found: Found,
+):
+    every = 200
+    reader = consumer(auto_commit_interval_ms=every)
+    reader.subscribe([one])
+    assert reader.poll(PATIENCE).offset() == 0  # the program has only this one, and does nothing from here
+    assert coordinator(cluster, group, lambda told: told.committed).committed[0][2] == 1
+    there = java_client.consumer(
+        cluster.bootstrap,
+        group_id=f"{group}-java",
+        auto_offset_reset="earliest",
+        max_poll_records="1",
+        auto_commit_interval_ms=str(every),
+    )
+    there.assign(java_client.places(one, 0))
+    assert quiet_wait(lambda: there.poll(java_client.ms(1000)).count() == 1, PATIENCE)
+    time.sleep(5 * every / 1000)  # nothing may happen: so it waits for several of its intervals
+    committed = cluster.state([], [f"{group}-java"]).groups[0].committed
+    assert all(offset == 0 for _, _, offset in committed), "at most where an earlier, empty poll() stood"
+    there.poll(java_client.ms(0))
+    coordinator(cluster, f"{group}-java", lambda told: told.committed and told.committed[0][2] == 1)
+    there.close()
+    found(
+        "a thread commits while the program works, and counts the record that it has just got",
+        "commits inside `poll()`, and what earlier calls returned",
+        SEEN,
+    )
+
+
+@pytest.mark.fact("Consumer", "nothing is committed")
+def test_the_sign_for_no_offset(
+    cluster: Cluster, one: str, consumer: Make, librdkafka: Librdkafka, brokers: Brokers, found: Found
+):
+    [place] = consumer().committed([TopicPartition(one, 0)], timeout=PATIENCE)
+    assert place.offset == OFFSET_INVALID == -1001
+    found("`committed()` returns the offset -1001", "", SEEN)
+
+
+@pytest.mark.fact("Consumer", "no record is as young as that")
+def test_offsets_for_a_time_to_come(
+    cluster: Cluster, one: str, consumer: Make, librdkafka: Librdkafka, brokers: Brokers, found: Found
+):
+    later = int((time.time() + 3600) * 1000)
+    [place] = consumer().offsets_for_times([TopicPartition(one, 0, later)], timeout=PATIENCE)
+    assert place.offset == OFFSET_END == -1
+    found("`offsets_for_times()` returns the offset -1, the end", "", SEEN)
+
+
+@pytest.mark.fact("Consumer", "an older commit after a newer one")
+def test_the_last_commit_counts(
+    cluster: Cluster,
+    one: str,
+    group: str,
+    consumer: Make,
+    librdkafka: Librdkafka,
+    brokers: Brokers,
+    found: Found,
+):
+    reader = consumer()
+    for offset in (9, 4):
+        reader.commit(offsets=[TopicPartition(one, 0, offset)], asynchronous=False)
+    assert reader.committed([TopicPartition(one, 0)], timeout=PATIENCE)[0].offset == 4
+    with pytest.raises(KafkaException, match="_NO_OFFSET"):
+        reader.commit(asynchronous=False)
+    found("`commit()` with nothing new raises _NO_OFFSET", "the brokers keep what they are told last", SEEN)
+
+
+@pytest.mark.fact("Consumer", "a record that is larger than an answer may be")
+def test_limits_of_bytes_are_soft(
+    cluster: Cluster, plain: str, consumer: Make, librdkafka: Librdkafka, brokers: Brokers, found: Found
+):
+    deliver(cluster, plain, [{"value": "x" * 50_000, "partition": 5}])
+    reader = consumer(max_partition_fetch_bytes=1000, fetch_max_bytes=1000, message_max_bytes=1000)
+    [end] = [record.offset for record in read_log(cluster.bootstrap, plain, partitions=[5])][-1:]
+    reader.assign([TopicPartition(plain, 5, end)])
+    assert len(reader.poll(PATIENCE).value()) == 50_000
+    found("it comes all the same", "", SEEN)
+
+
+@pytest.mark.fact("Consumer", "a record without a value in an if")
+def test_a_message_has_a_length(
+    cluster: Cluster, plain: str, librdkafka: Librdkafka, brokers: Brokers, found: Found
+):
+    [(_, message)] = deliver(cluster, plain, [{"key": "k", "value": None}])
+    assert (message.value(), len(message), bool(message)) == (None, 0, False)
+    found("`if message` is false: its length is that of its value", "", SEEN)
+
+
+@pytest.mark.fact("Consumer", "Ctrl-C")
+def test_ctrl_c(
+    cluster: Cluster, plain: str, consumer: Make, librdkafka: Librdkafka, brokers: Brokers, found: Found
+):
+    reader = consumer()
+    reader.assign([TopicPartition(plain, 0, OFFSET_END)])
+    took = {}
+    for name, wait in (("poll", lambda: reader.poll(2.5)), ("consume", lambda: reader.consume(1, 2.5))):
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        began = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            until_ctrl_c(wait)
+        took[name] = time.monotonic() - began
+    assert took["poll"] < 2 < 2.4 < took["consume"], took
+    found("`poll()` ends at once, `consume()` when its time is over", "", SEEN)
+
+
+def until_ctrl_c(wait: Callable[[], Any]) -> None:
+    """Wait, and give Python the moment in which it hears of a signal."""
+    wait()
+    time.sleep(0.2)
+
+
+@pytest.mark.fact("Consumer", "two threads")
+def test_two_threads(
+    cluster: Cluster,
+    one: str,
+    consumer: Make,
+    librdkafka: Librdkafka,
+    java_client: Java,
+    brokers: Brokers,
+    found: Found,
+):
+    here, there = consumer(), java_client.consumer(cluster.bootstrap)
+    here.assign([TopicPartition(one, 0, OFFSET_END)])
+    there.assign(java_client.places(one, 0))
+    there.seekToEnd(java_client.places(one, 0))
+
+    def while_polling(poll: Callable[[], Any], other: Callable[[], Any]) -> tuple[bool, float]:
+        """Call `other` while a thread polls; return whether it was ever refused, and its longest time (s)."""
+        thread, longest = threading.Thread(target=poll), 0.0
+        thread.start()
+        while thread.is_alive():
+            began = time.monotonic()
+            try:
+                other()
+            except Py4JJavaError as error:
+                if "ConcurrentModificationException" in str(error):
+                    thread.join()
+                    return True, longest
+                raise
+            longest = max(longest, time.monotonic() - began)
+        return False, longest
+
+    refused, longest = while_polling(lambda: here.poll(1), here.assignment)
+    assert not refused
+    assert longest > 0.5, "it waits for the other one"
+    refused, _ = while_polling(lambda: there.poll(java_client.ms(1000)), there.assignment)
+    assert refused
+    there.close()
+    found("the second waits until `poll()` of the first is over", "`ConcurrentModificationException`", SEEN)
+
+
+@pytest.mark.fact("Groups", "too long between two polls")
+def test_too_long_between_polls(
+    cluster: Cluster,
+    one: str,
+    group: str,
+    consumer: Make,
+    librdkafka: Librdkafka,
+    brokers: Brokers,
+    found: Found,
+):
+    reader = consumer(session_timeout_ms=1000, heartbeat_interval_ms=200, max_poll_interval_ms=1000)
+    reader.subscribe([one])
+    assert reader.consume(1, PATIENCE)
+    coordinator(cluster, group, lambda told: not told.members)
+    [heard] = [message.error() for message in reader.consume(100, 0.5) if message.error()][:1]
+    assert heard.code() == KafkaError._MAX_POLL_EXCEEDED
+    found("the client itself leaves the group; `_MAX_POLL_EXCEEDED` comes among the records", "", SEEN)
+
+
+@pytest.mark.fact("Groups", "a member closes")
+def test_leaving(
+    cluster: Cluster, one: str, group: str, librdkafka: Librdkafka, brokers: Brokers, found: Found
+):
+    left = {}
+    for name in ("", "named"):
+        own = {"group.id": f"{group}-{name}", "auto.offset.reset": "earliest"}
+        member = Consumer(
+            client_settings.shared(cluster.bootstrap) | own | ({"group.instance.id": name} if name else {})
+        )
+        member.subscribe([one])
+        assert member.poll(PATIENCE) is not None
+        member.commit(asynchronous=False)
+        member.close()
+        left[name] = len(coordinator(cluster, f"{group}-{name}", lambda told: told.committed).members)
+    assert left == {"": 0, "named": 1}
+    found("leaves at once; with `group.instance.id` it stays until its session is over", "", SEEN)
+
+
+@pytest.mark.fact("Consumer", "max.poll.records")
+def test_max_poll_records(
+    one: str, consumer: Make, librdkafka: Librdkafka, java_client: Java, brokers: Brokers, found: Found
+):
+    reader = consumer(max_poll_records=1)
+    reader.assign([TopicPartition(one, 0, 0)])
+    assert len(reader.consume(10, PATIENCE)) == 10
+    assert java_client.default("consumer", "max.poll.records") == "500"
+    here = "`poll()` returns one record, `consume(n)` n; `max.poll.records` is taken and changes nothing"
+    found(here, "`max.poll.records` 500", SEEN)
+
+
+@pytest.mark.fact("Groups", "two members with one group.instance.id")
+def test_the_same_name_twice(
+    cluster: Cluster, one: str, group: str, librdkafka: Librdkafka, brokers: Brokers, found: Found
+):
+    ended = {protocol: twins_end(cluster, one, f"{group}-{protocol}", protocol) for protocol in PROTOCOLS}
+    assert list(ended["classic"]) == [0]
+    assert list(ended["consumer"]) == [1]
+    [fenced, refused] = [error for heard in ended.values() for error in heard.values()]
+    assert fenced.code() == refused.code() == KafkaError._FATAL
+    assert "Static consumer fenced by other consumer" in fenced.str()
+    assert "instance ID is still used by another member" in refused.str()
+    here = (
+        "one hears `_FATAL`: classic, the first, which is fenced; new protocol, the second, which is refused"
+    )
+    found(here, "", SEEN)
+
+
+def twins_end(cluster: Cluster, topic: str, group: str, protocol: str) -> dict[int, KafkaError]:
+    """Let two members have one name; return which of them heard of what error."""
+    own = client_settings.shared(cluster.bootstrap) | {"group.id": group, "auto.offset.reset": "earliest"}
+    named = own | {"group.instance.id": "twin", "group.protocol": protocol}
+    twins = [Consumer(named), Consumer(named)]
+    heard: dict[int, KafkaError] = {}
+
+    def listen(numbers: list[int]) -> None:
+        for number in numbers:
+            try:
+                message = twins[number].poll(0.1)
+            except KafkaException as error:
+                heard[number] = error.args[0]
+            else:
+                if message is not None and message.error():
+                    heard[number] = message.error()
+
+    twins[0].subscribe([topic])
+    quiet_wait(lambda: listen([0]) or twins[0].assignment(), PATIENCE)
+    twins[1].subscribe([topic])
+    quiet_wait(lambda: listen([0, 1]) or heard, PATIENCE)
+    for twin in twins:
+        twin.close()
+    return heard

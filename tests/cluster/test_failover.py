@@ -1,0 +1,88 @@
+"""The outages of lab 04 on real brokers, and right answers to its exercises that are found in another way."""
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+
+from threebrokers.checks import lab04
+from threebrokers.cluster import Cluster
+from threebrokers.lab.lab import Lab
+from threebrokers.lab.opening import open_lab
+from threebrokers.lab.scenarios import controller_last, partition_of, through_a_kill, two_outages
+
+IDEMPOTENT = {"enable.idempotence": True}
+
+
+@pytest.fixture
+def lab(cluster: Cluster) -> Iterator[Lab]:
+    lab = open_lab("04")
+    yield lab
+    lab.close()
+    cluster.recover()
+
+
+def at_once(lab: Lab, numbers: Iterator[int], topic: str) -> Any:
+    """Send as the lesson does."""
+    producer = lab.join_ledger("transfers").producer({**IDEMPOTENT, "acks": -1, "linger.ms": 50})
+    for number in numbers:
+        producer.produce(topic, str(number))
+        producer.poll(0)
+    producer.flush()
+    return producer
+
+
+def one_by_one(lab: Lab, numbers: Iterator[int], topic: str) -> Any:
+    """Wait for each acknowledgement, as who comes from Java's `send().get()` does."""
+    producer = lab.join_ledger("transfers").producer(IDEMPOTENT)
+    for number in numbers:
+        producer.produce(topic, str(number))
+        producer.flush()
+    return producer
+
+
+def plain(lab: Lab, numbers: Iterator[int], topic: str) -> Any:
+    """Send with a client that no ledger knows."""
+    producer = Producer({"bootstrap.servers": lab.bootstrap, **IDEMPOTENT})
+    for number in numbers:
+        producer.produce(topic, str(number).encode())
+    while len(producer):
+        producer.poll(0.1)
+    return producer
+
+
+@pytest.mark.parametrize("send", [at_once, one_by_one, plain])
+def test_a_producer_that_loses_nothing(lab: Lab, send: Callable[[Lab, Iterator[int], str], Any]) -> None:
+    topic = lab.fresh_topic("transfers", brokers=controller_last(lab), config={"min.insync.replicas": "2"})
+    lab.ledger("transfers")
+    producer = send(lab, through_a_kill(lab, topic), topic)
+    assert repr(lab04.nothing_lost(lab, producer)).startswith("✓")
+    assert partition_of(lab, topic).leader_epoch > 0
+    assert sum(process.state == "up" for process in lab.cluster.processes().values()) == 2
+
+
+@pytest.mark.parametrize(
+    ("config", "price"),
+    [
+        ({"min.insync.replicas": "1"}, "waited"),
+        ({"min.insync.replicas": "2", "unclean.leader.election.enable": "true"}, "refused"),
+    ],
+)
+def test_two_ways_to_lose_nothing(lab: Lab, config: dict[str, str], price: str) -> None:
+    topic = lab.fresh_topic("bills", brokers=controller_last(lab)[:2], config=config)
+    told = two_outages(lab, topic, lab.ledger("bills"))
+    assert [len(row["in sync"]) for row in told] == [1]  # type: ignore[arg-type]
+    assert repr(lab04.loss_prevented(lab, topic, price)).startswith("✓")
+
+
+def test_a_controller_that_was_killed_may_be_started_again(lab: Lab) -> None:
+    status = functools.partial(lab.cluster.tool, "kafka-metadata-quorum", "describe", "--status")
+    before, gone = status(), controller_last(lab)[-1]
+    with lab.record(lab.topic("during")) as handover:
+        lab.cluster.kill(gone)
+        lab.fresh_topic("during")
+        lab.cluster.start(gone)
+    may_fail = {voters: (voters - 1) // 2 for voters in (3, 4, 5)}
+    assert repr(lab04.controller_killed(lab, before, status(), may_fail, handover)).startswith("✓")

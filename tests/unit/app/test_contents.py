@@ -1,0 +1,79 @@
+"""What JupyterLab may change in the repo: all but what the course has built."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+from tornado.web import HTTPError
+
+from threebrokers.app import jupyterlab
+from threebrokers.app.contents import CourseFiles
+
+NAME = "02_the_log.ipynb"
+THREAD = ThreadPoolExecutor(1)
+BUILT = [f"solutions/{NAME}", f"labs/{NAME}"]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> CourseFiles:
+    for folder in ("labs", "solutions", "work"):
+        (tmp_path / folder).mkdir()
+        nbformat.write(new_notebook(cells=[new_code_cell("1", id="one")]), tmp_path / folder / NAME)
+    return CourseFiles(root_dir=str(tmp_path))
+
+
+def done(awaited: Any) -> Any:
+    """Run it in another thread, as in this one a browser's tests may have an event loop; always in the same.
+
+    What signs notebooks keeps a connection of SQLite, which belongs to one thread.
+    """
+    return THREAD.submit(asyncio.run, awaited).result()
+
+
+def test_jupyterlab_is_told_to_use_it() -> None:
+    assert f"{CourseFiles.__module__}.{CourseFiles.__name__}" == jupyterlab.FILES
+
+
+@pytest.mark.parametrize("path", BUILT)
+def test_what_is_built_is_read_only(files: CourseFiles, tmp_path: Path, path: str) -> None:
+    before = (tmp_path / path).read_bytes()
+    model = done(files.get(path))
+    assert model["writable"] is False
+    assert model["content"].cells[0].metadata.editable is False
+    for change in (
+        lambda: files.save(model, path),
+        lambda: files.save({"type": "directory"}, f"{path}-2"),
+        lambda: files.rename_file(path, "work/mine.ipynb"),
+        lambda: files.rename_file(f"work/{NAME}", f"{path}-2"),
+        lambda: files.delete_file(path),
+    ):
+        with pytest.raises(HTTPError, match="read-only: your own labs are in work/") as refused:
+            done(change())
+        assert refused.value.status_code == 403
+    assert (tmp_path / path).read_bytes() == before
+
+
+def test_a_copy_of_it_is_the_learners_own(files: CourseFiles, tmp_path: Path) -> None:
+    done(files.copy(BUILT[0], "work/copy.ipynb"))
+    model = done(files.get("work/copy.ipynb"))
+    assert model["writable"] is True
+    model["content"].cells[0].source = "2"
+    done(files.save(model, "work/copy.ipynb"))
+    assert nbformat.read(tmp_path / "work" / "copy.ipynb", as_version=4).cells[0].source == "2"
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", "{}", '{"cells": 1}', "\x00\xff"])
+@pytest.mark.fault("JupyterLab", "a notebook in work/ is damaged")
+def test_a_damaged_notebook_names_its_cure(
+    files: CourseFiles, tmp_path: Path, damage: str, behaviour: Any
+) -> None:
+    (tmp_path / "work" / NAME).write_bytes(damage.encode("latin-1"))
+    with pytest.raises(HTTPError) as told:
+        done(files.get(f"work/{NAME}"))
+    assert told.value.status_code == 400
+    assert "`.venv/bin/threebrokers restore 02`" in told.value.log_message
+    behaviour("JupyterLab names the command that brings it back", says=told.value.log_message)

@@ -1,0 +1,98 @@
+"""What lab 00's checks say of tries, without brokers."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from threebrokers.checks import lab00
+from threebrokers.cluster.actions import Action
+from threebrokers.lab.exercise import NotAttempted, NotYet
+
+
+def done(*kinds: str) -> list[Action]:
+    """Return actions told as "kill 2"."""
+    return [Action(float(n), kind.split()[0], int(kind.split()[1])) for n, kind in enumerate(kinds)]
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [("kill 2",), ("kill 2", "start 2"), ("stop 2", "start 2", "kill 2"), ("kill 3", "start 3", "kill 2")],
+)
+def test_broker_2_was_killed_whatever_else_was_done(kinds):
+    lab00._killed(done(*kinds))
+
+
+@pytest.mark.parametrize(
+    ("kinds", "text"),
+    [
+        (("kill 3", "start 3"), "you killed broker 3 and not broker 2"),
+        (("stop 2", "start 2"), "stopped politely"),
+        (("pause 2", "resume 2"), "only paused"),
+        (("pause 1",), "broker 2 was not killed"),
+    ],
+)
+def test_what_was_done_in_place_of_it_is_named(kinds, text):
+    with pytest.raises(NotYet, match=text):
+        lab00._killed(done(*kinds))
+
+
+LIFE = "starting\nKafka Server started\n"
+ASKED = "Terminating process due to signal SIGTERM\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "state", "kinds", "text"),
+    [
+        (LIFE * 2, "up", ("start 2",), "kill"),
+        (LIFE + ASKED + LIFE, "up", ("start 2",), "stop"),
+        (LIFE + ASKED + LIFE * 2, "up", ("start 2",), "kill"),
+        (LIFE, "down", (), "kill"),
+        (LIFE + ASKED, "down", (), "stop"),
+        (LIFE * 2, "up", (), ""),
+        (LIFE * 2, "up", ("start 1",), ""),
+        (LIFE, "up", ("start 2",), ""),
+    ],
+)
+def test_a_broker_that_the_system_ended_is_known_by_its_log(log, state, kinds, text, tmp_path):
+    path = tmp_path / "broker-2.log"
+    path.write_text(log)
+    processes = {2: SimpleNamespace(state=state)}
+    cluster = SimpleNamespace(log=lambda broker: path, processes=lambda: processes)
+    assert lab00._ended_otherwise(SimpleNamespace(cluster=cluster), done(*kinds)) == text
+
+
+def test_a_broker_that_the_system_ended_is_judged_as_if_a_button_had():
+    lab00._killed(done("start 2"), "kill")
+    with pytest.raises(NotYet, match="stopped politely"):
+        lab00._killed(done("start 2"), "stop")
+
+
+@pytest.mark.parametrize("kinds", [(), ("start 2",), ("resume 2", "heal 1")])
+def test_nothing_was_taken_away(kinds):
+    with pytest.raises(NotAttempted):
+        lab00._killed(done(*kinds))
+
+
+@pytest.mark.parametrize(
+    ("state", "code", "text"),
+    [
+        ("runs", None, "still runs"),
+        ("ended by itself", 0, "ended by itself"),
+        ("failed (exit code 1)", 1, "failed before"),
+        ("stopped on request (SIGTERM)", 143, "it was asked to stop"),
+    ],
+)
+def test_a_program_that_was_not_killed(state, code, text, monkeypatch):
+    monkeypatch.setattr(lab00, "END_SECONDS", 0.0)
+    with pytest.raises(NotYet, match=text):
+        lab00._judge_end(SimpleNamespace(state=state, exit_code=code))
+
+
+@pytest.mark.parametrize("line", ["acknowledged: tick 3", "tick 3", "  tick   3 "])
+def test_a_line_about_tick_3(line):
+    assert lab00._about_tick_3(line)
+
+
+@pytest.mark.parametrize("line", ["", "acknowledged: tick 13", "tick 3 and 4", "3"])
+def test_a_line_about_something_else(line):
+    assert not lab00._about_tick_3(line)

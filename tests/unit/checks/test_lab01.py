@@ -1,0 +1,145 @@
+"""What lab 01's checks say of topics and of readings, without brokers."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from threebrokers.checks import lab01
+from threebrokers.checks.lab01 import readings, sending
+from threebrokers.kafka.clients import LabConsumer, LabProducer
+from threebrokers.kafka.state import PartitionState
+from threebrokers.lab.exercise import NotYet
+
+PLACES = [(partition, offset) for partition in range(3) for offset in range(4 if partition == 0 else 3)]
+
+
+def partitions(*replicas: tuple[int, ...]) -> tuple[PartitionState, ...]:
+    return tuple(PartitionState("helloworld", n, who[0], 0, who, who) for n, who in enumerate(replicas))
+
+
+@pytest.mark.parametrize("leaders", [(1, 2, 3), (3, 1, 2)])
+def test_each_broker_leads_one_partition_and_has_all(leaders):
+    lab01._laid_out("helloworld", partitions(*((n, *({1, 2, 3} - {n})) for n in leaders)))
+
+
+@pytest.mark.parametrize(
+    ("replicas", "text"),
+    [
+        ([(1, 2, 3)], "has 1 partition; not each of the three brokers could lead one"),
+        ([(1, 2, 3), (2, 3, 1), (3, 1, 2), (1, 3, 2)], "has 4 partitions; some brokers would lead more"),
+        ([(1, 2, 3), (2, 3), (3, 1, 2)], "has 2 replicas of each partition"),
+        ([(1, 2, 3), (1, 3, 2), (3, 1, 2)], "broker 1 leads 2 partitions"),
+    ],
+)
+def test_what_is_laid_out_otherwise(replicas, text):
+    with pytest.raises(NotYet) as caught:
+        lab01._laid_out("helloworld", partitions(*replicas))
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("got", "text"),
+    [
+        (PLACES[:4], "4 of the 10 records: all of partition 0, and nothing of partitions 1 and 2"),
+        (PLACES[:7], "7 of the 10 records: all of partitions 0 and 1, and nothing of partition 2"),
+        (PLACES[:6], "`messages` holds 6 of the 10 records; your reading stopped before"),
+        ([p for p in PLACES if p[1]], "7 of the 10 records, and begins at offset 1 in partitions 0, 1 and 2"),
+    ],
+)
+def test_what_is_missing_is_named(got, text):
+    missing = [place for place in PLACES if place not in got]
+    assert text in str(readings.some_missing(object(), got, missing, "messages"))
+
+
+def test_offsets_of_a_partition_must_rise():
+    readings.is_in_order([(1, 0), (0, 0), (1, 1), (0, 1)])
+    with pytest.raises(NotYet, match="partition 1 are not in the order"):
+        readings.is_in_order([(1, 1), (0, 0), (1, 0)])
+
+
+class Reader(LabConsumer):
+    """A consumer that asks no broker: it tells how many records it was given, and what it was assigned."""
+
+    def __init__(self, group: str, count: int, assigned: int = 0) -> None:
+        super().__init__({"group.id": group}, {"bootstrap.servers": "127.0.0.1:1"})
+        self.received, self.assigned = count, assigned
+
+    def assignment(self) -> list[None]:
+        return [None] * self.assigned
+
+
+def lab_with(*consumers: Reader) -> Any:
+    return SimpleNamespace(consumers=lambda: list(consumers), group=lambda name: f"{name}-0", opened="0")
+
+
+@pytest.mark.parametrize("kept", [0, 6])
+def test_records_that_came_and_were_not_kept_are_told(kept):
+    text = f"was given 10 records, and `messages` holds {kept or 'none'} of the 10; each should be kept"
+    assert text in str(readings.some_missing(Reader("g", 10), PLACES[:kept], PLACES[kept:], "messages"))
+
+
+def test_another_member_that_has_got_the_rest_is_named():
+    own, other = Reader("g", 4), Reader("g", 6)
+    found = readings.shared(lab_with(own, other), own, "g", PLACES[:4])
+    assert "another consumer of the group 'g' has got 6 of the 10 records" in str(found)
+    assert readings.shared(lab_with(own, Reader("h", 6)), own, "g", PLACES[:4]) is None
+
+
+def test_a_group_that_went_back_too_late_is_told_so():
+    late = Reader("g", 0, assigned=3)
+    late.subscribed = ("postcards",)
+    assert "had got its partitions before that" in str(readings.came_late(late, {0: 0, 1: 0, 2: 0}))
+    assert readings.came_late(late, {0: 4, 1: 3, 2: 3}) is None
+    assert readings.came_late(Reader("g", 0, assigned=3), {0: 0}) is None
+
+
+@pytest.mark.parametrize(
+    ("others", "done", "is_right"),
+    [
+        (["collectors-1"], {0: 4}, True),
+        (["collectors-1"], {}, True),  # somebody deleted the group to begin anew
+        ([], {0: 4}, True),
+        ([], {}, False),
+        (["collectors-2"], {0: 4}, False),
+        (["visitors"], {0: 4}, True),
+    ],
+)
+def test_the_group_of_the_first_reading(others, done, is_right):
+    told = (lab_with(), "collectors-1", "postcards", others, done)
+    if is_right:
+        readings.has_read_before(*told)
+    else:
+        with pytest.raises(NotYet, match="'collectors-1' has not read 'postcards' before"):
+            readings.has_read_before(*told)
+
+
+def test_a_literal_in_place_of_the_name_is_told_with_its_value():
+    with pytest.raises(NotYet, match="group 'visitors'; it should be 'visitors-1', the new group"):
+        readings.is_of_group(Reader("visitors", 0), "visitors-1", "visitors", "the new group")
+
+
+def test_what_a_producer_tells_of_no_reports():
+    producer = LabProducer({}, {"bootstrap.servers": "127.0.0.1:1"})
+    assert "that is what produce() returns" in str(sending.no_record(producer, [None]))
+    producer.produce("greeting", "hi", on_delivery=lambda error, message: None)
+    assert "second of the two things" in str(sending.no_record(producer, [None]))
+    assert producer.unreported_topics() == ["greeting"]
+    told = str(sending.no_reports([producer], 0, 0, ["greeting"]))
+    assert "records for 'greeting' still wait in the producer, and none is in `greetings`" in told
+    producer.discard()
+
+
+@pytest.mark.parametrize(
+    ("stored", "told", "late", "text"),
+    [
+        (11, 11, 0, "the topic holds 11 records"),
+        (10, 1, 0, "the topic holds all 10 records, and `reports` only 1 report"),
+        (10, 4, 6, "`reports` holds 4 reports, and 6 are still to come"),
+        (9, 9, 0, "`reports` holds 9 reports; it should hold 10"),
+    ],
+)
+def test_records_and_reports_are_counted(stored, told, late, text):
+    sending.is_counted(10, 10, 0)
+    with pytest.raises(NotYet, match=text):
+        sending.is_counted(stored, told, late)

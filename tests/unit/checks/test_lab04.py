@@ -1,0 +1,283 @@
+"""What lab 04's checks say of answers, without brokers."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from threebrokers.checks.lab04 import group, loss, quorum, silence, transfers
+from threebrokers.cluster.actions import Action
+from threebrokers.kafka.log_reader import Record
+from threebrokers.kafka.state import ClusterState, GroupState, TopicState
+from threebrokers.lab.exercise import NotYet
+from threebrokers.ledger.balance import Balance
+from threebrokers.ledger.entries import Entry, Failure
+from threebrokers.ledger.journal import Number
+from threebrokers.recorder import Recording
+from threebrokers.recorder.data import Burst, Flow, RecordingData
+
+
+def told(check: Any, *answers: Any) -> str:
+    with pytest.raises(NotYet) as caught:
+        check(*answers)
+    return str(caught.value)
+
+
+def lab_with(*actions: Action) -> Any:
+    return SimpleNamespace(cluster=SimpleNamespace(actions=lambda since: list(actions)))
+
+
+def frozen(seconds: float, *actions: Action) -> Recording:
+    """Return a recording of a consumer that hears nothing for so long after second 10."""
+    bursts = (Burst(9.0, 10.0, 20), Burst(10.0 + seconds, 11.0 + seconds, 20))
+    flow = Flow("consumer 1", "delivered", "sensor", 0, bursts)
+    return Recording(RecordingData(9.0, 30.0, actions=actions, flows=(flow,)))
+
+
+PAUSE = Action(10.0, "pause", 2)
+
+
+def test_a_short_silence_passes_however_it_came():
+    for settings in ({"socket.timeout.ms": 1000}, {}, {"anything": 1}):
+        silence.judge_silence(lab_with(PAUSE), settings, frozen(4.9, PAUSE))
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"session.timeout.ms": 1}, "how long the *group* waits"),
+        ({"topic.metadata.refresh.interval.ms": 1}, "asks more often who leads"),
+        ({"request.timeout.ms": 1}, "Java's name"),
+        ({"socket.timeout.ms": 20000, "session.timeout.ms": 1}, "it waits 20000 ms for an answer"),
+        ({}, "was silent for 9.0 s, as long as its leader; it should be 5 s at most"),
+    ],
+)
+def test_a_long_silence_is_explained_by_the_setting(settings: dict[str, int], words: str):
+    assert words in told(silence.judge_silence, lab_with(PAUSE), settings, frozen(9.0, PAUSE))
+
+
+def test_a_recording_is_of_a_consumer_with_the_settings(monkeypatch):
+    monkeypatch.setattr(silence, "measured_with", lambda recording: {"socket.timeout.ms": 2000})
+    silence.judge_silence(lab_with(PAUSE), {"socket.timeout.ms": "2000"}, frozen(2.0, PAUSE))
+    said = told(silence.judge_silence, lab_with(PAUSE), {"session.timeout.ms": 2000}, frozen(2.0, PAUSE))
+    assert "of a consumer with {'socket.timeout.ms': '2000'}, and `settings` is" in said
+
+
+def test_a_silence_is_one_of_this_try():
+    now = Action(50.0, "pause", 2)
+    assert "is an earlier recording" in told(
+        silence.judge_silence, lab_with(now), {"socket.timeout.ms": 1}, frozen(2.0, PAUSE)
+    )
+    assert "no broker was paused" in told(silence.judge_silence, lab_with(), {}, frozen(2.0, PAUSE))
+
+
+def balance(stored: range, *, acknowledged: range | None = None, failed: range = range(0)) -> Balance:
+    def entries(numbers: range) -> list[Entry]:
+        return [Entry(Number(1, n), 0, n) for n in numbers]
+
+    return Balance(
+        "transfers",
+        attempted=[Number(1, n) for n in range(200)],
+        acknowledged=entries(stored if acknowledged is None else acknowledged),
+        failed=[Failure(Number(1, n), "NOT_LEADER_FOR_PARTITION") for n in failed],
+        stored=entries(stored),
+    )
+
+
+def sender(monkeypatch: pytest.MonkeyPatch, **config: Any) -> Any:
+    monkeypatch.setattr(transfers, "is_numbered", lambda producer: True)
+    monkeypatch.setattr(transfers, "LabProducer", SimpleNamespace)
+    return SimpleNamespace(config={name.replace("_", "."): value for name, value in config.items()})
+
+
+@pytest.mark.parametrize(
+    ("config", "acknowledged", "failed", "words"),
+    [
+        ({"acks": 1}, range(150), range(0), "with acks=1: only the leader had them"),
+        ({"acks": "0"}, range(200), range(0), "acks=0: nobody acknowledges"),
+        ({"request_required_acks": 1}, range(150), range(0), "with acks=1"),
+        ({"acks": "all"}, range(100), range(0), "100 records have no delivery report"),
+        ({"message_timeout_ms": 1000}, range(100), range(100, 200), "message.timeout.ms is 1000"),
+        ({"delivery_timeout_ms": 900}, range(100), range(100, 200), "message.timeout.ms is 900"),
+        ({"retries": 0}, range(100), range(100, 200), "failed at the first try (NOT_LEADER_FOR_PARTITION)"),
+    ],
+)
+def test_what_is_missing_has_its_reason(monkeypatch, config, acknowledged, failed, words):
+    found = balance(range(100), acknowledged=acknowledged, failed=failed)
+    missing = list(range(100, 200))
+    assert words in told(transfers._judge_missing, sender(monkeypatch, **config), found, missing)
+
+
+def test_nothing_missing_and_nothing_twice_passes(monkeypatch):
+    transfers._judge_missing(sender(monkeypatch), balance(range(200)), [])
+    transfers._judge_twice(balance(range(200)), [])
+
+
+def test_a_part_is_told_from_a_loss(monkeypatch):
+    few = Balance("transfers", attempted=[Number(1, n) for n in range(20)])
+    said = told(transfers._judge_missing, sender(monkeypatch), few, list(range(20, 200)))
+    assert "only 20 of 200 records were sent through the ledger" in said
+
+
+def test_twice_by_the_client_is_told_from_twice_by_the_program():
+    once = balance(range(200))
+    again = Balance("transfers", stored=[*once.stored, Entry(Number(1, 50), 0, 200)])
+    assert "1 number stands twice in the topic: the next leader had" in told(
+        transfers._judge_twice, again, [50]
+    )
+    assert "2 numbers stand twice in the topic: your program" in told(transfers._judge_twice, once, [50, 51])
+
+
+@pytest.mark.parametrize(("value", "number"), [(b"7", 7), (b" 7 ", 7), (b"seven", None), (None, None)])
+def test_a_number_is_read_from_its_record(value, number):
+    assert transfers._number(SimpleNamespace(value=value)) == number  # type: ignore[arg-type]
+
+
+def test_whatever_is_no_producer_is_refused():
+    assert "`producer` is None; it should be the producer" in told(transfers.judge_transfers, None, None)
+
+
+def test_numbers_that_were_kept_back_until_the_kill_prove_nothing():
+    at = [Record("transfers", 0, n, None, b"1", stamp, "create") for n, stamp in enumerate((9_000, 12_000))]
+    transfers._expect_sent_meanwhile([], 10.0)
+    transfers._expect_sent_meanwhile(at, 10.0)
+    assert "sent after the leader was killed" in told(transfers._expect_sent_meanwhile, at[1:], 10.0)
+
+
+def test_a_topic_without_records_or_mended_too_late_is_no_choice(monkeypatch):
+    monkeypatch.setattr(loss, "expect_topic", lambda lab, topic, wanted: None)
+    monkeypatch.setattr(loss, "setting_of", lambda lab, topic, name: SimpleNamespace(value="2"))
+    cuts = [Action(1.0, "cut", 1), Action(2.0, "cut", 2)]
+    sent = [Number(1, n) for n in range(3)]
+    for found, words in (
+        (Balance("bills"), "knows of no record for 'bills'"),
+        (
+            Balance("bills", attempted=sent, acknowledged=[Entry(n, 0, n.sequence) for n in sent]),
+            "3 acknowledged records are lost, and now `bills` has settings that would have saved them",
+        ),
+    ):
+        lab = lab_with(*cuts)
+        lab.join_ledger = lambda name, found=found: SimpleNamespace(balance=lambda topic: found)
+        assert words in told(loss.judge_choice, lab, "bills", "refused")
+
+
+def test_the_price_is_the_one_that_was_paid():
+    refused = Balance("bills", failed=[Failure(Number(1, 5), "NOT_ENOUGH_REPLICAS")])
+    assert set(loss._paid(refused)) == {"waited"}
+    assert set(loss._paid(Balance("bills"))) == {"refused"}
+
+
+def test_majorities():
+    quorum.judge_failures({3: 1, 4: 1, 5: 2})
+    quorum.judge_failures({"3": "1", "4": 1, "5": 2, 7: 9})
+    for may_fail, words in (
+        ({3: 1, 4: 1}, "says nothing of 5 voters"),
+        ({3: 1, 4: 1, 5: "two"}, "says nothing of 5 voters"),
+        ({3: 2, 4: 1, 5: 2}, "with 2 of 3 gone one is left"),
+        ({3: 1, 4: 2, 5: 2}, "with 2 of 4 gone 2 are left, and half is no majority"),
+        ({3: 1, 4: 3, 5: 2}, "with 3 of 4 gone one is left"),
+        ({3: 1, 4: 1, 5: 3}, "3 is the majority of 5 itself"),
+        ({3: 1, 4: 1, 5: 4}, "with 4 of 5 gone one is left"),
+        ({3: 1, 4: 1, 5: 1}, "of 5 voters more than 1 may fail"),
+        ({3: 0, 4: 1, 5: 2}, "of 3 voters more than 0 may fail"),
+    ):
+        assert words in told(quorum.judge_failures, may_fail), may_fail
+
+
+def status(leader: int, epoch: int) -> str:
+    return f"ClusterId:   x\nLeaderId:   {leader}\nLeaderEpoch:   {epoch}\n"
+
+
+def test_an_active_controller_was_killed_whatever_came_after():
+    kill, start = Action(10.0, "kill", 3), Action(20.0, "start", 3)
+    quorum.judge_controller(lab_with(kill), status(3, 4), status(1, 5))
+    quorum.judge_controller(lab_with(kill, start), status(3, 4), status(3, 9))
+
+
+@pytest.mark.parametrize(
+    ("done", "after", "words"),
+    [
+        ([], status(3, 4), "no broker was killed by this try; broker 3 should be"),
+        ([Action(10.0, "stop", 3)], status(1, 5), "broker 3 was stopped, and so it could hand over"),
+        ([Action(10.0, "pause", 3)], status(1, 5), "broker 3 was paused, and its process is the same"),
+        ([Action(10.0, "kill", 1)], status(3, 4), "broker 1 was killed; it should be broker 3"),
+        ([Action(10.0, "kill", 3)], status(3, 4), "`before` tells of epoch 4 and `after` of epoch 4"),
+        ([Action(10.0, "kill", 3)], "Topic: a\tPartition: 0\tLeader: 1", "leaders of partitions"),
+        ([Action(10.0, "kill", 3)], "127.0.0.1:9092 (id: 1)", "names any live broker"),
+        ([Action(10.0, "kill", 3)], "3", "`after` is not the output of the quorum's tool"),
+    ],
+)
+def test_what_was_not_a_kill_of_the_active_controller(done, after, words):
+    assert words in told(quorum.judge_controller, lab_with(*done), status(3, 4), after)
+
+
+def handed_over(*ids: tuple[float, str | None]) -> Recording:
+    """Return a recording in which broker 3 dies at 10, of states with a topic of this id, or without it."""
+    states = tuple(
+        ClusterState(at, (), topics=() if name is None else (TopicState("during", (), name),))
+        for at, name in ids
+    )
+    return Recording(RecordingData(0.0, 30.0, states=states, actions=(Action(10.0, "kill", 3),)))
+
+
+def test_a_topic_was_made_while_nobody_could_make_one():
+    killed = Action(10.0, "kill", 3)
+    for seen in (
+        [(5.0, None), (12.0, "a")],
+        [(5.0, None), (12.0, "")],  # nobody told its id
+        [(5.0, "old"), (11.0, "old"), (12.0, "new")],  # made twice
+    ):
+        quorum.judge_handover(handed_over(*seen), killed, "during")
+    for seen, words in (
+        ([(5.0, None), (12.0, None)], "no topic 'during' was made after the kill"),
+        ([(5.0, None), (9.0, "a"), (12.0, "a")], "was made before the active controller died"),
+    ):
+        assert words in told(quorum.judge_handover, handed_over(*seen), killed, "during"), seen
+    other = Action(50.0, "kill", 3)
+    assert "has not recorded how broker 3 was killed" in told(
+        quorum.judge_handover, handed_over((5.0, None)), other, "during"
+    )
+
+
+def watched(*coordinators: tuple[float, int], done: tuple[Action, ...], offset: int = 20) -> Recording:
+    places = (("readings", 0, offset),)
+    states = tuple(
+        ClusterState(at, (), groups=(GroupState("readers-1", "Stable", broker, committed=places),))
+        for at, broker in coordinators
+    )
+    return Recording(RecordingData(0.0, 30.0, states=states, actions=done))
+
+
+def judged(recording: Recording, done: tuple[Action, ...], after: int, now: int, offset: int) -> Any:
+    group_now = GroupState("readers-1", "Stable", now)
+    state = SimpleNamespace(groups=(group_now,))
+    cluster = SimpleNamespace(actions=lambda since: list(done), state=lambda topics, groups: state)
+    lab: Any = SimpleNamespace(cluster=cluster, topic=lambda name: name)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(group, "committed", lambda lab, name, topic: {0: offset})
+        return group.judge_coordinator(lab, recording, after)
+
+
+def test_a_coordinator_died_and_the_group_went_on():
+    done = (Action(10.0, "kill", 2),)
+    recording = watched((5.0, 2), (13.0, 3), done=done)
+    judged(recording, done, 3, 3, 40)
+    judged(recording, done, 3, 2, 40)  # leadership went back later
+    assert "is the broker that you killed" in told(judged, recording, done, 2, 3, 40)
+    assert "the coordinator is not broker 1" in told(judged, recording, done, 1, 3, 40)
+    assert "committed offset 20 when its coordinator died, and 20 in" in told(
+        judged, recording, done, 3, 3, 20
+    )
+    assert "it is back, and coordinates again" in told(judged, recording, done, 2, 2, 40)
+    read_before = watched((5.0, 2), (13.0, 3), done=done, offset=40)
+    assert "committed offset 40 when its coordinator died" in told(judged, read_before, done, 3, 3, 40)
+    judged(read_before, done, 3, 3, 60)
+
+
+def test_what_was_not_a_kill_of_the_coordinator():
+    kill, stop = Action(10.0, "kill", 1), Action(10.0, "stop", 2)
+    assert "it is another broker" in told(judged, watched((5.0, 2), done=(kill,)), (kill,), 3, 3, 40)
+    assert "was stopped, and so" in told(judged, watched((5.0, 2), done=(stop,)), (stop,), 3, 3, 40)
+    assert "nobody was killed while the recording ran" in told(
+        judged, watched((5.0, 2), done=()), (kill,), 3, 3, 40
+    )

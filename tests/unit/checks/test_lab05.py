@@ -1,0 +1,537 @@
+"""What lab 05's checks say of answers, without brokers."""
+
+import json
+import pickle
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from confluent_kafka import KafkaError, KafkaException, consistent, murmur2
+
+from threebrokers.checks.lab05 import deciding, packed, places, sending, wrapping
+from threebrokers.kafka.batches import Batch
+from threebrokers.kafka.clients import LabProducer
+from threebrokers.kafka.log_reader import Record
+from threebrokers.lab.exercise import NotYet
+from threebrokers.lab.scenarios.choosing import IMPORTANT, stock_prices
+from threebrokers.lab.scenarios.packing import reading
+from threebrokers.lab.scenarios.prices import StockPrice
+from threebrokers.lab.scenarios.sending import AHEAD, SHOPS, EndlessError, Sending, _OnTheWay, shop_orders
+
+
+def told(check: Callable[..., Any], *answers: Any) -> str:
+    with pytest.raises(NotYet) as caught:
+        check(*answers)
+    return str(caught.value)
+
+
+# 5.1
+
+ORDERS = shop_orders(12)
+LATE = [order["value"] for order in ORDERS if order["key"] == AHEAD]
+
+
+def sent(returned: Any, **other: Any) -> Sending:
+    stored = Counter(order["value"] for order in ORDERS if order["key"] != AHEAD)
+    told_of = {"seconds": 0.1, "stored": stored, "unreported": 0, "listened": True}
+    return Sending("trial", ORDERS, returned=returned, **(told_of | other))
+
+
+def judged(done: Sending, *made: Any) -> None:
+    sending._judge(SimpleNamespace(producers=lambda: list(made)), done, [])  # type: ignore[arg-type]
+
+
+def test_each_shop_has_a_partition_of_its_own():
+    assert sorted(consistent(shop.encode(), 6) for shop in SHOPS) == [0, 1, 2, 3, 4, 5]
+
+
+def test_orders_that_are_not_stored_may_be_returned_in_any_form():
+    whole = [order for order in ORDERS if order["key"] == AHEAD]
+    for returned in (
+        LATE,
+        tuple(LATE),
+        {*LATE},
+        [v.decode() for v in LATE],
+        [json.loads(v) for v in LATE],
+        whole,
+    ):
+        judged(sent(returned))
+
+
+@pytest.mark.parametrize(
+    ("done", "words"),
+    [
+        (sent(None), "`send` returned None (nothing was returned or kept); it should return a list"),
+        (sent([]), "2 orders are not in the topic, and `send` did not return them; it should return each"),
+        (sent([], listened=False), "no function was there for the delivery reports"),
+        (sent(LATE, unreported=3), "returned while 3 orders had no delivery report"),
+        (sent([*LATE, ORDERS[0]["value"]]), "`send` returned 1 orders that are in the topic"),
+        (sent([KafkaError(KafkaError.INVALID_TIMESTAMP)]), "a list with an error (INVALID_TIMESTAMP)"),
+        (sent([None]), "a list with None"),
+        (sent([], fault=BufferError("Local: Queue full")), "BufferError: 100 records wait"),
+        (sent([], fault=NameError("name 'x' is not defined")), "ended with NameError: name 'x' is not"),
+    ],
+)
+def test_what_is_wrong_with_a_sending_is_told(done: Sending, words: str):
+    assert words in told(judged, done)
+
+
+def test_orders_that_a_full_queue_cost_are_told_even_if_they_are_returned():
+    good = [order["value"] for order in ORDERS if order["key"] != AHEAD]
+    some = sent([*LATE, good[0]], stored=Counter(good[1:]), taken={*LATE, *good[1:]})
+    assert "1 good orders never came into the producer" in told(judged, some)
+    judged(sent(LATE, taken={*good}))  # who looks at the clock first need not send what will be refused
+    judged(sent(LATE, taken=frozenset()))  # a producer of its own
+
+
+def test_a_program_that_sends_refused_orders_for_ever_is_told():
+    fault = EndlessError("600 records were sent for 60 orders")
+    assert "`send` does not end: 600 records were sent" in told(judged, sent(None, fault=fault))
+
+
+def test_what_a_producer_takes_is_noted_and_ten_times_too_much_is_refused():
+    producer = LabProducer({}, {"bootstrap.servers": "127.0.0.1:1", "log_level": 0})
+    seen = _OnTheWay(2)
+    producer.interceptors.append(seen)
+    for _ in range(10):
+        for order in ORDERS[:2]:
+            producer.produce("trial", order["value"])
+    with pytest.raises(EndlessError, match="20 records were sent for 2 orders"):
+        producer.produce("trial", b"one more")
+    assert seen.taken == {order["value"] for order in ORDERS[:2]}
+    producer.discard()
+
+
+def test_orders_that_are_there_twice_are_told():
+    stored = sent([]).stored
+    assert "12 orders" not in told(judged, sent(LATE, stored=stored + stored))
+    assert "10 orders are in the topic twice" in told(judged, sent(LATE, stored=stored + stored))
+
+
+def test_who_returns_other_orders_than_those_that_are_missing_hears_of_both():
+    others = [ORDERS[0]["value"], LATE[0]]
+    assert "returned 1 orders that are in the topic, and not 1 that are missing" in told(judged, sent(others))
+
+
+def test_one_order_is_refused_for_another_reason_than_its_clock():
+    orders = sending._with_a_long_one(shop_orders(12))
+    long = [order for order in orders if len(order["value"]) > sending.LARGEST]
+    assert len(long) == 1
+    assert long[0]["key"] != AHEAD
+    assert json.dumps(json.loads(long[0]["value"])).encode() == long[0]["value"]
+
+
+def test_acks_0_of_a_producer_of_its_own_is_told():
+    own = LabProducer({"acks": 0}, {"bootstrap.servers": "127.0.0.1:1", "log_level": 0})
+    assert "with acks=0 no leader says" in told(judged, sent([]), own)
+
+
+# 5.2 and 5.5
+
+FLIGHTS = [(f"N{n}".encode(), b"x" * 100) for n in range(100)]
+
+
+def stored(flights: Sequence[tuple[bytes | None, bytes | None]]) -> list[Record]:
+    return [Record("small", 0, n, key, value, -1, "create") for n, (key, value) in enumerate(flights)]
+
+
+def test_flights_are_there_once_with_their_keys():
+    packed.judge_flights(stored(FLIGHTS), FLIGHTS)
+    packed.judge_flights(stored(FLIGHTS[::-1]), FLIGHTS)
+    assert "the topic holds 99 records" in told(packed.judge_flights, stored(FLIGHTS[1:]), FLIGHTS)
+    assert "the topic holds 200 records" in told(packed.judge_flights, stored(FLIGHTS * 2), FLIGHTS)
+    keyless = stored([(None, value) for _, value in FLIGHTS])
+    assert "a record has no key" in told(packed.judge_flights, keyless, FLIGHTS)
+    swapped = stored([(value, key) for key, value in FLIGHTS])
+    assert "the order of produce()'s arguments" in told(packed.judge_flights, swapped, FLIGHTS)
+    with_none = [(None, b"y"), *FLIGHTS]
+    keyless = stored([(None, value) for _, value in with_none])
+    assert "a record has no key" in told(packed.judge_flights, keyless, with_none)
+    odd = stored([*FLIGHTS[1:], (b"N0", b"packed by hand")])
+    assert "has another value than each flight: b'packed by ha'" in told(packed.judge_flights, odd, FLIGHTS)
+
+
+def batches(records: int, size: int, codec: str = "zstd", wait: int = 0) -> list[Batch]:
+    """Return batches of 100 records in all, with so many records and bytes each."""
+    return [Batch(0, n, records, size, codec, 1000, 1000 + wait) for n in range(0, 100, records)]
+
+
+def packer(config: dict[str, Any]) -> LabProducer:
+    return LabProducer(config, {"bootstrap.servers": "127.0.0.1:1", "log_level": 0})
+
+
+@pytest.mark.parametrize(
+    ("of", "setting", "config", "words"),
+    [
+        (
+            batches(100, 9000, "none"),
+            "producer",
+            {},
+            "90 % of the bytes of the values: nothing is compressed",
+        ),
+        (
+            batches(1, 150, "none"),
+            "producer",
+            {"compression.type": "zstd"},
+            "with one record a batch no codec",
+        ),
+        (batches(5, 300), "producer", {"compression.type": "zstd"}, "zstd packs 5.0 records at a time"),
+        (batches(100, 2500, "lz4"), "producer", {}, "with lz4 and 100 records a batch"),
+        (batches(100, 1000), "zstd", {}, "so the leader packs what comes in unpacked"),
+        (batches(100, 9000, "none"), "uncompressed", {"compression.type": "zstd"}, "the leader unpacks all"),
+    ],
+)
+def test_why_flights_are_too_large_is_told(monkeypatch, of, setting: str, config, words: str):
+    monkeypatch.setattr(packed, "topic_setting", lambda lab, topic, name: setting)
+    assert words in told(packed.judge_size, None, "small", packer(config), of, FLIGHTS)
+
+
+@pytest.mark.parametrize(("setting", "config"), [("producer", {}), ("zstd", {"compression.type": "zstd"})])
+def test_a_fifth_is_enough(monkeypatch, setting: str, config: dict[str, Any]):
+    monkeypatch.setattr(packed, "topic_setting", lambda lab, topic, name: setting)
+    assert packed.judge_size(None, "small", packer(config), batches(100, 2000), FLIGHTS) == 20
+
+
+@pytest.mark.parametrize(
+    ("of", "config", "words"),
+    [
+        (batches(1, 99), {"linger.ms": 200}, "nothing travels together"),
+        (batches(5, 99), None, "waits for more for 5 ms"),
+        (batches(50, 99), {"linger.ms": 50}, "a batch has 50 records, with linger.ms=50"),
+        (batches(100, 99, wait=501), {"linger.ms": 5000}, "a reading waited 501 ms"),
+    ],
+)
+def test_batches_of_a_stream_that_are_too_small_or_too_late_are_told(of, config, words: str):
+    assert words in told(packed.judge_stream, of, config)
+
+
+def test_a_hundred_a_batch_in_time_is_right():
+    assert packed.judge_stream(batches(100, 99, wait=500), None) == (100, 500)
+
+
+def test_a_first_batch_may_wait_for_its_connection_too():
+    for config in (None, {"linger.ms": 500}, {"queue.buffering.max.ms": "400"}):
+        assert packed.judge_stream(batches(100, 99, wait=530), config) == (100, 530)
+    assert "a reading waited 530 ms" in told(
+        packed.judge_stream, batches(100, 99, wait=530), {"linger.ms": 520}
+    )
+    assert "a reading waited 699 ms" in told(packed.judge_stream, batches(100, 99, wait=699), None)
+
+
+def test_the_topic_of_the_readings_has_three_partitions():
+    packed.expect_partitions(3)
+    assert "the topic has 1 partition; it should have 3" in told(packed.expect_partitions, 1)
+
+
+def read(
+    pairs: Sequence[tuple[str, str]], changed: Callable[..., tuple[bytes | None, bytes]], ms: int = 1
+) -> list[Record]:
+    return [Record("s", 0, n, *changed(*pair), n * ms, "create") for n, pair in enumerate(pairs)]
+
+
+@pytest.mark.parametrize(
+    ("changed", "ms", "words"),
+    [
+        (lambda k, v: (None, v.encode()), 1, "some readings have no key"),
+        (lambda k, v: (v.encode(), k.encode()), 1, "topic, value, key"),
+        (lambda k, v: (k.encode(), b"reading"), 1, "and the value b'reading' (bytes)"),
+        (lambda k, v: (k.encode(), v.encode()), 0, "sent within 0 ms"),
+    ],
+)
+def test_readings_arrive_as_they_are_and_when_they_come(changed: Callable[..., Any], ms: int, words: str):
+    pairs = [reading(number) for number in range(700)]
+    packed.judge_readings(read(pairs, lambda k, v: (k.encode(), v.encode())))
+    assert words in told(packed.judge_readings, read(pairs, changed, ms))
+
+
+# 5.3
+
+
+def right(symbol: str | None, partitions: int) -> int:
+    last = partitions - 1
+    return last if symbol in IMPORTANT or not last else murmur2((symbol or "").encode(), last)
+
+
+def prices(partition_of: Callable[..., int]) -> list[Record]:
+    return [
+        Record("prices", partition_of(symbol, 4), n, symbol.encode() if symbol else None, b"1", -1, "create")
+        for n, (symbol, _) in enumerate(stock_prices())
+    ]
+
+
+def test_a_partitioner_that_keeps_others_off_is_right():
+    places.judge_function(right)
+    places.judge_log(prices(right), len(stock_prices()))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (
+            lambda s, n: n - 1 if s in IMPORTANT else consistent((s or "").encode(), n),
+            "kept for IBM and UBER",
+        ),
+        (
+            lambda s, n: n - 1 if s in IMPORTANT or n < 2 else hash(s) % (n - 1),
+            "are those of Python's hash()",
+        ),
+        (lambda s, n: 7, "`partition_of('IBM', 4)` returned 7; the partitions are 0 to 3"),
+        (lambda s, n: None, "`partition_of('IBM', 4)` returned None"),
+        (lambda s, n: "0", "it should be a whole number"),
+        (lambda s, n: len(s) % (n - 1), "it is important, and should go to the last one, 3"),
+        (lambda s: 1, "`partition_of('IBM', 4)` ended with TypeError"),
+        (lambda s, n: 3 if s in IMPORTANT else 0, "`partition_of('IBM', 1)` returned 3"),
+        (lambda s, n: min(right(s, 4), n - 1), "of two partitions"),
+        (
+            lambda s, n: n - 1 if s and s in "IBM, UBER" else right(s, n),
+            "Look at: how `partition_of` knows what is important",
+        ),
+        (
+            lambda s, n: n - 1 if s and s.startswith(("IBM", "UBER")) else right(s, n),
+            "IBMX goes to partition 3, which is kept",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_partitioner_is_told(wrong: Callable[..., Any], words: str):
+    assert words in told(places.judge_function, wrong)
+
+
+def test_a_symbol_has_one_partition_and_the_work_is_shared():
+    log = prices(right)
+    moved = [
+        *log[:-13],
+        Record("prices", (log[-13].partition + 1) % 3, 0, log[-13].key, b"", -1, "create"),
+        *log[-12:],
+    ]
+    assert "the prices of AAPL are in 2 partitions" in told(places.judge_log, moved, len(log))
+    assert "the topic holds 3 of 260 prices" in told(places.judge_log, log[:3], len(log))
+    lazy = prices(lambda s, n: n - 1 if s in IMPORTANT else 0)
+    assert "the ten other symbols use 1 of 3 partitions" in told(places.judge_log, lazy, len(log))
+
+
+def test_who_puts_a_symbol_elsewhere_after_a_restart_is_told():
+    def by_turn() -> Callable[..., int]:
+        seen: dict[str | None, int] = {}
+        return lambda s, n: n - 1 if s in IMPORTANT else seen.setdefault(s, len(seen)) % (n - 1)
+
+    places.judge_restart(right, None)
+    places.judge_restart(right, right)
+    before = by_turn()
+    for symbol, _ in stock_prices():
+        before(symbol, 4)
+    assert "if the program starts again, " in told(places.judge_restart, before, by_turn())
+
+    def only_in_the_notebook(symbol: str | None, partitions: int) -> int:
+        raise NameError("lab")
+
+    places.judge_restart(right, only_in_the_notebook)
+
+
+# 5.4
+
+
+def decide(error: Any) -> str:
+    if isinstance(error, BufferError):
+        return "again"
+    inner = error.args[0] if isinstance(error, KafkaException) else error
+    if inner.fatal():
+        return "stop"
+    return "again" if inner.code() == KafkaError._MSG_TIMED_OUT else "aside"
+
+
+def test_three_answers_to_all_errors_are_right():
+    deciding.judge_decisions(decide)
+    deciding.judge_decisions(lambda error: f" {decide(error).upper()} ")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda error: "again", "of a record that is too large says 'again'; it should be 'aside'"),
+        (lambda error: "aside", "a full queue says 'aside'"),
+        (lambda error: None, "a full queue returned None"),
+        (lambda error: "retry", 'it should return "again", "aside" or "stop"'),
+        (lambda error: error.code(), "ended with AttributeError"),
+        (
+            lambda error: "again" if isinstance(error, BufferError) else "aside",
+            "_MSG_TIMED_OUT in a report says",
+        ),
+        (lambda error: decide(error).replace("stop", "aside"), "_FENCED, fatal, in a report says 'aside'"),
+    ],
+)
+def test_a_wrong_decision_is_told_with_its_reason(wrong: Callable[..., Any], words: str):
+    assert words in told(deciding.judge_decisions, wrong)
+
+
+# 5.6 and 5.7
+
+
+def serialize(price: StockPrice) -> bytes:
+    if not (isinstance(price.symbol, str) and price.symbol):
+        raise ValueError("symbol")
+    for name, most in (("dollars", 10**9), ("cents", 99)):
+        number = getattr(price, name)
+        if not (isinstance(number, int) and 0 <= number <= most):
+            raise ValueError(name)
+    return json.dumps(vars(price)).encode()
+
+
+def fails(price: StockPrice) -> bytes:
+    raise KeyError("symbol")
+
+
+def swallows(price: StockPrice) -> bytes | None:
+    try:
+        return serialize(price)
+    except ValueError:
+        return None
+
+
+def vague(price: StockPrice) -> bytes:
+    try:
+        return serialize(price)
+    except ValueError:
+        raise ValueError("a bad price") from None
+
+
+def beyond(**allowed: Any) -> Callable[[StockPrice], bytes]:
+    """Return a serializer that refuses what is wrong, but allows one field one wrong value."""
+
+    def too_kind(price: StockPrice) -> bytes:
+        good = {"symbol": "IBM", "dollars": 141, "cents": 5}
+        if vars(price) == good | allowed:
+            return json.dumps(vars(price)).encode()
+        return serialize(price)
+
+    return too_kind
+
+
+def names_all(price: StockPrice) -> bytes:
+    try:
+        return serialize(price)
+    except ValueError:
+        raise ValueError(f"symbol, dollars or cents is wrong in {price}") from None
+
+
+def shows_all(price: StockPrice) -> bytes:
+    try:
+        return serialize(price)
+    except ValueError:
+        raise ValueError(price) from None
+
+
+def refuses_0(price: StockPrice) -> bytes:
+    if not price.dollars:
+        raise ValueError("dollars")
+    return serialize(price)
+
+
+def in_capitals(price: StockPrice) -> bytes:
+    try:
+        return serialize(price)
+    except ValueError as fault:
+        raise ValueError(f"{str(fault).capitalize()} is wrong in {price}") from None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (pickle.dumps, "is a pickle"),
+        (lambda price: str(price).encode(), "is no JSON in UTF-8"),
+        (lambda price: json.dumps(vars(price)), "which .encode() makes of a text"),
+        (lambda price: json.dumps(vars(price)).encode(), "its cents is wrong, so nothing should be sent"),
+        (lambda price: b'{"symbol": "IBM"}', 'gives {"symbol": "IBM"}'),
+        (lambda price: None, "returned None"),
+        (swallows, "returned None, and a record without a value would be sent"),
+        (vague, "says 'a bad price'; it should name the field that is wrong, cents"),
+        (fails, "ended with KeyError"),
+        (beyond(cents=100), "cents=100))` returned"),
+        (beyond(cents=-1), "cents=-1))` returned"),
+        (beyond(cents="5"), "cents='5'))` returned"),
+        (beyond(dollars=-1), "dollars=-1, cents=5))` returned"),
+        (beyond(dollars=141.5), "dollars=141.5, cents=5))` returned"),
+        (beyond(symbol=7), "symbol=7, dollars=141, cents=5))` returned"),
+        (names_all, "says the same of wrong cents and of wrong dollars"),
+        (shows_all, "it should name the field that is wrong, cents"),
+        (refuses_0, "this price is right: dollars from 0"),
+    ],
+)
+def test_what_is_wrong_with_a_serializer_is_told(wrong: Callable[..., Any], words: str):
+    assert words in told(wrapping.judge_serializer, wrong)
+
+
+def test_a_serializer_may_write_letters_as_they_are_and_show_the_price_in_its_error():
+    wrapping.judge_serializer(serialize)
+    wrapping.judge_serializer(in_capitals)
+    wrapping.judge_serializer(lambda p: serialize(p) and json.dumps(vars(p), ensure_ascii=False).encode())
+
+
+def traced(*headers: list[tuple[str, bytes]], value: bytes = b"order") -> list[Record]:
+    return [Record("traced", 0, n, b"", value, -1, "create", tuple(own)) for n, own in enumerate(headers)]
+
+
+@pytest.mark.parametrize(
+    ("records", "words"),
+    [
+        (traced([("shop", b"x")]), "of 2 orders 1 are in the topic"),
+        (traced([("shop", b"x")], [("id", b"1")]), "no header 'trace-id', but id and shop"),
+        (traced([("trace-id", b"1")], [("trace-id", b"1")]), "2 records share 1 trace ids"),
+        (traced([("trace-id", b"1")], [("trace-id", b"2")]), "the program's own headers are gone"),
+        (traced([], [], value=b"1 order"), "a record has another value than the order"),
+        (traced([], []), "no header 'trace-id', but none at all"),
+        (traced([("trace-id", b"1")], [("trace-id", b"1"), ("trace-id", b"2")]), "has 2 headers 'trace-id'"),
+    ],
+)
+def test_what_is_wrong_with_traced_records_is_told(records: list[Record], words: str):
+    assert words in told(wrapping._judge_headers, records, {b"order"}, 2)
+
+
+def test_records_keep_their_keys_and_each_is_there():
+    order = {"key": "Kyiv", "value": b"order"}
+    headers = [[("trace-id", b"1"), ("program", b"x")], [("trace-id", b"2")]]
+    log = [replace(record, key=b"Kyiv") for record in traced(*headers)]
+    wrapping._judge_records(log, [order], [order])
+    keyless = [log[0], replace(log[1], key=None)]
+    assert "1 records have another key" in told(wrapping._judge_records, keyless, [order], [order])
+
+
+def test_the_programs_list_of_headers_stays_and_each_wrapper_counts_its_own():
+    wrapping._judge_own([("program", b"x")])
+    assert "has 2 pairs now, and had one" in told(
+        wrapping._judge_own, [("program", b"x"), ("trace-id", b"1")]
+    )
+    wrapping._judge_second(SimpleNamespace(acknowledged=0))
+    assert "which has sent nothing, is 30" in told(wrapping._judge_second, SimpleNamespace(acknowledged=30))
+
+
+@pytest.mark.parametrize(
+    ("sent_at", "unreported", "words"),
+    [(0.0, 0, "nothing was sent with the producer"), (1.0, 0, "`Traced` waits for each")],
+)
+def test_a_wrapper_sends_with_its_producer_and_does_not_wait(sent_at: float, unreported: int, words: str):
+    def producer(sent_at: float, unreported: int) -> Any:
+        return SimpleNamespace(sent_at=sent_at, unreported=lambda topic: unreported)
+
+    wrapping._judge_way(producer(1.0, 30), "traced")
+    assert words in told(wrapping._judge_way, producer(sent_at, unreported), "traced")
+
+
+def test_acknowledgements_are_counted():
+    wrapping._judge_count(SimpleNamespace(acknowledged=30), 30)
+    assert "is 31, and 30 records are acknowledged" in told(
+        wrapping._judge_count, SimpleNamespace(acknowledged=31), 30
+    )
+    assert "`traced.acknowledged` is None" in told(wrapping._judge_count, object(), 30)
+
+
+def test_a_try_that_is_slow_by_the_machines_fault_is_tried_again():
+    def tries(*rates: float) -> Callable[[], Any]:
+        left = [SimpleNamespace(rate=rate, together=0.0) for rate in rates]
+        return lambda: left.pop(0)
+
+    assert sending._expect_fast(tries(10, 500), 10, 10, 10) == 50
+    with pytest.raises(NotYet, match=r"is 4\.0 times as fast as"):
+        sending._expect_fast(tries(10, 40, 20), 10, 10, 10)

@@ -1,0 +1,234 @@
+"""What lab 08's checks say of answers, without brokers."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from threebrokers.checks.lab08 import ages, gap, removal, sizes, sizing
+from threebrokers.lab.exercise import NotYet
+from threebrokers.lab.scenarios import retention
+
+
+def told(check: Callable[..., object], *answers: Any, **named: Any) -> str:
+    with pytest.raises(NotYet) as caught:
+        check(*answers, **named)
+    return str(caught.value)
+
+
+# --- 8.1
+
+
+def settings(days: float = 7, segment: float = 1, policy: str = "delete") -> dict[str, str]:
+    return {
+        "retention.ms": str(int(days * ages.DAY_MS)),
+        "segment.ms": str(int(segment * ages.DAY_MS)),
+        "cleanup.policy": policy,
+    }
+
+
+def since(hours: float) -> list[float]:
+    return [age / 24 for age in retention.ages(20) if age <= hours]
+
+
+def test_seven_to_eight_days_are_right():
+    assert ages.is_in_time(since(175))
+    assert ages.is_in_time(since(168))
+
+
+@pytest.mark.parametrize(
+    ("days", "chosen", "longest", "words"),
+    [
+        (since(301), settings(segment=7), 7.0, "12.5 days old: its segment spans 7.0 days, and stays until"),
+        (since(127), settings(days=1, segment=7), 5.3, "is 5.3 days old: 6 of the last 7 days are missing"),
+        (since(475), settings(days=-1), 1.0, "retention.ms is -86400000 (for ever)"),
+        (since(301), settings(), 7.0, "segment.ms is 1 days now, but segments that were written before"),
+        (since(475), settings(policy="compact"), 1.0, "cleanup.policy is compact"),
+        (since(400), settings(days=16), 1.0, "retention.ms is 16 days"),
+    ],
+)
+def test_records_that_are_too_old_or_missing(days, chosen, longest, words):
+    assert not ages.is_in_time(days)
+    assert words in str(ages._wrong_days(days, chosen, longest))
+
+
+def test_all_days_are_sent():
+    ages.judge_sent(80)
+    assert "28 records were sent to the topic" in told(ages.judge_sent, 28)
+    assert ages.young(since(175)) == ages.young(since(168)) == 28
+
+
+def test_seconds_for_milliseconds_are_told_in_minutes():
+    said = str(ages._all_gone({"retention.ms": "604800"}))
+    assert "every record is gone: `retention.ms` is 604800, and so many milliseconds are 10.1 minutes" in said
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "words"),
+    [("-1", "-1 (for ever)"), ("60000", "1 minutes"), ("43200000", "12 hours"), ("604800000", "7 days")],
+)
+def test_a_time_is_told_in_its_unit(milliseconds, words):
+    assert ages._days(milliseconds) == words
+
+
+# --- 8.2
+
+
+def test_all_that_is_left_is_billed_once():
+    assert (len(gap.left()), gap.gaps()) == (25, {0: 0, 1: 15, 2: 20})
+    gap.judge_billed(gap.left())
+    gap.judge_missed({0: 0, 1: 15, 2: 20})
+    gap.judge_missed({2: 20, 1: 15})
+
+
+@pytest.mark.parametrize(
+    ("places", "words"),
+    [
+        ([], "no charge was billed"),
+        (
+            [p for p in gap.left() if p[0] == 0],
+            "15 charges of partition 1 are still in the log, and not billed",
+        ),
+        (
+            [*gap.left(), (0, 3), (0, 4)],
+            "2 charges of partition 0 had been billed before, and were billed again",
+        ),
+        ([*gap.left(), (0, 29)], "1 charge of partition 0 had been billed before, and was billed again"),
+        ([*gap.left(), (1, 30)], "1 charge of this try came into the bills twice"),
+        ([p for p in gap.left() if p != (0, 39)], "1 charge of partition 0 is still in the log"),
+    ],
+)
+def test_bills_that_are_missing_or_too_many(places, words):
+    assert words in told(gap.judge_billed, places)
+
+
+@pytest.mark.parametrize(
+    ("missed", "words"),
+    [
+        (
+            {0: 0, 1: 0, 2: 0},
+            "`missed` says 0 for partition 2, where the group had billed everything before offset 20",
+        ),
+        ({1: 15}, "nothing is left there, so no record tells of it"),
+        ({0: 0, 1: 14, 2: 20}, "`missed` says 14 for partition 1"),
+        ({0: 10, 1: 30, 2: 20}, "holds the lag of each partition"),
+        ({0: 0, 1: 25, 2: 40}, "holds where each log begins now"),
+        ({0: 0, 1: 15, 2: 20, 3: 1}, "`missed` has a partition 3"),
+    ],
+)
+def test_a_gap_that_is_counted_wrong(missed, words):
+    assert words in told(gap.judge_missed, missed)
+
+
+# --- 8.3
+
+
+@pytest.mark.parametrize(("keep", "segment"), [(1_800_000, 1_048_576), (1_500_000, 1_500_000)])
+def test_both_bounds_are_kept(keep, segment):
+    sizes.judge_settings(keep, segment)
+
+
+@pytest.mark.parametrize(
+    ("keep", "segment", "words"),
+    [
+        (-1, 1_048_576, "retention.bytes is -1"),
+        (12_000_000, 1_048_576, "counts for each partition: 4 × 12.0 MB are 48.0 MB"),
+        (3_000_000, 1_048_576, "4 × (3.0 MB + 1.0 MB) are 16.2 MB"),
+        (1_800_000, 1_073_741_824, "so all 5.0 MB of a partition may lie in one segment"),
+        (1_000_000, 1_048_576, "only 4 × 1.0 MB = 4.0 MB are sure to stay"),
+    ],
+)
+def test_a_bound_that_is_not_kept(keep, segment, words):
+    assert words in told(sizes.judge_settings, keep, segment)
+
+
+@pytest.mark.parametrize("retention", [-1, 604_800_000, 700_000_000])
+def test_age_may_play_no_part(retention):
+    sizes.judge_time(retention)
+
+
+def test_a_bound_in_time_takes_what_should_stay():
+    said = told(sizes.judge_time, 3_600_000)
+    assert "retention.ms is 3600000: what is older goes, too, however little is left" in said
+
+
+# --- 8.4
+
+
+RIGHT = {0: (30, 40), 1: (18, 40), 2: (24, 40)}
+
+
+def test_each_partition_begins_with_its_first_clean_record():
+    removal.judge_bounds(RIGHT)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "words"),
+    [
+        ({0: (0, 0), 1: (0, 0), 2: (0, 0)}, "made anew: its offsets end at 0, 0 and 0"),
+        ({0: (0, 41), 1: (0, 40), 2: (0, 42)}, "3 records came in, and the old ones stand"),
+        ({0: (30, 40), 1: (30, 40), 2: (30, 40)}, "12 clean records of partition 1 are deleted, too"),
+        ({**RIGHT, 2: (25, 40)}, "1 clean record of partition 2 is deleted, too"),
+        ({0: (40, 40), 1: (40, 40), 2: (40, 40)}, "all 120 records are deleted, the clean ones too"),
+        (
+            {0: (29, 40), 1: (17, 40), 2: (23, 40)},
+            "one record with a password is left in partitions 0, 1 and 2",
+        ),
+        ({**RIGHT, 1: (0, 40), 2: (0, 40)}, "partitions 1 and 2 still have 42 records with a password"),
+    ],
+)
+def test_too_much_or_too_little_is_deleted(bounds, words):
+    assert words in told(removal.judge_bounds, bounds)
+
+
+def test_starts_are_compared_when_the_log_is_right(monkeypatch):
+    partitions = [
+        SimpleNamespace(id=p, log_start_offset=start, high_watermark=end) for p, (start, end) in RIGHT.items()
+    ]
+    monkeypatch.setattr(removal, "expect_topic", lambda *_: SimpleNamespace(partitions=partitions))
+    right = {p: start for p, (start, _) in RIGHT.items()}
+    removal.judge_removal(None, "signups", right)  # type: ignore[arg-type]
+    assert "`starts` says 31 for partition 0" in told(
+        removal.judge_removal, None, "signups", {**right, 0: 31}
+    )
+    assert "`starts` says nothing for partition 0" in told(removal.judge_removal, None, "signups", {})
+
+
+# --- 8.5
+
+
+RECORD = 1070.0
+
+
+def test_what_fits_is_right():
+    for days in (79, 78.5, 72):
+        sizing.judge_period(days, RECORD)
+    sizing.judge_record(1075, RECORD)
+
+
+@pytest.mark.parametrize(
+    ("days", "words"),
+    [
+        (86, "they stay longer than retention.ms"),
+        (101, "with 101 days nothing stays free"),
+        (108, "with 108 days nothing stays free"),
+        (252, "if each record were on one broker only"),
+        (28, "nothing is divided by three"),
+        (60, "with 60 days the disks stay emptier than they may be"),
+    ],
+)
+def test_days_that_do_not_fit(days, words):
+    assert words in told(sizing.judge_period, days, RECORD)
+
+
+@pytest.mark.parametrize(
+    ("on_disk", "words"),
+    [
+        (1000, "the bytes of the value alone"),
+        (3210, "in the files it is 1070; all three replicas lie on three disks"),
+        (500, "`on_disk` is 500, and in the files it is 1070"),
+    ],
+)
+def test_a_record_that_is_measured_wrong(on_disk, words):
+    assert words in told(sizing.judge_record, on_disk, RECORD)

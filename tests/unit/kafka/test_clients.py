@@ -1,0 +1,199 @@
+"""Clients of a lab: what becomes of delivery reports when the program's callback fails, and counts."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka import TopicPartition
+
+from threebrokers.errors import LabError
+from threebrokers.kafka import clients as module
+from threebrokers.kafka.clients import Clients, LabConsumer, LabProducer
+
+NOBODY = "127.0.0.1:1"  # so every record fails, and has a report all the same
+SOON = {"message.timeout.ms": 50}
+
+
+@pytest.fixture
+def clients(tmp_path: Path) -> Iterator[Clients]:
+    made = Clients(NOBODY, tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The run of the one cell that there is; the last number is the run of now."""
+    numbers = [1]
+    monkeypatch.setattr(module, "running_cell", lambda: ("cell", numbers[-1]))
+    return numbers
+
+
+def send(producer: LabProducer, count: int, **more: object) -> None:
+    for number in range(count):
+        producer.produce("greetings", f"greeting {number}", **more)
+
+
+@pytest.mark.parametrize("callback", [[].append, lambda message: None, lambda: None])
+def test_a_callback_that_cannot_take_two_arguments_is_told_at_once(
+    clients: Clients, callback: object
+) -> None:
+    with pytest.raises(LabError, match=r"two arguments, \(error, message\)"):
+        send(clients.producer(SOON), 1, on_delivery=callback)
+    with pytest.raises(LabError, match="two arguments"):
+        clients.producer({**SOON, "on_delivery": callback})
+
+
+@pytest.mark.parametrize("callback", [print, lambda *told: None, lambda error, message, more=1: None])
+def test_a_callback_that_can_take_two_is_taken(clients: Clients, callback: object) -> None:
+    send(clients.producer(SOON), 1, on_delivery=callback)
+
+
+def polled(producer: LabProducer) -> None:
+    while producer.unreported():
+        producer.poll(1)
+
+
+@pytest.mark.parametrize("serve", [LabProducer.flush, polled])
+def test_what_a_callback_raises_reaches_the_program_once_and_every_record_is_reported(
+    clients: Clients, serve: Callable[[LabProducer], object]
+) -> None:
+    told = []
+
+    def report(error: object, message: object) -> None:
+        told.append(error)
+        raise ValueError(f"report {len(told)}")
+
+    producer = clients.producer(SOON)
+    send(producer, 10, on_delivery=report)
+    with pytest.raises(ValueError, match=r"report 1$"):
+        serve(producer)
+    with contextlib.suppress(ValueError):
+        producer.flush()
+    assert len(told) == 10
+    assert producer.flush() == 0
+
+
+def test_a_callback_that_raises_does_not_poison_the_next_run_of_its_cell(
+    clients: Clients, runs: list[int]
+) -> None:
+    told: list[object] = []
+
+    def report(error: object, message: object) -> None:
+        told.append(error)
+        raise ValueError
+
+    send(clients.producer(SOON), 10, on_delivery=report)  # and no flush()
+    runs.append(2)
+    second = clients.producer(SOON)
+    assert clients.made(LabProducer) == [second]
+    assert told == []  # the list of the second try holds no report of the first
+    assert second.flushed is None
+
+
+def test_a_producer_that_was_closed_does_not_stop_the_next_run_of_its_cell(
+    clients: Clients, runs: list[int]
+) -> None:
+    with clients.producer(SOON) as first:
+        send(first, 1)
+    runs.append(2)
+    second = clients.producer(SOON)
+    assert clients.made(LabProducer) == [second]
+    second.close()
+
+
+def test_only_the_programs_own_flush_is_kept(clients: Clients) -> None:
+    producer = clients.producer(SOON)
+    producer.flush(0.5)
+    producer.discard()
+    assert producer.flushed == 0.5
+
+
+def test_the_moments_are_kept_when_the_program_knew_of_every_record(clients: Clients) -> None:
+    producer = clients.producer(SOON)
+    producer.flush()
+    producer.poll(0)
+    assert not producer.settled_at  # nothing was sent
+    for _ in range(2):
+        send(producer, 2)
+        producer.flush(0)
+        producer.flush()
+        producer.poll(0)
+    first, second = producer.settled_at
+    assert first < producer.sent_at < second
+
+
+def test_records_without_a_report_are_counted_as_records(clients: Clients) -> None:
+    producer = clients.producer(SOON)
+    send(producer, 10, on_delivery=lambda error, message: None)
+    producer.produce("others", "x")
+    assert producer.unreported() == 11
+    assert producer.unreported("greetings") == 10
+    assert producer.unreported("nothing") == 0
+    producer.flush()
+    assert producer.unreported() == producer.unreported("greetings") == 0
+
+
+def test_a_default_callback_hears_every_report(clients: Clients) -> None:
+    told = []
+    producer = clients.producer({**SOON, "on_delivery": lambda error, message: told.append(message.value())})
+    send(producer, 2)
+    producer.produce("greetings", "own", on_delivery=lambda error, message: told.append("own"))
+    producer.flush()
+    assert sorted(told, key=str) == [b"greeting 0", b"greeting 1", "own"]
+    assert producer.config["on_delivery"] is not None
+
+
+@pytest.mark.parametrize("call", [lambda one: one.poll(0), lambda one: one.consume(1, 0), LabConsumer.close])
+def test_what_a_rebalance_listener_raises_reaches_the_program_once(
+    clients: Clients, monkeypatch: pytest.MonkeyPatch, call: Callable[[LabConsumer], object]
+) -> None:
+    def begin(consumer: object, places: object) -> None:
+        raise KeyError("a wrong name")
+
+    given: dict[str, Callable[[object, object], None]] = {}
+    consumer = clients.consumer({"group.id": "readers"})
+    monkeypatch.setattr(module, "heard", lambda interceptors, own, held: given.update(own) or own)
+    consumer.subscribe(["greetings"], on_assign=begin)
+    listener = consumer._kept(given["on_assign"])
+    listener(consumer, [])
+    with pytest.raises(KeyError, match="a wrong name"):
+        call(consumer)
+    if call is not LabConsumer.close:
+        assert not call(consumer)
+    with pytest.raises(TypeError):
+        clients.consumer({"group.id": "readers"}).subscribe(["greetings"], on_assign="begin")
+
+
+def test_a_consumer_knows_whether_it_was_told_what_to_read(clients: Clients) -> None:
+    silent, subscribed, by_hand = (clients.consumer({"group.id": "readers"}) for _ in range(3))
+    subscribed.subscribe(["greetings"])
+    by_hand.assign([TopicPartition("greetings", 0)])
+    assert [one.asked for one in (silent, subscribed, by_hand)] == [False, True, True]
+
+
+def test_a_listener_that_closes_its_consumer_is_told_instead_of_hanging(
+    clients: Clients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: dict[str, Callable[..., object]] = {}
+    monkeypatch.setattr(module, "heard", lambda interceptors, own, held: given.update(own) or own)
+    consumer = clients.consumer({"group.id": "readers"})
+    consumer.subscribe(["greetings"], on_revoke=lambda consumer, partitions: consumer.close())
+    consumer._kept(given["on_revoke"])(consumer, [])
+    with pytest.raises(LabError, match="would wait for ever: close the consumer after its loop"):
+        consumer.poll(0)
+    consumer.close()  # behind the listener it does what it does always
+
+
+def test_a_consumer_that_is_closed_already_does_not_hold_up_the_next_run(
+    clients: Clients, runs: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def close(consumer: object) -> None:
+        raise RuntimeError("closed already")
+
+    clients.consumer({"group.id": "readers"})
+    monkeypatch.setattr(LabConsumer, "discard", close)
+    runs.append(2)
+    again = clients.consumer({"group.id": "readers"})
+    assert clients.made(LabConsumer) == [again]

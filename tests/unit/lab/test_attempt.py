@@ -1,0 +1,138 @@
+"""A check judges the learner's last try: not old variables, and not names that are not there."""
+
+import contextlib
+import io
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from threebrokers import cells, progress
+from threebrokers.lab import attempt as module
+from threebrokers.lab.attempt import attempt
+from threebrokers.lab.exercise import exercise
+from threebrokers.lab.lab import Checks
+
+Run = Callable[..., BaseException | None]
+
+
+@exercise("9.1", "Three")
+def three(lab: object, number: int) -> str:
+    if number != 3:
+        raise module.NotYet(f"you counted to {number}", "three", "number")
+    return "it is three."
+
+
+@exercise("9.2", "Two names")
+def two(lab: object, topic: str, producer: object) -> str:
+    run = attempt()
+    return f"judged {run.source.splitlines()[-1] if run else None}."
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path) -> Iterator[Run]:
+    """Run a cell as Jupyter does, with its id; return the error in which it ended."""
+    monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
+    shell = InteractiveShell()
+    for place in (cells, module):
+        monkeypatch.setattr(place, "shell", lambda: shell)
+    cells._history.cache_clear()
+    cells.history()
+    checks = Checks(SimpleNamespace(number="09"), lambda: SimpleNamespace(three=three, two=two))
+    shell.user_ns["lab"] = SimpleNamespace(check=checks)
+
+    def send(cell: str, source: str) -> BaseException | None:
+        with contextlib.redirect_stdout(io.StringIO()):
+            result = shell.run_cell(source, store_history=True, cell_id=cell)
+        return result.error_before_exec or result.error_in_exec
+
+    yield send
+    cells._history.cache_clear()
+
+
+def test_a_cell_that_ended_in_an_error_is_said_first_and_old_variables_are_not_judged(run: Run) -> None:
+    run("exercise-9-1", "number = 3")
+    assert run("check-9-1", "lab.check.three(number)") is None
+    run("exercise-9-1", "print('x')\nnumber = int('three')")
+    said = str(run("check-9-1", "lab.check.three(number)"))
+    assert said.startswith(
+        "✗ 9.1  the cell of the exercise ended in an error in line 2: ValueError: invalid "
+    )
+    run("exercise-9-1", "number = 3")
+    assert run("check-9-1", "lab.check.three(number)") is None
+
+
+def test_an_error_counts_as_a_try_and_not_as_solved(run: Run) -> None:
+    run("exercise-9-1", "number = 1 / 0")
+    run("check-9-1", "lab.check.three(number)")
+    assert progress.tried() == {"9.1"}
+    assert not progress.solved()
+
+
+@pytest.mark.parametrize("source", ["number = = 3", "raise KeyboardInterrupt"])
+def test_also_what_python_cannot_read_and_what_was_interrupted(run: Run, source: str) -> None:
+    run("exercise-9-1", "number = 3")
+    run("exercise-9-1", source)
+    said = str(run("check-9-1", "lab.check.three(number)"))
+    assert "ended in an error in line 1: SyntaxError" in said or "was interrupted before its end" in said
+
+
+def test_blanks_that_are_left_are_not_attempted_whatever_else_failed(run: Run) -> None:
+    run("exercise-9-1", "number = ...\nnumber + 1")
+    said = str(run("check-9-1", "lab.check.three(number)"))
+    assert said == "○ 9.1  Exercise 9.1 is not attempted yet: fill in the `...` of `number` in its cell."
+
+
+def test_a_blank_of_an_earlier_run_does_not_hide_an_error(run: Run) -> None:
+    run("exercise-9-1", "number = ...")
+    run("exercise-9-1", "number = int('three')")
+    assert "ended in an error" in str(run("check-9-1", "lab.check.three(number)"))
+
+
+def test_an_answer_in_a_cell_of_the_learners_own_is_judged(run: Run) -> None:
+    run("exercise-9-1", "number = int('three')")
+    run("f3c1", "number = 3")
+    assert run("check-9-1", "lab.check.three(number)") is None
+    run("f3c1", "number = None.x")
+    assert "AttributeError" in str(run("check-9-1", "lab.check.three(number)"))
+
+
+def test_an_error_in_another_cell_of_the_lesson_is_not_this_exercises(run: Run) -> None:
+    run("exercise-9-1", "number = 3")
+    for cell in ("code-1234abcd", "exercise-9-2", "check-9-2"):
+        run(cell, "number = 3\nint('x')")
+    assert run("check-9-1", "lab.check.three(number)") is None
+
+
+def test_without_ids_the_names_tell_the_cell(run: Run) -> None:
+    run("", "number = 3")
+    run("", "other = int('x')")
+    assert run("", "lab.check.three(number)") is None
+    run("", "number = int('x')")
+    assert "ended in an error" in str(run("", "lab.check.three(number)"))
+
+
+def test_an_answer_and_its_check_in_one_cell(run: Run) -> None:
+    assert "counted to 2" in str(run("x", "number = 2\nlab.check.three(number)"))
+    assert run("x", "number = 3\nlab.check.three(number)") is None
+    assert run("check-9-1", "lab.check.three(number)") is None
+
+
+def test_a_name_that_is_missing_is_one_sentence(run: Run) -> None:
+    said = str(run("check-9-1", "lab.check.three(number)"))
+    assert (
+        said == "○ 9.1  Exercise 9.1 is not attempted yet: run its cell first, which gives `number` a value."
+    )
+    run("exercise-9-2", "topic = 'x'")
+    said = str(run("check-9-2", "lab.check.two(topic, producer=producer)"))
+    assert "✗ 9.2  `producer` does not exist; the cell of the exercise should give `producer` a value" in said
+
+
+def test_a_check_knows_the_run_that_it_judges(run: Run) -> None:
+    assert attempt() is None
+    run("exercise-9-2", "topic = 'x'\nproducer = 1")
+    run("code-1234abcd", "producer = 2")
+    run("check-9-2", "said = lab.check.two(topic, producer).reason")
+    assert run("c", "assert said == 'judged producer = 1.', said") is None
+    assert attempt() is None

@@ -1,0 +1,115 @@
+"""A check ends in time: by a signal that breaks off what it waits for."""
+
+import contextlib
+import signal
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+
+import pytest
+
+from threebrokers.errors import LabError
+from threebrokers.lab import bound
+from threebrokers.lab.bound import bounded, left
+from threebrokers.lab.exercise import NotYet, eventually
+
+SLOW = LabError("broker 2 is paused", "run lab.cluster.resume(2)")
+
+
+@pytest.fixture(autouse=True)
+def _short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bound, "ANSWER_SECONDS", 1.2)
+    monkeypatch.setattr(bound, "NOTICE_SECONDS", 0.2)
+
+
+def forever() -> object:
+    return Future[None]().result()
+
+
+def swallowed() -> None:
+    try:
+        forever()
+    except BaseException as fault:  # as a client does whose callback is interrupted
+        raise SystemError("a callback failed") from fault
+
+
+def stubborn() -> None:
+    with contextlib.suppress(BaseException):
+        forever()
+    forever()
+
+
+@pytest.mark.parametrize("wait", [forever, lambda: time.sleep(60), swallowed, stubborn])
+def test_what_waits_too_long_is_broken_off_with_the_reason(wait: Callable[[], object]) -> None:
+    began = time.monotonic()
+    with pytest.raises(LabError, match="broker 2 is paused"), bounded(lambda: SLOW):
+        wait()
+    assert time.monotonic() - began < 30
+    assert signal.getsignal(bound.SIGNAL) is signal.SIG_DFL
+
+
+def test_an_except_of_the_check_does_not_hide_it() -> None:
+    def hides() -> None:
+        with contextlib.suppress(Exception):
+            forever()
+
+    with pytest.raises(LabError, match="broker 2 is paused"), bounded(lambda: SLOW):
+        hides()
+
+
+def test_while_all_brokers_are_well_it_may_take_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    with bounded(lambda: None):
+        time.sleep(2.5)
+    monkeypatch.setattr(bound, "LONGEST_SECONDS", 1.5)
+    with (
+        pytest.raises(LabError, match=r"no answer after 1.5 s, and all brokers are up"),
+        bounded(lambda: None),
+    ):
+        time.sleep(60)
+
+
+def test_the_reason_is_asked_for_only_when_the_time_is_over() -> None:
+    asked = []
+    with bounded(lambda: asked.append(1)):  # type: ignore[func-returns-value, arg-type, return-value]
+        time.sleep(0.3)
+    assert not asked
+
+
+def test_a_reason_that_cannot_be_found_is_told_too() -> None:
+    def fails() -> LabError:
+        raise OSError("Docker does not answer")
+
+    with pytest.raises(LabError, match="Docker does not answer"), bounded(fails):
+        forever()
+
+
+def test_errors_of_the_check_pass_as_they_are() -> None:
+    with pytest.raises(ZeroDivisionError), bounded(lambda: SLOW):
+        raise ZeroDivisionError
+
+
+def test_a_wait_inside_ends_before_the_check_and_gives_its_own_reason() -> None:
+    def look() -> None:
+        raise NotYet("the follower is in sync", "it should not be", "pause")
+
+    assert left(60) == 60
+    with pytest.raises(NotYet, match="the follower is in sync"), bounded(lambda: SLOW):
+        eventually(look, what="the follower to leave", within=60)
+    with bounded(lambda: SLOW):
+        assert left(60) < 2
+    assert left(60) == 60
+
+
+def test_in_another_thread_nothing_is_bounded() -> None:
+    done = []
+
+    def run() -> None:
+        with bounded(lambda: SLOW):
+            time.sleep(1.5)
+        done.append(True)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert done

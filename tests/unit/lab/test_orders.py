@@ -1,0 +1,179 @@
+"""The job of a worker that is killed, as its program and its notebook see it, without brokers."""
+
+import sqlite3
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from threebrokers.lab import orders
+from threebrokers.lab.orders import Job, Orders, job_file
+from threebrokers.lab.scenarios import killing
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
+    monkeypatch.setattr(orders, "ASK_SECONDS", 100_000)  # longer than the tests
+    monkeypatch.setattr(orders, "STOP_SECONDS", 0)  # nobody kills this process
+    monkeypatch.setattr(orders, "_die", lambda: None)
+    return tmp_path
+
+
+class Book:
+    """A ledger that notes what is processed."""
+
+    run = "r1"
+
+    def __init__(self, life: int) -> None:
+        self.life, self.done = life, list[int]()
+
+    def enlist(self, kind: str) -> int:
+        return self.life
+
+    def processed(self, message: Any) -> None:
+        self.done.append(int(message.value()))
+
+    def consumer(self, settings: Any) -> Any:
+        return settings
+
+
+def lab(book: Book) -> Any:
+    return SimpleNamespace(
+        number="06",
+        join_ledger=lambda name: book,
+        group=lambda name: f"{name}-opened",
+        topic=lambda name: name,
+    )
+
+
+def order(number: int) -> Any:
+    return SimpleNamespace(value=lambda: str(number).encode())
+
+
+def given(life: int, **job: Any) -> tuple[Orders, Book]:
+    book = Book(life)
+    job_file(lab(book)).write(Job("careful", "orders", **job))
+    return Orders(lab(book)), book
+
+
+def test_a_program_without_a_job_ends_at_once(capsys):
+    with pytest.raises(SystemExit) as ended:
+        Orders(lab(Book(1)))
+    assert ended.value.code == 0
+    assert "the next cell gives it" in capsys.readouterr().out
+
+
+def test_a_consumer_is_the_same_worker_again_and_the_programs_settings_count():
+    work, _ = given(1, commit_ms=700)
+    made = work.consumer({"enable.auto.commit": False, "auto.offset.reset": "latest"})
+    assert made == {
+        "group.id": "careful-r1-opened",
+        "group.instance.id": "worker",
+        "auto.offset.reset": "latest",
+        "auto.commit.interval.ms": 700,
+        "enable.auto.commit": False,
+    }
+
+
+def test_a_consumer_that_asks_for_no_topic_is_told(capsys):
+    orders._tell_deaf(SimpleNamespace(asked=True))  # type: ignore[arg-type]
+    assert capsys.readouterr().out == ""
+    orders._tell_deaf(SimpleNamespace(asked=False))  # type: ignore[arg-type]
+    assert orders.DEAF in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("settings", "automatic"),
+    [
+        ({}, True),
+        ({"enable.auto.commit": "true"}, True),
+        ({"enable.auto.commit": False}, False),
+        ({"enable.auto.commit": "False"}, False),
+        ({"enable.auto.offset.store": False}, False),
+    ],
+)
+def test_it_tells_the_notebook_whether_its_client_commits_by_itself(capsys, settings, automatic):
+    work, _ = given(1, stops=killing.AT_WORK)
+    work.consumer(settings)
+    work.work(order(7))
+    assert (orders.STOPPED + orders.AUTOMATIC in capsys.readouterr().out) == automatic
+
+
+def test_it_stands_still_where_it_is_to_be_killed_each_life_at_its_own_place(capsys):
+    for life, said in ((1, "order 7, before the invoice"), (2, "order 13, after the invoice"), (3, "")):
+        work, book = given(life, stops=killing.AT_WORK)
+        for number in range(40):
+            work.work(order(number))
+        out = capsys.readouterr().out
+        assert book.done == list(range(40))
+        assert (f"run {life}, {said}: {orders.STOPPED}" in out) == bool(said)
+        assert out.count(orders.STOPPED) == bool(said)
+        assert orders.DONE in out
+
+
+@pytest.mark.parametrize(
+    ("life", "one", "place"),
+    [
+        (1, True, "order 7, before INSERT INTO invoices VALUES (7, 17)"),
+        (2, True, "order 13, before COMMIT"),
+        (2, False, "order 13, before BEGIN"),
+        (3, True, ""),
+    ],
+)
+def test_it_stands_still_between_two_statements(capsys, home, life, one, place):
+    work, _ = given(life, stops=killing.AT_STATEMENTS)
+    with sqlite3.connect(orders.database_path(lab(Book(1)))) as empty:
+        empty.executescript(orders.TABLES)
+    database = work.database()
+    for number in range(40):
+        with database:
+            database.execute("INSERT INTO invoices VALUES (?, ?)", work.invoice(order(number)))
+            if not one:
+                database.commit()
+            database.execute("INSERT OR REPLACE INTO positions VALUES (0, ?)", [number + 1])
+    out = capsys.readouterr().out
+    assert out.count(orders.STOPPED) == bool(place)
+    assert place in out
+    counts, positions = killing._rows(orders.database_path(lab(Book(1))))
+    assert (len(counts), max(counts.values()), positions) == (40, 1, {0: 40})
+    database.close()
+    empty.close()
+
+
+def test_the_job_is_offered_only_while_the_block_runs():
+    here = lab(Book(1))
+    with killing._offered(here, Job("careful", "orders")):
+        assert job_file(here).read() == Job("careful", "orders")
+    assert job_file(here).read() is None
+
+
+def test_it_stands_still_also_if_the_rows_are_asked_for_before_the_first_is_written(capsys, home):
+    for life, place in ((1, "order 7, before INSERT INTO"), (2, "order 13, before INSERT INTO")):
+        work, _ = given(life, stops=killing.AT_STATEMENTS)
+        path = orders.database_path(lab(Book(1)))
+        path.unlink(missing_ok=True)
+        with sqlite3.connect(path) as empty:
+            empty.executescript(orders.TABLES)
+        database = work.database()
+        for first in range(0, 40, 10):
+            rows = [work.invoice(order(number)) for number in range(first, first + 10)]
+            with database:
+                database.executemany("INSERT INTO invoices VALUES (?, ?)", rows)
+        out = capsys.readouterr().out
+        assert out.count(orders.STOPPED) == 1
+        assert place in out
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "fault"),
+    [
+        (1, "a\nNameError: x\n", "NameError: x"),
+        (0, "a\n", ""),
+        (None, "a\n", ""),
+        (None, "Exception in thread Thread-1 (work):\nNameError: x\n", "NameError: x"),
+    ],
+)
+def test_what_a_program_failed_of(code, said, fault):
+    assert killing._fault(SimpleNamespace(exit_code=code, output=said)) == fault  # type: ignore[arg-type]

@@ -1,0 +1,181 @@
+"""What lab 05 sends and measures, as far as it can be seen without brokers."""
+
+from collections import Counter
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from confluent_kafka import KafkaError, KafkaException
+
+from threebrokers.kafka.batches import Batch
+from threebrokers.kafka.log_reader import Record
+from threebrokers.lab.scenarios import choosing, packing, prices, refusals, sending
+
+
+class Producer:
+    """Takes every record, and refuses those of the shop whose clock is ahead; a queue of `room` records."""
+
+    def __init__(self, log: list[Record], room: int = 1000) -> None:
+        self.log, self.room, self.open, self.has_listener = log, room, [], False
+        self.interceptors: list[Any] = []
+
+    def produce(self, topic: str, value: Any, key: Any = None, on_delivery: Any = None, **more: Any) -> None:
+        if len(self.open) >= self.room:
+            raise BufferError("Local: Queue full")
+        for interceptor in self.interceptors:
+            interceptor.on_send(SimpleNamespace(value=value))
+            interceptor.on_sent(SimpleNamespace(value=value))
+        self.has_listener = self.has_listener or on_delivery is not None
+        value = value.encode() if isinstance(value, str) else value
+        key = key.encode() if key else None
+        self.open.append((Record(topic, more.get("partition", 0), 0, key, value, -1, "create"), on_delivery))
+
+    def poll(self, timeout: float) -> None:
+        self.flush()
+
+    def flush(self) -> int:
+        waiting, self.open = self.open, []
+        for record, report in waiting:
+            for interceptor in self.interceptors:
+                interceptor.on_acknowledgement(None, None)
+            late = record.key == sending.AHEAD.encode()
+            if not late:
+                self.log.append(record)
+            if report:
+                error = KafkaError(KafkaError.INVALID_TIMESTAMP) if late else None
+                report(error, SimpleNamespace(value=lambda record=record: record.value))
+        return 0
+
+    def unreported(self, topic: str) -> int:
+        return len(self.open)
+
+    def discard(self) -> None:
+        self.open = []
+
+
+@pytest.fixture
+def lab(monkeypatch) -> Any:
+    log: list[Record] = []
+
+    def fresh_topic(name: str, **more: Any) -> str:
+        log.clear()
+        return name
+
+    def producer(config: Any = None) -> Producer:
+        return Producer(log, (config or {}).get("queue.buffering.max.messages", 1000))
+
+    for module in (sending, choosing):
+        monkeypatch.setattr(module, "read_log", lambda bootstrap, topic: list(log))
+    return SimpleNamespace(fresh_topic=fresh_topic, producer=producer, bootstrap="", log=log)
+
+
+def test_a_sixth_of_the_orders_is_refused_and_known(lab):
+    for send in (sending.wait_for_each, sending.send_and_listen):
+        done = sending.sent_by(lab, send, sending.shop_orders(12), "ways")
+        assert done.fault is None
+        assert not done.unreported
+        assert done.listened
+        assert len(done.missing) == 2
+        assert Counter(done.returned) == Counter(done.missing)
+
+
+def test_how_many_are_on_their_way_at_once(lab):
+    alone = sending.sent_by(lab, sending.wait_for_each, sending.shop_orders(60), "ways")
+    together = sending.sent_by(lab, sending.send_and_listen, sending.shop_orders(60), "ways")
+    assert 0 < alone.together <= 1
+    assert together.together <= 1  # this stand-in reports in poll(0) at once
+
+    def all_at_once(producer: Any, topic: str, orders: Any) -> None:
+        for order in orders:
+            producer.produce(topic, **order)
+        producer.flush()
+
+    assert sending.sent_by(lab, all_at_once, sending.shop_orders(60), "ways").together > 10
+
+
+def test_what_nobody_waited_for_is_thrown_away(lab):
+    def forget(producer: Any, topic: str, orders: Any) -> None:
+        for order in orders:
+            producer.produce(topic, **order)
+
+    done = sending.sent_by(lab, forget, sending.shop_orders(12), "ways")
+    assert (len(done.missing), done.unreported, done.listened) == (12, 12, False)
+
+
+def test_a_trial_tells_what_ended_it(lab, capsys):
+    def forget(producer: Any, topic: str, orders: Any) -> None:
+        for order in orders:
+            producer.produce(topic, **order)
+
+    assert isinstance(sending.trial(lab, forget).fault, BufferError)
+    said = capsys.readouterr().out
+    assert "send() ended with BufferError" in said
+    assert "0 are stored" in said
+
+
+def test_nothing_is_tried_while_a_function_is_not_written(lab, capsys):
+    assert sending.trial(lab, ...) is None
+    assert choosing.send_prices(lab, ...) is None
+    prices.send_quotes(lab, ...)
+    assert capsys.readouterr().out == ""
+
+
+def test_prices_are_where_the_function_says(lab, capsys):
+    table = choosing.send_prices(lab, lambda symbol, partitions: 3 if symbol else 1)
+    assert table.loc["no key"].to_list() == [0, 20, 0, 0]
+    assert table.loc["IBM"].to_list() == [0, 0, 0, 20]
+    choosing.send_prices(lab, lambda symbol, partitions: len(symbol) % 4)
+    assert "The sending ended with TypeError" in capsys.readouterr().out
+
+
+def test_bad_prices_are_told_and_good_ones_sent(lab, capsys):
+    def serialize(price: Any) -> bytes:
+        if (price, "cents") in prices.BAD_PRICES:
+            raise ValueError("cents")
+        return b"{}"
+
+    prices.send_quotes(lab, serialize)
+    assert capsys.readouterr().out.count("ValueError: cents") == 3
+    assert len(lab.log) == len(prices.GOOD_PRICES) + 4
+
+
+def test_readings_come_at_their_pace():
+    found = list(packing.readings(0.05, 1000))
+    assert len(found) == 50
+    assert len({key for key, _ in found}) == 30
+
+
+def test_sizes_are_percent_of_the_values(monkeypatch, lab):
+    lab.producer = lambda config: Producer([])
+    stored = [
+        Batch(0, 0, 2, 300, "none", 0, 0),
+        Batch(1, 0, 1, 50, "zstd", 0, 0),
+        Batch(1, 1, 1, 50, "zstd", 0, 0),
+    ]
+    monkeypatch.setattr(packing, "stored_batches", lambda lab, topic: stored)
+    table = packing.packed_sizes(lab, [(None, b"x" * 100)] * 2, ["none", "zstd"], [2])
+    assert table.loc[2].to_dict() == {"none": 150.0, "zstd": 50.0}
+
+
+def test_errors_say_where_they_come_from():
+    table = refusals.in_words(
+        {
+            "full": BufferError("Local: Queue full"),
+            "large": KafkaException(KafkaError(KafkaError.MSG_SIZE_TOO_LARGE)),
+            "fenced": KafkaError(KafkaError._FENCED, fatal=True),
+        }
+    )
+    assert table["where"].to_list() == ["raised", "raised", "in a report"]
+    assert table["name()"].to_list() == ["–", "MSG_SIZE_TOO_LARGE", "_FENCED"]
+    assert table["fatal()"].to_list() == ["–", False, True]
+
+
+def test_pictures_are_drawn(monkeypatch):
+    import matplotlib as mpl
+    import pandas as pd
+
+    mpl.use("Agg")
+    monkeypatch.setattr("matplotlib.pyplot.show", lambda: None)
+    packing.bar_chart({"a": 1.0, "b": 1000.0}, "title", "records a second", log=True)
+    table = pd.DataFrame({"zstd": [90.0, 12.0]}, index=pd.Index([1, 100], name="records a batch"))
+    packing.line_chart(table, "title", "%")

@@ -1,0 +1,92 @@
+"""The history of a notebook's cells: what each assigned, and how it ended."""
+
+import pytest
+
+from threebrokers.cells import INTERRUPTED, CellRun, Fault, History, fault_of
+
+
+class Info:
+    def __init__(self, cell: str, source: str, silent: bool = False) -> None:
+        self.cell_id, self.raw_cell, self.silent = cell, source, silent
+
+
+class Result:
+    def __init__(self, info: Info, error: BaseException | None = None) -> None:
+        self.info, self.error_before_exec, self.error_in_exec = info, None, error
+
+
+def run(history: History, source: str, error: BaseException | None = None, cell: str = "a") -> CellRun:
+    info = Info(cell, source)
+    history.began(info)
+    history.ended(Result(info, error))
+    return history.runs[-1]
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("topic = 1", {"topic"}),
+        ("a, (b, *c) = 1, (2, 3)", {"a", "b", "c"}),
+        ("for n in range(3):\n    found = [x for x in 'ab']", {"n", "found"}),
+        ("with open('x') as file:\n    text: str = file.read()", {"file", "text"}),
+        ("def read_new(topic, seen):\n    inner = 1", {"read_new"}),
+        ("class Reader:\n    kept = {}", {"Reader"}),
+        ("import json as j\nfrom os import path", {"j", "path"}),
+        ("if (n := 3) > 2: m = lambda k: (i := k)", {"n", "m"}),
+        ("page.append(1)", set()),
+        ("errors = [\nproducer.flush(", {"errors"}),  # it cannot be read by Python
+    ],
+)
+def test_what_a_cell_assigns(source: str, names: set[str]) -> None:
+    assert CellRun("a", source, 0.0).assigned == names
+
+
+def test_blanks_are_what_is_set_to_dots() -> None:
+    assert CellRun("a", "x = ...\ny = z = ...\nw = 1", 0.0).blanks == {"x", "y", "z"}
+
+
+def test_a_cell_ends_well_or_in_an_error() -> None:
+    history = History()
+    assert run(history, "x = 1").fault is None
+    assert run(history, "y = 1", ValueError("first\nsecond")).fault == Fault("ValueError", "first")
+    assert [bool(one.ended) for one in history.runs] == [True, True]
+    assert history.running is None
+
+
+def test_the_cell_that_runs_is_known_and_silent_ones_are_not_noted() -> None:
+    history = History()
+    history.began(Info("a", "x = 1"))
+    silent = Info("", "", silent=True)
+    history.began(silent)
+    history.ended(Result(silent))
+    assert history.running is history.runs[-1]
+    assert len(history.runs) == 1
+
+
+def test_a_cell_whose_end_nobody_told_was_interrupted() -> None:
+    history = History()
+    history.began(Info("a", "while True: pass"))
+    run(history, "x = 1")
+    history.began(Info("b", "await forever()"))
+    history.ended(None)
+    assert [one.fault for one in history.runs] == [INTERRUPTED, None, INTERRUPTED]
+
+
+@pytest.mark.parametrize(
+    ("error", "fault"),
+    [
+        (KeyboardInterrupt("x"), INTERRUPTED),
+        (ValueError(), Fault("ValueError", "")),
+        (KeyError("k" * 300), Fault("KeyError", "'" + "k" * 158 + "…")),
+        (
+            SyntaxError("invalid syntax", ("cell", 4, 1, "x =", 4, 3)),
+            Fault("SyntaxError", "invalid syntax (cell, line 4)", 4),
+        ),
+        (
+            RuntimeError("An error occurred while calling o12.save.\n: org.Spark: no key"),
+            Fault("RuntimeError", "org.Spark: no key"),
+        ),
+    ],
+)
+def test_what_is_kept_of_an_error(error: BaseException, fault: Fault) -> None:
+    assert fault_of(error) == fault

@@ -1,0 +1,65 @@
+"""The files that JupyterLab shows: those that the course has built are read-only there."""
+
+from typing import Any
+
+from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
+from tornado.web import HTTPError
+
+READ_ONLY = ("labs", "solutions")
+
+
+class CourseFiles(AsyncLargeFileManager):  # type: ignore[misc]
+    """Jupyter's own manager of files, for the repo: labs/ and solutions/ can be read, run and copied.
+
+    What a learner's page would save there is refused, so the checkout stays as it is. (The rights of a
+    file would not do: they mean nothing to root, the only user of many containers.)
+    """
+
+    def is_writable(self, path: str) -> bool:
+        """Tell whether a file or folder may be changed: JupyterLab asks before it saves."""
+        return not _is_built(path) and bool(super().is_writable(path))
+
+    async def get(self, path: str, content: bool = True, **more: Any) -> Any:
+        """Return a file or folder. Raises HTTPError, which says how to get a damaged notebook again."""
+        try:
+            model = await super().get(path, content, **more)
+        except HTTPError as fault:
+            folder, _, name = path.strip("/").rpartition("/")
+            if fault.status_code != 400 or folder != "work" or not name.endswith(".ipynb"):
+                raise
+            raise HTTPError(
+                400,
+                f"{path} is damaged: it is not a notebook. `.venv/bin/threebrokers restore {name[:2]}` in a "
+                "terminal brings the untouched lab back, and keeps this file beside it.",
+            ) from fault
+        if content and model["type"] == "notebook" and _is_built(path):
+            for cell in model[
+                "content"
+            ].cells:  # otherwise letters are taken, and lost when the page is closed
+                cell.metadata.update(editable=False, deletable=False)
+        return model
+
+    async def save(self, model: dict[str, Any], path: str = "") -> Any:
+        """Save a file."""
+        _refuse(path)
+        return await super().save(model, path)
+
+    async def rename_file(self, old_path: str, new_path: str) -> None:
+        """Rename or move a file."""
+        _refuse(old_path)
+        _refuse(new_path)
+        await super().rename_file(old_path, new_path)
+
+    async def delete_file(self, path: str) -> None:
+        """Delete a file."""
+        _refuse(path)
+        await super().delete_file(path)
+
+
+def _is_built(path: str) -> bool:
+    return path.strip("/").partition("/")[0] in READ_ONLY
+
+
+def _refuse(path: str) -> None:
+    if _is_built(path):
+        raise HTTPError(403, f"{path} belongs to the course and is read-only: your own labs are in work/.")

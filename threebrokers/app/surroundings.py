@@ -1,0 +1,78 @@
+"""What a terminal brings along that was meant for other programs: it must not reach the course.
+
+Standard library only.
+"""
+
+import codecs
+import os
+import sys
+import warnings
+from collections.abc import MutableMapping
+from pathlib import Path
+from typing import TextIO
+
+# Found without the module that knows it, which imports a package: until here nothing foreign may be loaded.
+COURSE = Path(__file__).parents[2]
+# Variables of Python that change what a program finds, says or refuses; set for another one, they break this.
+FOREIGN = (
+    "PYTHONHOME",
+    "PYTHONINSPECT",
+    "PYTHONIOENCODING",
+    "PYTHONOPTIMIZE",
+    "PYTHONSAFEPATH",
+    "PYTHONSTARTUP",
+    "PYTHONWARNINGS",
+)
+SIGNS = str.maketrans(
+    {"✓": "+", "✗": "x", "○": "o", "⚠": "!", "→": "->", "…": "...", "–": "-", "·": ".", "“": '"', "”": '"'}
+)
+PLAIN = "threebrokers-plain"
+
+
+def leave_behind() -> None:
+    """Let this program, and all that it starts, find its own packages and say what it has to say."""
+    _only_own_packages(os.environ, sys.path)
+    codecs.register_error(PLAIN, _plainly)
+    for stream in (sys.stdout, sys.stderr):
+        _make_bearable(stream)
+    if sys.warnoptions:
+        warnings.simplefilter("ignore")
+    for name in FOREIGN:
+        os.environ.pop(name, None)
+
+
+def _only_own_packages(environment: MutableMapping[str, str], path: list[str]) -> None:
+    """Forget the folders of PYTHONPATH: a module of theirs may have the name of one that the course needs."""
+    given = environment.pop("PYTHONPATH", "").split(os.pathsep)
+    own = [folder for folder in given if folder and _is_course(folder)]
+    if own:  # authors, who work on a second clone with one set of packages
+        environment["PYTHONPATH"] = os.pathsep.join(own)
+    foreign = {_absolute(folder) for folder in given if folder and folder not in own}
+    path[:] = [folder for folder in path if folder not in foreign]
+
+
+def _absolute(folder: str) -> str:
+    try:
+        return str(Path(folder).absolute())
+    except OSError:  # the folder in which the shell is was deleted
+        return folder
+
+
+def _is_course(folder: str) -> bool:
+    try:
+        return Path(folder).samefile(COURSE)
+    except OSError:
+        return False
+
+
+def _make_bearable(stream: TextIO) -> None:
+    if hasattr(stream, "reconfigure"):  # a test's has no encoding
+        stream.reconfigure(errors=PLAIN)
+
+
+def _plainly(fault: UnicodeError) -> tuple[str, int]:
+    """Write in other signs what a terminal cannot show: ✓ as +, → as ->, any other one as ?."""
+    if not isinstance(fault, UnicodeEncodeError):
+        raise fault
+    text = fault.object[fault.start : fault.end].translate(SIGNS)
+    return "".join(sign if sign.isascii() else "?" for sign in text), fault.end

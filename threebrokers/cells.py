@@ -1,0 +1,176 @@
+"""The cells that ran in this kernel: what each one said, when it ran, and how it ended."""
+
+import ast
+import functools
+import re
+from dataclasses import dataclass, field
+from types import CodeType, TracebackType
+from typing import Any
+
+from threebrokers import clock
+from threebrokers.notebook import shell
+
+MOST = 500  # runs that are remembered
+LONGEST = 160  # letters of an error's text
+
+
+@dataclass(frozen=True)
+class Fault:
+    """The error in which a cell ended: its class, the first line of its text, and the cell's line (or 0)."""
+
+    kind: str
+    text: str
+    line: int = 0
+
+
+@dataclass
+class CellRun:
+    """One run of a notebook cell. Moments in s since 1970; `ended` is None while it still runs.
+
+    `cell` is the id that the front end gave it, or empty; `fault` says what ended it before its last line.
+    """
+
+    cell: str
+    source: str
+    began: float
+    ended: float | None = None
+    fault: Fault | None = None
+
+    @functools.cached_property
+    def code(self) -> ast.Module:
+        """What Python runs of it; an empty module if it cannot be read."""
+        here = shell()
+        try:
+            return ast.parse(here.transform_cell(self.source) if here else self.source)
+        except (SyntaxError, ValueError):
+            return ast.Module(body=[], type_ignores=[])
+
+    @functools.cached_property
+    def statements(self) -> tuple[CodeType, ...]:
+        """Its outermost statements, each ready to be run by itself."""
+        return tuple(
+            compile(ast.Module(body=[node], type_ignores=[]), "<cell>", "exec") for node in self.code.body
+        )
+
+    @functools.cached_property
+    def assigned(self) -> frozenset[str]:
+        """The names that it gives a value at its outermost level, also inside `for`, `with` and `if`."""
+        found = _Names(self.code).found
+        return frozenset(found or re.findall(r"^(\w+)\s*=(?!=)", self.source, re.MULTILINE))
+
+    @functools.cached_property
+    def blanks(self) -> frozenset[str]:
+        """The names that it sets to `...`."""
+        set_to_dots = [
+            node
+            for node in ast.walk(self.code)
+            if isinstance(node, ast.Assign) and getattr(node.value, "value", None) is ...
+        ]
+        targets = [target for node in set_to_dots for target in node.targets]
+        return frozenset(target.id for target in targets if isinstance(target, ast.Name))
+
+
+INTERRUPTED = Fault("KeyboardInterrupt", "")
+
+
+def fault_of(error: BaseException) -> Fault:
+    """Say in plain values what an error is: the error itself would keep all that its frames hold."""
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    # py4j begins with the number of an object, which says nothing.
+    if len(lines) > 1 and lines[0].startswith("An error occurred while calling"):
+        lines = [lines[1].removeprefix(": ")]
+    text = lines[0] if lines else ""
+    return Fault(
+        type(error).__name__,
+        text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…",
+        error.lineno or 0 if isinstance(error, SyntaxError) else _line(error.__traceback__),
+    )
+
+
+def _line(trace: TracebackType | None) -> int:
+    """Return the line of the cell in which an error came up, 0 if it is not known."""
+    here, line = shell(), 0
+    while trace is not None:
+        frame = trace.tb_frame
+        if here is not None and frame.f_globals is here.user_ns and frame.f_code.co_name == "<module>":
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
+
+
+@dataclass
+class History:
+    """The last cells that ran, oldest first; the one that runs now is among them."""
+
+    runs: list[CellRun] = field(default_factory=list)
+
+    def began(self, info: Any) -> None:
+        """Note that a cell begins (IPython's event pre_run_cell)."""
+        if info.silent:
+            return
+        if before := self.running:  # nobody was told how it ended
+            before.ended, before.fault = clock.now(), INTERRUPTED
+        self.runs = [*self.runs[1 - MOST :], CellRun(info.cell_id or "", info.raw_cell or "", clock.now())]
+
+    def ended(self, result: Any) -> None:
+        """Note how a cell ended (IPython's event post_run_cell)."""
+        run = self.running
+        if run is None or (result is not None and result.info.silent):
+            return
+        run.ended = clock.now()
+        if result is None:  # it was interrupted where IPython does not expect it
+            run.fault = INTERRUPTED
+        elif error := result.error_before_exec or result.error_in_exec:
+            run.fault = fault_of(error)
+
+    @property
+    def running(self) -> CellRun | None:
+        """The cell that runs now."""
+        return self.runs[-1] if self.runs and self.runs[-1].ended is None else None
+
+
+def history() -> History | None:
+    """Return the history of this notebook, which begins with the first call; None outside a notebook."""
+    here = shell()
+    return _history(here) if here else None
+
+
+@functools.lru_cache(maxsize=1)
+def _history(here: Any) -> History:
+    kept = History()
+    here.events.register("pre_run_cell", kept.began)
+    here.events.register("post_run_cell", kept.ended)
+    return kept
+
+
+class _Names(ast.NodeVisitor):
+    """Gathers what a cell assigns; what functions and classes assign inside is theirs."""
+
+    def __init__(self, code: ast.AST) -> None:
+        self.found: set[str] = set()
+        self.visit(code)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Store):
+            self.found.add(node.id)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self.found.add(node.name)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+        self.found.add(node.name)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        self.found.add(node.name)
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        return
+
+    def visit_comprehension(self, node: ast.comprehension) -> None:
+        for part in (node.iter, *node.ifs):  # its target is its own
+            self.visit(part)
+
+    def visit_alias(self, node: ast.alias) -> None:
+        self.found.add((node.asname or node.name).partition(".")[0])

@@ -1,0 +1,119 @@
+"""Exercise 3.3: a write that is refused because too few replicas are in sync."""
+
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException, Producer
+
+from threebrokers.checks.expect_clients import client_setting
+from threebrokers.lab.exercise import NotYet
+from threebrokers.lab.lab import Lab
+
+LEAST = {"clicks": 1, "invoices": 2, "payments": 3}  # min.insync.replicas of the exercise's topics
+ALL = ("all", "-1")
+REFUSED = KafkaError(KafkaError.NOT_ENOUGH_REPLICAS).name()
+NOT_WHY = {
+    word: (f"the error is right, but {found}", expected, "`why`")
+    for word, found, expected in (
+        ("full", "the brokers have little to do", "they count replicas, not work"),
+        ("leader", "the leader itself has answered, so there is one", "it has counted its in-sync replicas"),
+        ("lost", "the record was never stored: the leader looks before it writes", "so nothing can be lost"),
+    )
+}
+RETRIES = ("retries", "")
+TOLD = {
+    KafkaError._MSG_TIMED_OUT: (
+        "the error is _MSG_TIMED_OUT: the producer's own time was over",
+        "it was refused and tried again, so the last thing that it can tell is the time",
+        "retries",
+    ),
+    KafkaError.REQUEST_TIMED_OUT: (
+        "the error is REQUEST_TIMED_OUT: the leader took the record and waited for a follower in vain",
+        "broker 2 should be out of the ISR before you send",
+        "the exercise's cell: run it as it stands, it waits for that",
+    ),
+    KafkaError._UNKNOWN_TOPIC: (
+        "the error is _UNKNOWN_TOPIC: there is no topic of that name",
+        "the record should go to one of the three topics of the exercise",
+        "the topic in produce(…)",
+    ),
+    KafkaError._UNKNOWN_PARTITION: (
+        "the error is _UNKNOWN_PARTITION: the producer found no such partition, and asked no leader",
+        "the record should go to one of the three topics of the exercise, which have one partition each",
+        "partition=… in produce(…)",
+    ),
+    KafkaError._PURGE_QUEUE: (
+        "the error is _PURGE_QUEUE: the record was thrown away with an earlier producer, before it was sent",
+        "this run's own record should be refused",
+        "flush(), which waits for the report",
+    ),
+}
+
+
+def is_refused(lab: Lab, producer: Producer, errors: list[Any]) -> None:
+    """Raise NotYet unless the last delivery report of this producer is NOT_ENOUGH_REPLICAS."""
+    if not errors:
+        raise NotYet(
+            "`errors` is empty: no delivery report has come",
+            "there should be one for the record that you sent",
+            "**patience in the producer's settings, produce(…) and flush()",
+        )
+    last = errors[-1].args[0] if isinstance(errors[-1], KafkaException) else errors[-1]
+    if last is None:
+        raise _stored(lab, producer)
+    if not isinstance(last, KafkaError):
+        raise NotYet(
+            f"the last entry of `errors` is {last!r} ({type(last).__name__})",
+            "it should be the KafkaError itself, which the delivery report brings",
+            "on_delivery, which the cell gives you in `patience`",
+        )
+    if last.code() == KafkaError._MSG_TIMED_OUT and client_setting(producer, *RETRIES) == "0":
+        raise NotYet(
+            "the error is _MSG_TIMED_OUT, and the producer did not try again: nobody took the record at all",
+            f"a leader should be there, and refuse it with {REFUSED}",
+            "the topic in produce(…): one of the three whose partition has three replicas",
+        )
+    if last.code() in TOLD:
+        raise NotYet(*TOLD[last.code()])
+    if last.code() != KafkaError.NOT_ENOUGH_REPLICAS:
+        raise NotYet(
+            f"the last error is {last.name()}",
+            f"it should be {REFUSED}",
+            "the topic, `acks` and `retries`",
+        )
+    if _acks(producer) not in ALL:
+        raise NotYet(
+            f"the error is right, but this producer asks for the leader alone (acks={_acks(producer)}), and "
+            "is never told it",
+            "it should be the error that `producer` got for its record",
+            "acks, and what puts the error into `errors`",
+        )
+
+
+def _acks(producer: Producer) -> str:
+    """Return what the producer waits for; "all" where nobody can see it."""
+    for name in ("acks", "request.required.acks"):
+        if told := client_setting(producer, name, ""):
+            return told
+    return "all"
+
+
+def _stored(lab: Lab, producer: Producer) -> NotYet:
+    if _acks(producer) not in ALL:
+        return NotYet(
+            f"the record was stored, as the producer asked for the leader alone (acks={_acks(producer)})",
+            "min.insync.replicas is a promise to those who ask for all",
+            "acks",
+        )
+    names = [lab.topic(name) for name in LEAST]
+    partitions = [p for topic in lab.cluster.state(names).topics for p in topic.partitions]
+    if partitions and all(len(p.isr) == len(p.replicas) for p in partitions):
+        return NotYet(
+            "the record was stored: all three replicas were in sync",
+            "broker 2 should be away",
+            "the exercise's cell, which sends it away; do not start it again",
+        )
+    return NotYet(
+        "the record was stored in a topic which is content with 2 replicas in sync, or with 1",
+        "it should ask for more than are left",
+        "the three topics and their min.insync.replicas",
+    )

@@ -1,0 +1,147 @@
+"""What lab 04's check says of 200 numbers that were sent while their leader was taken away."""
+
+from collections import Counter
+from typing import Any
+
+from confluent_kafka import Producer
+
+from threebrokers.checks.expect import existing_topic, log_of
+from threebrokers.checks.expect_actions import actions_of_attempt
+from threebrokers.checks.expect_clients import expect_flushed
+from threebrokers.kafka.clients import LabProducer
+from threebrokers.kafka.log_reader import Record
+from threebrokers.lab.exercise import NotYet, eventually
+from threebrokers.lab.lab import Lab
+from threebrokers.ledger.balance import Balance
+from threebrokers.ledger.interceptors import is_numbered
+
+NUMBERS = range(200)
+LEADER_SECONDS = 8.0
+LOOP = "the loop: for number in through_a_kill(lab, transfers)"
+FLUSH = "producer.flush() without a number, after the loop"
+
+
+def judge_transfers(lab: Lab, producer: object) -> None:
+    """Raise NotYet unless each number is in 'transfers' once, and the program knows it, after a kill."""
+    if not isinstance(producer, Producer):
+        raise NotYet(
+            f"`producer` is {producer!r:.60}",
+            "it should be the producer that has sent the numbers",
+            "ledger.producer({…}) in the cell of the exercise",
+        )
+    topic = lab.topic("transfers")
+    eventually(lambda: _is_led(lab, topic), what="a leader of the transfers", within=LEADER_SECONDS)
+    kills = [action.at for action in actions_of_attempt(lab) if action.kind == "kill"]
+    if not kills:
+        raise NotYet(
+            "nobody was killed while your producer sent, so nothing could be lost",
+            "the numbers should come from through_a_kill, which takes the leader away",
+            LOOP,
+        )
+    records = log_of(lab, topic)
+    _expect_sent_meanwhile(records, kills[-1])
+    sent = Counter(_number(record) for record in records)
+    found = lab.join_ledger("transfers").balance(topic)
+    _judge_missing(producer, found, [number for number in NUMBERS if number not in sent])
+    expect_flushed(lab, topic, producer, look_at=FLUSH)
+    _judge_twice(found, [number for number in NUMBERS if sent[number] > 1])
+
+
+def _expect_sent_meanwhile(records: list[Record], killed: float) -> None:
+    """Raise NotYet if everything was sent after the kill (s since 1970): then nothing could be lost."""
+    if records and all(record.timestamp > killed * 1000 for record in records):
+        raise NotYet(
+            "all numbers were sent after the leader was killed, so nothing could be lost",
+            "each should be sent when through_a_kill gives it out: it breaks the cluster on the way",
+            LOOP + ", without list(…) around it",
+        )
+
+
+def _is_led(lab: Lab, topic: str) -> None:
+    partition = existing_topic(lab, topic).partitions[0]
+    process = lab.cluster.processes().get(partition.leader or 0)
+    if process is None or process.state != "up":
+        raise NotYet(
+            "nobody leads 'transfers'", "two of its three brokers should be up", "lab.cluster.recover()"
+        )
+
+
+def _number(record: Record) -> int | None:
+    try:
+        return int(record.value or b"")
+    except ValueError:
+        return None
+
+
+def _judge_missing(producer: Producer, found: Balance, missing: list[int]) -> None:
+    if not missing:
+        return
+    count = f"{len(missing)} of {len(NUMBERS)} numbers are missing"
+    if is_numbered(producer) and len(found.attempted) < len(NUMBERS):
+        raise NotYet(
+            f"only {len(found.attempted)} of {len(NUMBERS)} records were sent through the ledger to "
+            f"{found.topic!r}",
+            "every number of through_a_kill(lab, transfers) should be",
+            "the loop, and the topic of produce(…) in it",
+        )
+    if found.lost and (fault := _too_few_acks(producer, count)):
+        raise fault
+    if found.unknown:
+        raise NotYet(
+            f"{count}, and {len(found.unknown)} records have no delivery report",
+            "the program should end when every report has come",
+            FLUSH,
+        )
+    raise _gave_up(producer, found, count)
+
+
+def _too_few_acks(producer: Producer, count: str) -> NotYet | None:
+    acks = str(_setting(producer, "acks", "request.required.acks"))
+    if acks == "0":
+        return NotYet(
+            f"{count} with acks=0: nobody acknowledges anything, so the producer never learns of it",
+            "a record counts when the in-sync replicas have it",
+            "acks",
+        )
+    if acks == "1":
+        return NotYet(
+            f"{count} with acks=1: only the leader had them, and it was killed",
+            "a record counts when the in-sync replicas have it",
+            "acks",
+        )
+    return None
+
+
+def _gave_up(producer: Producer, found: Balance, count: str) -> NotYet:
+    patience = _setting(producer, "message.timeout.ms", "delivery.timeout.ms")
+    if patience is not None:
+        return NotYet(
+            f"{count}: message.timeout.ms is {patience}, so the producer gave up before anybody led",
+            "it should go on for longer than an election takes",
+            "message.timeout.ms, which is five minutes unless you say otherwise",
+        )
+    reason = f" ({found.failed[0].reason})" if found.failed else ""
+    return NotYet(
+        f"{count}: they failed at the first try{reason} and nobody sent them again",
+        "an error that will pass should be tried again",
+        "retries, and the error that the delivery report is given",
+    )
+
+
+def _judge_twice(found: Balance, twice: list[int]) -> None:
+    if not twice:
+        return
+    stand = f"{len(twice)} number{' stands' if len(twice) == 1 else 's stand'} twice in the topic"
+    if found.duplicated:
+        raise NotYet(
+            f"nothing is missing, but {stand}: the next leader had them already when they were sent again",
+            "the brokers should recognise what they have",
+            "the row *twice* of ledger.balance(transfers), and the settings of an idempotent producer",
+        )
+    raise NotYet(f"{stand}: your program has sent them twice", "each should be sent once", LOOP)
+
+
+def _setting(producer: Producer, *names: str) -> Any:
+    """Return what the learner has set under one of these names; None if nothing, or if it cannot be seen."""
+    config = producer.config if isinstance(producer, LabProducer) else {}
+    return next((config[name] for name in names if name in config), None)

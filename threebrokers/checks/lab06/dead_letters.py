@@ -1,0 +1,191 @@
+"""What lab 06's check says of payments that cannot be booked."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from confluent_kafka import Producer
+
+from threebrokers.checks.expect import committed, expect_topic, log_of
+from threebrokers.checks.expect_clients import client_setting, expect_flushed, why_nothing
+from threebrokers.checks.lab06.commits import OFFSETS, timed_commits
+from threebrokers.kafka.clients import LabProducer
+from threebrokers.kafka.log_reader import Record, read_log
+from threebrokers.lab.exercise import NotYet, eventually
+from threebrokers.lab.lab import Lab
+from threebrokers.ledger.interceptors import HEADER
+from threebrokers.text import counted
+
+BAD = (9, 17)
+COUNT = 24
+COMMIT_SECONDS = 1.0
+SEND = "the produce(…) of the dead letter"
+FLUSH = "postman.flush(), before the offset is committed"
+
+
+def judge_dead_letters(lab: Lab, dead: str, settings: Mapping[Any, Any], postman: object) -> None:
+    """Raise NotYet unless 22 payments are booked once, two are dead letters, and everything is committed.
+
+    `settings` are those of the consumer, which name its group.
+    """
+    expect_topic(lab, dead, "payments-dead")
+    if not isinstance(postman, Producer):
+        raise NotYet(f"`postman` is {postman!r:.60}", "it should be a producer", "lab.producer() in the cell")
+    if client_setting(postman, "acks", "all") == "0":
+        raise NotYet(
+            "`postman` has acks=0, and so flush() waits for no broker",
+            "a dead letter should be acknowledged",
+            "the settings of `postman`",
+        )
+    payments, group = lab.topic("payments-in"), str(settings.get("group.id", ""))
+    records = log_of(lab, payments)
+    done = [entry.number.sequence for entry in lab.join_ledger("payments").balance(payments).processed]
+    letters = log_of(lab, dead)
+    if not done and not letters:
+        expect_flushed(lab, dead, postman, look_at=FLUSH)
+        raise _nothing(lab, group, payments)
+    _judge_letters(letters, records)
+    expect_flushed(lab, dead, postman, look_at=FLUSH)
+    _judge_booked(done, letters)
+    for number in BAD:
+        _judge_letter(records[number], letters)
+    _judge_committed(lab, group, payments)
+    commits = timed_commits(read_log(lab.bootstrap, OFFSETS), group, payments)
+    for number in BAD:
+        own = next(letter for letter in letters if letter.value == records[number].value)
+        _judge_order(number, _known(own, postman), commits)
+
+
+def _known(letter: Record, postman: Producer) -> int:
+    """Return when (ms) the program can have known at the earliest that this dead letter is stored."""
+    if not isinstance(postman, LabProducer) or postman.has_listener:
+        return letter.timestamp
+    moments = [int(1000 * moment) for moment in postman.settled_at]
+    return next((moment for moment in moments if moment >= letter.timestamp), letter.timestamp)
+
+
+def _judge_order(number: int, known: int, commits: list[tuple[int, int]]) -> None:
+    """Raise NotYet if an offset behind a bad record was committed before its dead letter was safe."""
+    if early := [offset for offset, at in commits if offset > number and at < known]:
+        raise NotYet(
+            f"the group had committed {early[0]} before the dead letter of payment {number} was "
+            "acknowledged: whoever dies in between has lost that payment",
+            "first the dead letter should be safe",
+            "the order of produce(…), flush() and commit(…)",
+        )
+
+
+def _nothing(lab: Lab, group: str, topic: str) -> NotYet:
+    own = [one for one in lab.consumers() if str(one.config.get("group.id")) == group]
+    reason = why_nothing(lab, own[-1], group, topic, "subscribe([payments]), and the loop") if own else None
+    return reason or NotYet(
+        "nothing is booked, and nothing is set aside",
+        f"{COUNT} payments wait for the group {group!r}",
+        "the loop of the cell",
+    )
+
+
+def _judge_letters(letters: list[Record], records: list[Record]) -> None:
+    """Raise NotYet if something among the dead letters can be booked, and so does not belong there."""
+    good = {record.value for number, record in enumerate(records) if number not in BAD}
+    if odd := [letter for letter in letters if letter.value in good]:
+        raise NotYet(
+            f"{counted(len(odd), 'payment')} among the dead letters can be booked",
+            "only what raises an error should be there",
+            "when your program sends a dead letter",
+        )
+
+
+def _judge_booked(done: list[int], letters: list[Record]) -> None:
+    missing = [number for number in range(COUNT) if number not in done and number not in BAD]
+    if missing:
+        raise NotYet(
+            f"{counted(len(missing), 'payment')} that can be booked {_is(missing)} not (the first: number "
+            f"{missing[0]})",
+            "the rest should flow on behind a bad record",
+            "book(message), and what happens after an error",
+        )
+    if len(done) > len(set(done)):
+        raise NotYet(
+            f"{counted(len(done) - len(set(done)), 'payment')} came into the books twice",
+            "each should be booked once",
+            "the loop of the cell",
+        )
+    if not letters:
+        raise NotYet(
+            "'payments-dead' is empty, and 2 payments are neither booked nor set aside",
+            "whoever looks for them should find them",
+            SEND,
+        )
+
+
+def _is(numbers: list[int]) -> str:
+    return "is" if len(numbers) == 1 else "are"
+
+
+def _judge_letter(record: Record, letters: list[Record]) -> None:
+    """Raise NotYet unless there is one dead letter of this record, with all that it should have."""
+    number = record.offset
+    own = [letter for letter in letters if _has(letter, "offset", str(number))]
+    same = [letter for letter in letters if letter.value == record.value]
+    if not same and own:
+        raise NotYet(
+            f"the dead letter of payment {number} has other bytes than the record ({own[0].value!r:.50})",
+            f"its value should be as it came ({record.value!r:.50})",
+            "message.value(), without str(…) or decode",
+        )
+    if not same:
+        raise NotYet(
+            f"payment {number} is neither booked nor among the dead letters",
+            "both that cannot be booked should be there",
+            "which errors your program catches: book raises two kinds",
+        )
+    if len(same) > 1:
+        raise NotYet(f"payment {number} is there {len(same)} times", "once is enough", SEND)
+    letter = same[0]
+    if letter.key != record.key:
+        raise NotYet(
+            f"the key of payment {number} was {record.key!r}, and its dead letter has {letter.key!r}",
+            "the key should be the same",
+            f"message.key() in {SEND}",
+        )
+    names = dict(letter.headers)
+    if any(names.get(name) != value for name, value in record.headers if name != HEADER):
+        raise NotYet(
+            f"the header 'trace' of payment {number} is lost",
+            "the headers that a record had should go with it",
+            "message.headers(), and your own behind them",
+        )
+    if not names.get("reason"):
+        raise NotYet(
+            f"the dead letter of payment {number} has no header 'reason'",
+            "it should say what the error says",
+            SEND,
+        )
+    for name, right in (("partition", record.partition), ("offset", record.offset)):
+        if not _has(letter, name, str(right)):
+            raise NotYet(
+                f"the header '{name}' of payment {number} is {names.get(name)!r}",
+                f"the record was at {name} {right}",
+                f"message.{name}(), as text",
+            )
+
+
+def _has(letter: Record, name: str, text: str) -> bool:
+    return any(
+        key == name and (value or b"").decode(errors="replace") == text for key, value in letter.headers
+    )
+
+
+def _judge_committed(lab: Lab, group: str, topic: str) -> None:
+    def look() -> None:
+        at = committed(lab, group, topic).get(0)
+        if at == COUNT:
+            return
+        said = "has committed nothing" if at is None else f"has committed offset {at}"
+        raise NotYet(
+            f"all is booked or set aside, but the group {said}",
+            f"it should be {COUNT}, or everything comes again at the next start",
+            "cashier.commit(…), or cashier.close() with automatic commits",
+        )
+
+    eventually(look, what="the group's commit", within=COMMIT_SECONDS)

@@ -1,0 +1,87 @@
+"""What lab 06's check says of a member that was asked to leave."""
+
+import ast
+
+from threebrokers.checks.lab06.runs import PROGRAM, expect_run
+from threebrokers.lab.attempt import attempt
+from threebrokers.lab.exercise import NotYet
+from threebrokers.lab.scenarios import Departure
+
+SOON = 1.0
+
+
+def judge_leaving(departure: Departure) -> None:
+    """Raise an Outcome unless the group was empty a second after Ctrl-C, and the program had ended."""
+    expect_run("6.4", departure, "ended_by_ctrl_c")
+    if not departure.joined:
+        raise NotYet(
+            "nobody joined the group, so nobody could leave it",
+            "the program should be a member until Ctrl-C comes",
+            "subscribe([orders.topic]), and poll() in a loop",
+        )
+    if departure.static and departure.seconds is None:
+        raise NotYet(
+            "the consumer has a group.instance.id: such a member keeps its place when it is closed, because "
+            "it is expected back",
+            "this one should leave for good",
+            "the settings of the consumer",
+        )
+    if not departure.ended:
+        raise _goes_on(departure)
+    if departure.seconds is None:
+        raise NotYet(
+            "the program has ended, and its member is still in the group: nobody has closed the consumer. A "
+            "daemon thread does not come to that, its thread ends with the program",
+            "the consumer should be closed before the program ends",
+            "consumer.close(), and who waits for the thread",
+        )
+    waits = _longest_wait()
+    # A busy machine may need more than a second; then it is not the program that waits.
+    if departure.seconds > SOON and (waits is None or waits > SOON):
+        raise NotYet(
+            f"the member left after {departure.seconds:.1f} s",
+            f"it should leave within {SOON:g} s",
+            "how long the loop needs to notice that it is over",
+        )
+
+
+def _goes_on(departure: Departure) -> NotYet:
+    waits = _longest_wait()
+    if waits is None or waits > SOON:
+        bound = "without a bound" if waits is None else f"up to {waits:g} s"
+        return NotYet(
+            f"the program does not end, because poll waits too long ({bound}) to see that it is over",
+            "the loop should look at its flag several times a second",
+            f"poll(…) in {PROGRAM}",
+        )
+    left = "has left" if departure.seconds is not None else "is still a member"
+    return NotYet(
+        f"its consumer {left}, and its program goes on after Ctrl-C",
+        "both should end",
+        f"what {PROGRAM} does with KeyboardInterrupt, what its threads wait for, and which one calls close()",
+    )
+
+
+def _longest_wait() -> float | None:
+    """Return the longest wait of a poll() or consume() in this try's program; None: without a bound."""
+    run = attempt()
+    try:
+        source = ast.parse(run.source.partition("\n")[2] if run else "")
+    except SyntaxError:
+        return 0.0
+    waits: list[float | None] = [0.0]
+    for node in ast.walk(source):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            waits += _wait_of(node, node.func.attr)
+    return None if None in waits else max(wait for wait in waits if wait is not None)
+
+
+def _wait_of(call: ast.Call, method: str) -> list[float | None]:
+    place = {"poll": 0, "consume": 1}.get(method)
+    if place is None:
+        return []
+    given = [*call.args[place : place + 1], *(word.value for word in call.keywords if word.arg == "timeout")]
+    if not given:
+        return [None]
+    known = given[0].value if isinstance(given[0], ast.Constant) else 0.0
+    return [float(known)] if isinstance(known, int | float) else [None]

@@ -1,0 +1,103 @@
+"""What lab 06's check says of records that were read again from a point in time."""
+
+from typing import Any
+
+from confluent_kafka import Message
+
+from threebrokers import clock
+from threebrokers.checks.expect import expect_topic, log_of, messages_only
+from threebrokers.kafka.log_reader import Record
+from threebrokers.lab.exercise import NotYet
+from threebrokers.lab.lab import Lab
+from threebrokers.text import counted, numbered
+
+MINUTE, BACK = 60_000, 600_000  # ms; the last click is a minute old when it is made
+LOOK = "the offsets of offsets_for_times, and which of them the consumer is given"
+
+Place = tuple[int, int]
+
+
+def judge_replay(lab: Lab, topic: str, since: int, replayed: list[Any]) -> None:
+    """Raise NotYet unless the list holds each record of the topic that is as young as `since` (ms), once."""
+    expect_topic(lab, topic, "webclicks")
+    records = log_of(lab, topic)
+    expect_since(records, since, clock.now())
+    messages = messages_only("replayed", replayed, "poll() or consume(): keep each Message that it returns")
+    if not messages:
+        raise NotYet(
+            "`replayed` is empty: nothing came",
+            "the group has read everything before, so it must be taken back first",
+            "assign(…) with offsets, or seek(…) when the consumer has its partitions; and how long your loop "
+            "waits for the first record",
+        )
+    judge_places(records, since, [_place(message, topic) for message in messages])
+
+
+def expect_since(records: list[Record], since: int, now: float) -> None:
+    """Raise NotYet unless `since` (ms) is ten minutes before the clicks were made, or now (s)."""
+    made = max((record.timestamp for record in records), default=0) + MINUTE
+    if not made - BACK - MINUTE <= since <= now * 1000 - BACK + MINUTE:
+        raise NotYet(
+            f"`since` is {since}, which is not ten minutes ago",
+            "it should be what the cell computes, in milliseconds",
+            "the line `since = …`: leave it as the lab has it",
+        )
+
+
+def judge_places(records: list[Record], since: int, places: list[Place]) -> None:
+    """Raise NotYet unless these places (partition, offset) are those of the records since then."""
+    stamps = {(record.partition, record.offset): record.timestamp for record in records}
+    wanted = {place for place, stamp in stamps.items() if stamp >= since}
+    old = [place for place in places if stamps.get(place, since) < since]
+    if set(places) == stamps.keys() != wanted:
+        raise NotYet(
+            "the whole topic came, as for a time of 1970",
+            "offsets_for_times takes milliseconds, and only what is young enough is asked for",
+            "TopicPartition(topic, partition, since)",
+        )
+    without = {p for p, _ in stamps} - {p for p, _ in wanted}
+    if old and {p for p, _ in old} <= without:
+        raise NotYet(
+            f"`replayed` holds {counted(len(old), 'record')} of {numbered('partition', sorted(without))}, "
+            "which has none since then",
+            "for such a partition offsets_for_times answers -1, which is its end",
+            "what your code makes of -1",
+        )
+    if old:
+        raise NotYet(
+            f"`replayed` holds {counted(len(old), 'record')} older than `since`",
+            "an offset is no time: ask the brokers which offset belongs to it",
+            "offsets_for_times",
+        )
+    missing = wanted - set(places)
+    silent = sorted({p for p, _ in missing} - {p for p, _ in places})
+    if silent:
+        raise NotYet(
+            f"there is nothing of {numbered('partition', silent)}",
+            "every partition has a place of its own for that time",
+            LOOK,
+        )
+    if missing:
+        raise NotYet(
+            f"{counted(len(missing), 'record')} since then {'is' if len(missing) == 1 else 'are'} missing",
+            f"there are {len(wanted)}",
+            f"{LOOK}; and how long your loop waits",
+        )
+    if len(places) > len(set(places)):
+        raise NotYet(
+            f"{counted(len(places) - len(set(places)), 'record')} came twice",
+            "each once is enough",
+            "the loop",
+        )
+
+
+def _place(message: Message, topic: str) -> Place:
+    fault = message.error()
+    if fault is not None or message.topic() != topic:
+        said = fault.str() if fault is not None else f"a record of '{message.topic()}'"
+        raise NotYet(
+            f"`replayed` holds {said}",
+            f"only records of '{topic}' belong there",
+            "message.error(): it is not None for what is no record",
+        )
+    return int(message.partition() or 0), int(message.offset() or 0)

@@ -1,0 +1,252 @@
+"""What lab 06's checks say of a worker that was killed twice: by its ledger, and by its database."""
+
+import ast
+
+from threebrokers.lab.attempt import attempt
+from threebrokers.lab.exercise import NotAttempted, NotYet
+from threebrokers.lab.scenarios import Ending, Invoices, Killed
+from threebrokers.ledger.entries import Entry
+from threebrokers.ledger.table import ranges
+from threebrokers.text import counted
+
+COUNT = 40
+KILLS = 2
+CRASHED = 13  # the order that was done and not committed at the second kill
+PROGRAM = "the cell with %%program"
+
+
+def expect_run(number: str, ending: Ending, call: str) -> None:
+    """Raise an Outcome if the runs are of another program or an earlier try, or if there was no worker."""
+    run = attempt()
+    own = _program_name(run.source) if run else ""
+    if own and ending.program not in ("", own):
+        raise NotYet(
+            f"these runs are those of the program {ending.program!r}",
+            f"your program {own!r} should run",
+            f"the cell with {call}",
+        )
+    if run is not None and ending.at < run.began:
+        raise NotYet(
+            "the program has changed since it was killed",
+            "the new one should be killed as well",
+            f"the cell with {call}: run it again",
+        )
+    if ending.fault:
+        raise NotYet(
+            f"the program ended in an error: {ending.fault.rstrip('.')}",
+            "it should work until it is killed",
+            f"its output, under {PROGRAM}",
+        )
+    if ending.idle:
+        raise NotAttempted(
+            f"Exercise {number} is not attempted yet: write the rest of the program, and run both cells."
+        )
+
+
+def judge_runs(runs: Killed) -> None:
+    """Raise an Outcome unless every order was processed, and only the one in work at the kill twice."""
+    if "_NO_OFFSET" in runs.fault:
+        raise NotYet(
+            "commit() without a message commits the position: the position is after the whole batch, and so "
+            "the second commit() finds nothing new, and raises _NO_OFFSET",
+            "the offset should be that of the order which is done",
+            "commit(message=…)",
+        )
+    expect_run("6.1", runs, "killed_twice")
+    balance = runs.balance
+    if not balance.delivered and not balance.processed:
+        raise NotYet(
+            "the worker has not got one order", "it should be told which topic it reads", "subscribe([…])"
+        )
+    missing, twice = _orders(balance.unprocessed), _orders(balance.processed_again)
+    _expect_the_last(runs, missing)
+    if not balance.processed:
+        raise NotYet(
+            "the worker got orders, and has written no invoice",
+            "each order should have one",
+            "orders.work(message), and what your program does with errors",
+        )
+    if missing:
+        raise _missing(missing)
+    _judge_again(twice, runs.committed)
+
+
+def _judge_again(twice: list[int], committed: int | None) -> None:
+    """Raise NotYet unless only the order in work at the kill came twice; nothing is missing."""
+    again = [number for number in twice if number != CRASHED]
+    if COUNT - 1 in twice:
+        raise NotYet(
+            f"{ranges('order', sorted(set(twice)))} have two invoices, also those that no kill came near",
+            "each start should work once on an order",
+            "orders.work(message): how often does the loop call it?",
+        )
+    if committed is None and again:
+        raise NotYet(
+            "the group has committed nothing, so each start began at order 0",
+            "what is done should be committed",
+            "consumer.commit(…)",
+        )
+    if committed == COUNT - 1:
+        raise NotYet(
+            f"the last order has offset {COUNT - 1}, and the group has committed {committed}: one too small, "
+            "so each start does one order again",
+            "the committed offset should be the next one",
+            "the offset that you commit; commit(message=…) adds the 1 itself",
+        )
+    if committed not in (None, COUNT):  # without a commit it may keep its place elsewhere, and do so well
+        raise NotYet(
+            f"the group has committed offset {committed} in the end",
+            f"it should be {COUNT}: all is done",
+            "the place of commit() in the loop",
+        )
+    if again:
+        raise NotYet(
+            f"{counted(len(set(again)), 'order')} ({ranges('order', again)}) {_was(again)} done, and not "
+            "committed yet when the program died",
+            "only the order in work should come again",
+            "how much work lies between two commits, and asynchronous=False, with which commit waits",
+        )
+
+
+def _expect_the_last(ending: Ending, missing: list[int]) -> None:
+    """Raise NotYet if the program did not come to the last order, because it ended by itself."""
+    if ending.over and COUNT - 1 in missing:
+        raise NotYet(
+            f"the program ended by itself, and {ranges('order', missing)} {_have(missing)} no invoice",
+            "it should go on until it is killed, also when nothing has come for a while",
+            "its loop: while True",
+        )
+
+
+def judge_invoices(books: Invoices) -> None:
+    """Raise an Outcome unless each order has one invoice, and the database knows the next offset."""
+    expect_run("6.2", books, "killed_between_statements")
+    missing = [number for number in range(COUNT) if not books.counts.get(number)]
+    twice = [number for number in range(COUNT) if books.counts.get(number, 0) > 1]
+    if not books.counts:
+        raise NotYet(
+            "nothing stands in the table `invoices`",
+            "each invoice should be written, and its transaction committed",
+            "with database: … around both statements",
+        )
+    if not books.positions:
+        raise NotYet(
+            "the table `positions` is empty, so the offset is known to the brokers at best, and whoever dies "
+            "between invoice and commit writes an invoice twice",
+            "invoice and offset should be in one transaction of the database",
+            "INSERT OR REPLACE INTO positions",
+        )
+    if len(books.positions) > 1:
+        raise NotYet(
+            f"`positions` has {len(books.positions)} rows, and the topic has one partition",
+            "its one row should be partition 0 and the next offset, and be replaced each time",
+            "the order of the two values in INSERT OR REPLACE INTO positions",
+        )
+    _expect_the_last(books, missing)
+    if missing:
+        raise NotYet(
+            f"{ranges('order', missing)} {_have(missing)} no invoice: the next offset was written before its "
+            "invoice was",
+            "both should be written together",
+            "one `with database:` around both statements",
+        )
+    if books.killed < KILLS:
+        raise NotYet(
+            f"the program was killed {counted(books.killed, 'time')}: that happens while it writes the rows "
+            "of orders.invoice(message) through orders.database()",
+            f"{KILLS} kills should show whether invoice and offset stay together",
+            "the row for `invoices`",
+        )
+    end = sum(books.positions.values())
+    _judge_twice(twice, end)
+    if end != COUNT:
+        raise NotYet(
+            f"`positions` says {dict(books.positions)}",
+            f"the next offset of the one partition should be {COUNT} when all is done",
+            "message.offset() + 1",
+        )
+
+
+def _judge_twice(twice: list[int], end: int) -> None:
+    """Raise NotYet if orders have two invoices; `end` is the offset that comes next by the database."""
+    if twice and end < COUNT:
+        raise NotYet(
+            f"{ranges('order', twice)} {_have(twice)} two invoices, and `positions` "
+            f"says {end} when {COUNT} orders are done",
+            "it should be the next one, after the order that is done",
+            "message.offset() + 1",
+        )
+    if 0 in twice:
+        raise NotYet(
+            f"{ranges('order', twice)} have two invoices: after a kill the program began again at offset 0",
+            "it should begin where `positions` says",
+            "subscribe(…, on_assign=…), and next_offset",
+        )
+    if twice:
+        raise NotYet(
+            f"{ranges('order', twice)} {_have(twice)} two invoices: invoice and offset stand in two "
+            "transactions, and the program died between them",
+            "one transaction should hold both",
+            "one `with database:` around both statements",
+        )
+
+
+def _have(numbers: list[int]) -> str:
+    return "has" if len(numbers) == 1 else "have"
+
+
+def _was(numbers: list[int]) -> str:
+    return "was" if len(set(numbers)) == 1 else "were"
+
+
+def _orders(entries: list[Entry]) -> list[int]:
+    return [entry.number.sequence for entry in entries]
+
+
+def _missing(missing: list[int]) -> NotYet:
+    """Return what to say of orders without an invoice; why that is so, the program tells."""
+    lost = f"{ranges('order', missing)} {_have(missing)} no invoice"
+    source = _program()
+    look = f"the place of commit() in {PROGRAM}"
+    if source is not None and not _calls(source, "commit"):
+        return NotYet(
+            f"{lost}: the client commits by itself, in the background, what it has handed over and you have "
+            "not done",
+            "your program should commit what is done",
+            "enable.auto.commit, and consumer.commit(…) after the work",
+        )
+    if source is not None and any(not _names(call) for call in _calls(source, "commit")):
+        return NotYet(
+            f"{lost}: commit() without a message commits the position, and the position is after the whole "
+            "batch",
+            "the offset should be that of the order which is done",
+            "commit(message=…)",
+        )
+    return NotYet(f"{lost}: it commits before the work is done", "the work should come first", look)
+
+
+def _program_name(source: str) -> str:
+    first = source.partition("\n")[0].split()
+    return first[1] if len(first) > 1 and first[0] == "%%program" else ""
+
+
+def _program() -> ast.Module | None:
+    """Return the program that this try has written; None if nobody can tell."""
+    run = attempt()
+    first, _, rest = run.source.partition("\n") if run else ("", "", "")
+    try:
+        return ast.parse(rest) if first.startswith("%%program") else None
+    except SyntaxError:
+        return None
+
+
+def _calls(source: ast.Module, method: str) -> list[ast.Call]:
+    return [
+        node
+        for node in ast.walk(source)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == method
+    ]
+
+
+def _names(call: ast.Call) -> bool:
+    return bool(call.args) or any(word.arg in ("message", "offsets") for word in call.keywords)

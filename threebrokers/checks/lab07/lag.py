@@ -1,0 +1,109 @@
+"""What lab 07 says of lags, and of the partitions where they grow."""
+
+from collections.abc import Mapping, Sequence
+
+from threebrokers.checks.expect import log_of
+from threebrokers.lab.exercise import NotYet
+from threebrokers.lab.lab import Lab
+from threebrokers.lab.scenarios.sharing import BACKLOG
+
+LOOK = "lag_of(…): end of the log, less what the group has committed"
+
+
+def lags(*, later: bool) -> dict[int, int]:
+    """Return the lag of each partition of `backlog` at the first or the second moment."""
+    return {p: end - (offset or 0) for p, (end, offset) in moment(later=later).items()}
+
+
+def moment(*, later: bool) -> dict[int, tuple[int, int | None]]:
+    """Return the end of each partition, and what the group has committed there, at one of the moments."""
+    if later:
+        return {p: (part.later_end, part.later_committed) for p, part in enumerate(BACKLOG)}
+    return {p: (part.end, part.committed) for p, part in enumerate(BACKLOG)}
+
+
+def judge_lags(lab: Lab, before: Mapping[int, int], after: Mapping[int, int]) -> None:
+    """Raise NotYet unless both dictionaries hold the lag of each partition at their moment."""
+    _judge("before", before, later=False)
+    stored = len(log_of(lab, lab.topic("backlog")))
+    if dict(after) == dict(before) or stored == sum(part.end for part in BACKLOG):
+        raise NotYet(
+            "`after` is what `before` was",
+            "it should be the lag of an hour later",
+            "an_hour_later(…), which belongs between the two",
+        )
+    hour = sum(part.later_end for part in BACKLOG)
+    if stored > hour and any(after.get(p) != lag for p, lag in lags(later=True).items()):
+        raise NotYet(
+            f"more than one hour has passed: the topic holds {stored} records, and after an hour {hour}",
+            "`after` should be the lag of one hour later",
+            "an_hour_later(…), once in the cell; run the whole cell again",
+        )
+    _judge("after", after, later=True)
+
+
+def judge_worse(worse: Sequence[object]) -> None:
+    """Raise NotYet unless these are the partitions whose lag grows."""
+    first, second = lags(later=False), lags(later=True)
+    right = {p for p in second if second[p] > first[p]}
+    given = set(worse)
+    for p in sorted(first.keys() & given - right):
+        how = "shrinks" if second[p] < first[p] else "stays as it is"
+        raise NotYet(
+            f"`worse` has partition {p}, whose lag {how} ({first[p]}, then {second[p]})",
+            "it should have those whose lag grows",
+            "`before` and `after`, partition by partition",
+        )
+    if strange := given - first.keys():
+        raise NotYet(
+            f"`worse` has {sorted(map(str, strange))[0]}", "it should have numbers of partitions", "`worse`"
+        )
+    if missing := sorted(right - given):
+        p = missing[0]
+        raise NotYet(
+            f"`worse` leaves out partition {p}, whose lag was {first[p]} and is {second[p]}",
+            "it should have all partitions whose lag grows",
+            "`before` and `after`, partition by partition",
+        )
+
+
+def _judge(name: str, told: Mapping[int, int], *, later: bool) -> None:
+    right = lags(later=later)
+    ends = {p: end for p, (end, _) in moment(later=later).items()}
+    offsets = {p: offset for p, (_, offset) in moment(later=later).items()}
+    if missing := sorted(right.keys() - told.keys()):
+        raise NotYet(f"`{name}` says nothing of partition {missing[0]}", "it should hold all five", LOOK)
+    wrong = [p for p in right if told[p] != right[p]]
+    if not wrong:
+        return
+    p, value = wrong[0], told[wrong[0]]
+    if all(offsets[q] is None for q in wrong):
+        raise NotYet(
+            f"`{name}` says {value} for partition {p}, where the group has committed nothing; "
+            f"the partition holds {ends[p]} records",
+            f"the lag is {right[p]}: all of them are still to be read",
+            "the offset that stands for 'none': this client says -1001",
+        )
+    if not later and all(told[q] == lag for q, lag in lags(later=True).items()):
+        raise NotYet(
+            "`before` holds the lags of an hour later",
+            "it should be asked before the hour passes",
+            "the order of before = …, an_hour_later(…) and after = …",
+        )
+    if all(told[q] == (offsets[q] or 0) for q in wrong):
+        raise NotYet(
+            f"`{name}` holds the committed offsets",
+            "a lag is how far these are from the end of the log",
+            LOOK,
+        )
+    if all(told[q] == ends[q] for q in wrong):
+        raise NotYet(
+            f"`{name}` holds the ends of the logs", "a lag is how much of it is still to be read", LOOK
+        )
+    if later and all(told[q] == ends[q] - (BACKLOG[q].committed or 0) for q in wrong):
+        raise NotYet(
+            "`after` takes the offsets that were committed an hour before",
+            "the group has read on since then",
+            "where lag_of(…) asks for what is committed",
+        )
+    raise NotYet(f"`{name}` says {value} for partition {p}", f"its lag is {right[p]}", LOOK)

@@ -1,0 +1,93 @@
+"""What lab 07 says of a worker that needs long for what it has polled."""
+
+from typing import Any
+
+from threebrokers.checks.expect_clients import expect_consumer
+from threebrokers.kafka.clients import LabConsumer
+from threebrokers.lab.exercise import NotYet
+from threebrokers.lab.lab import Lab
+from threebrokers.lab.scenarios import Clinic
+from threebrokers.lab.scenarios.shifts import SCAN_SECONDS, SCANS
+
+LEDGER = "clinic.ledger.balance(clinic.scans)"
+NOT_THIS = {
+    "heartbeat.interval.ms": "heartbeats come from a thread of the client, also while your code works",
+    "session.timeout.ms": "the session ends if heartbeats stop, and they do not: a thread of the client "
+    "sends them while your code works",
+}
+
+
+def judge_slow(lab: Lab, worker: object, clinic: Clinic) -> None:
+    """Raise NotYet unless every scan was examined once, and the worker was never thrown out."""
+    consumer = expect_consumer("worker", worker)
+    config: dict[str, Any] = consumer.config if isinstance(consumer, LabConsumer) else {}
+    balance = clinic.ledger.balance(clinic.scans)
+    if not (balance.delivered or balance.processed):
+        raise NotYet(
+            "no scan was delivered to the worker",
+            f"it should examine all {SCANS}",
+            "the worker's group and topic, and `while clinic.open:`",
+        )
+    done, again = len(balance.processed), len(balance.processed_again)
+    if len(clinic.examined) < done:
+        raise NotYet(
+            "scans were noted as done, and nobody had examined them",
+            "the ledger should hold what was done",
+            "clinic.examine(scan), which does the work and notes it",
+        )
+    if clinic.thrown_out and isinstance(consumer, LabConsumer) and not consumer.subscribed:
+        raise NotYet(
+            "the worker is in no group: its partition was given to it by hand, with assign()",
+            "it should stay a member",
+            "worker.subscribe([clinic.scans])",
+        )
+    if clinic.thrown_out and len(balance.delivered_by) > 1:
+        raise NotYet(
+            f"{len(balance.delivered_by)} consumers have worked, one after the other",
+            "one worker should do all, and stay a member",
+            "the line that makes `worker`: it belongs before the loop, and close() behind it",
+        )
+    if clinic.thrown_out:
+        twice = f", and {again} scans were examined twice" if again else ""
+        early = not again and done >= SCANS
+        raise NotYet(
+            f"the worker was thrown out of its group{twice}{_why(_changed(config, clinic), early=early)}",
+            "it should stay a member, and examine each scan once",
+            f"{LEDGER}, and how long it works between two polls",
+        )
+    if balance.unprocessed:
+        raise NotYet(
+            f"{len(balance.unprocessed)} of {SCANS} scans were not examined",
+            "less work is no cure: all of them should be",
+            f"{LEDGER}, and clinic.examine(…)",
+        )
+    if again:
+        raise NotYet(
+            f"{again} times a scan was examined again",
+            "each should be examined once",
+            f"{LEDGER}, and when the worker commits",
+        )
+    committed = clinic.lab.cluster.state([clinic.scans], [clinic.group]).groups[0].committed
+    if max((offset for _, _, offset in committed), default=0) < SCANS:
+        raise NotYet(
+            "the group has not committed all scans",
+            "what is done should be committed",
+            "worker.commit(), and the group: clinic.group",
+        )
+
+
+def _changed(config: dict[str, Any], clinic: Clinic) -> dict[str, Any]:
+    """Return the settings that are not the clinic's."""
+    return {name: value for name, value in config.items() if clinic.settings.get(name) != value}
+
+
+def _why(config: dict[str, Any], *, early: bool) -> str:
+    if early:
+        return (
+            ", and nobody noticed because it had committed before the work: a crash would have lost the rest"
+        )
+    for name, words in NOT_THIS.items():
+        if name in config:
+            return f": {words}"
+    limit = str(config.get("max.poll.interval.ms", "300000"))
+    return f": it did not poll for longer than max.poll.interval.ms ({limit}); a scan takes {SCAN_SECONDS} s"

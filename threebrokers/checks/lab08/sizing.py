@@ -1,0 +1,74 @@
+"""What lab 08 says of how long records may stay on disks of a given size."""
+
+from threebrokers.checks.expect import existing_topic
+from threebrokers.lab.exercise import NotYet
+from threebrokers.lab.lab import Lab
+from threebrokers.lab.scenarios.packing import stored_batches
+
+VALUE_BYTES, RATE, DAY_SECONDS = 1000, 10, 86_400
+DISK, FREE, BROKERS, SEGMENT_DAYS = 100e9, 0.2, 3, 7
+NEAR, SHORT = 0.02, 8  # of the bytes; days that may be given away
+FILES = "stored_batches(lab, meters): the sizes and the records of its batches"
+
+
+def judge_sizing(lab: Lab, on_disk: float, days: float) -> None:
+    """Raise NotYet unless these are the bytes of a record in the files, and the days that surely fit."""
+    topic = lab.topic("meters")
+    existing_topic(lab, topic)
+    batches = stored_batches(lab, topic)
+    count = sum(batch.records for batch in batches)
+    if not count:
+        raise NotYet("the topic 'meters' is empty", "its files tell how large a record is", "the cell above")
+    measured = sum(batch.size for batch in batches) / count
+    judge_record(on_disk, measured)
+    judge_period(days, measured)
+
+
+def judge_record(on_disk: float, measured: float) -> None:
+    """Raise NotYet unless `on_disk` is near what was measured (bytes)."""
+    if abs(on_disk - measured) <= NEAR * measured:
+        return
+    if abs(on_disk - VALUE_BYTES) < 1:
+        raise NotYet(
+            f"`on_disk` is {on_disk:g}, which are the bytes of the value alone",
+            "each batch has a head of 61 bytes, and each record some bytes of its own",
+            FILES,
+        )
+    times = "; all three replicas lie on three disks" if on_disk > 2 * measured else ""
+    raise NotYet(
+        f"`on_disk` is {on_disk:g}, and in the files it is {measured:.0f}{times}",
+        "it should be the bytes of one record, with its part of the batch, in one replica",
+        FILES,
+    )
+
+
+def possible(record: float, disks: int = 1, free: float = FREE) -> float:
+    """Return how many days of records (bytes each) fit on so many disks."""
+    return disks * DISK * (1 - free) / (record * RATE * DAY_SECONDS)
+
+
+def judge_period(days: float, record: float) -> None:
+    """Raise NotYet unless `days` is the longest retention for which the disks surely suffice."""
+    fits = possible(record)
+    most = fits - SEGMENT_DAYS
+    if most - SHORT <= days <= most:
+        return
+    expected = "the largest number of days for which no disk is ever fuller than four fifths"
+    if days < most - SHORT:
+        third = " (every broker has a replica of each partition: nothing is divided by three)"
+        less = third if days <= possible(record / 1.1) / BROKERS + 1 else ""
+        raise NotYet(f"with {days:g} days the disks stay emptier than they may be{less}", expected, "`days`")
+    if days > possible(record, disks=2):
+        raise NotYet(
+            f"{days:g} days would fit if each record were on one broker only",
+            f"three replicas on three brokers: each disk holds everything; {expected}",
+            "what one disk takes in a day",
+        )
+    if days > fits + 1:
+        raise NotYet(f"with {days:g} days nothing stays free", expected, "a fifth of 100 GB")
+    raise NotYet(
+        f"records of {days:g} days fill what may be filled, and they stay longer than retention.ms: a "
+        f"segment holds up to {SEGMENT_DAYS} days, and goes when its newest record is too old",
+        expected,
+        "how old the oldest record was at the beginning of this lab",
+    )

@@ -1,0 +1,121 @@
+"""Which run of a cell a check judges: the learner's last try, and whether it can be judged."""
+
+import ast
+import builtins
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from threebrokers import cells
+from threebrokers.cells import CellRun, Fault, History
+from threebrokers.lab.outcomes import NotAttempted, NotYet
+from threebrokers.notebook import shell
+from threebrokers.text import listed
+
+# The ids that the build gives to the cells of a lesson; a cell that the learner adds has another one.
+OF_THE_LESSON = ("code-", "check-", "exercise-", "task-", "text-")
+VERDICTS = (NotAttempted.__name__, NotYet.__name__)
+CELL = "the cell of the exercise"
+
+_JUDGED: ContextVar[CellRun | None] = ContextVar("threebrokers_judged", default=None)
+
+
+def attempt() -> CellRun | None:
+    """Return the run of the exercise's cell that the running check judges.
+
+    It says when that cell `began` and `ended` (s since 1970). None outside a notebook, and if no cell ran
+    that could be the exercise's: a check then judges what it is given.
+    """
+    return _JUDGED.get()
+
+
+@contextmanager
+def judging(number: str, check: str) -> Iterator[None]:
+    """Let `attempt()` return the run that the cell which runs now has judged, until the end."""
+    history = cells.history()
+    running = history.running if history else None
+    names = given(running, check) if running else []
+    token = _JUDGED.set(find(history, number, names) if history else None)
+    try:
+        yield
+    finally:
+        _JUDGED.reset(token)
+
+
+def expect_judgeable(number: str, check: str) -> None:
+    """Raise an Outcome if the try cannot be judged: its cell ended in an error, or names do not exist.
+
+    What is in the variables is then left from an earlier try, or was never there.
+    """
+    history, here = cells.history(), shell()
+    running = history.running if history else None
+    if history is None or running is None or here is None:
+        return
+    names = given(running, check)
+    run = find(history, number, names)
+    if run is not None and run is not running and run.fault and run.fault.kind not in VERDICTS:
+        if blank := [f"`{name}`" for name in names if name in run.blanks]:
+            raise _not_attempted(number, f"fill in the `...` of {listed(blank)} in its cell")
+        raise _ended(run.fault)
+    missing = [n for n in names if not (n in here.user_ns or n in running.assigned or hasattr(builtins, n))]
+    if not missing:
+        return
+    named = listed([f"`{name}`" for name in missing])
+    if run is None:
+        raise _not_attempted(number, f"run its cell first, which gives {named} a value")
+    exist = "does" if len(missing) == 1 else "do"
+    raise NotYet(
+        f"{named} {exist} not exist", f"{CELL} should give {named} a value", f"{CELL}: `{missing[0]} = …`"
+    )
+
+
+def find(history: History, number: str, names: list[str]) -> CellRun | None:
+    """Return the last run of the cell of exercise `number`, or of one of the learner's own in its place.
+
+    In its place stands a cell of theirs, not of the lesson, that assigns one of the `names` which the check
+    is given. Where the front end tells no ids, the names alone decide.
+    """
+    own = f"exercise-{number.replace('.', '-')}"
+    for run in reversed(history.runs):
+        theirs = not run.cell.startswith(OF_THE_LESSON)
+        if run.cell == own or (theirs and run.assigned & set(names)):
+            return run
+    return None
+
+
+def given(run: CellRun, check: str) -> list[str]:
+    """Return the names that a cell passes to `lab.check.<check>(…)`, in order."""
+    calls = [node for node in ast.walk(run.code) if isinstance(node, ast.Call) and _is(node.func, check)]
+    passed = [value for call in calls for value in (*call.args, *(word.value for word in call.keywords))]
+    return list(dict.fromkeys(value.id for value in passed if isinstance(value, ast.Name)))
+
+
+def _is(function: ast.expr, check: str) -> bool:
+    return (
+        isinstance(function, ast.Attribute)
+        and function.attr == check
+        and isinstance(function.value, ast.Attribute)
+        and function.value.attr == "check"
+    )
+
+
+def _not_attempted(number: str, what: str) -> NotAttempted:
+    return NotAttempted(f"Exercise {number} is not attempted yet: {what}.")
+
+
+def _ended(fault: Fault) -> NotYet:
+    if fault == cells.INTERRUPTED:
+        return NotYet(
+            f"{CELL} was interrupted before its end",
+            "it should end by itself, so that there is a whole answer to judge",
+            "what that cell waits for: mend it and run it again",
+        )
+    line = f" in line {fault.line}" if fault.line else ""
+    own = fault.kind == "LabError"  # a whole sentence
+    said = ": ".join(part for part in ("" if own else fault.kind, fault.text) if part)
+    callback = " (often this is a callback that failed)" if fault.kind == "SystemError" else ""
+    return NotYet(
+        f"{CELL} ended in an error{line}: {said.rstrip('.')}{callback}",
+        "it should run to its end before there is an answer to judge",
+        f"{f'line {fault.line} of ' if fault.line else ''}that cell: mend it and run it again",
+    )

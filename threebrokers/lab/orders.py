@@ -1,0 +1,177 @@
+"""Forty orders and a worker's program that is killed at its work, for lab 06: what the program sees.
+
+It stands apart from the other scenarios: a program that starts again and again imports nothing else.
+"""
+
+import os
+import signal
+import sqlite3
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import Message
+
+from threebrokers import paths
+from threebrokers.kafka.clients import LabConsumer
+from threebrokers.lab.lab import Lab
+from threebrokers.store import JsonFile
+
+__all__ = ["Orders"]
+
+COUNT = 40
+LAST = COUNT - 1
+# What a program writes at a place where it is killed, there if its client commits by itself, at the last
+# order, and if its consumer has not asked for a topic soon.
+STOPPED, AUTOMATIC = "is killed here", ", after an automatic commit"
+DONE, DEAF = f"order {LAST} is done", "has asked for no topic"
+ASK_SECONDS = 1.5
+STOP_SECONDS = 30.0  # nobody waits so long: who is to be killed is killed
+MEMBER = "worker"
+TABLES = """
+CREATE TABLE invoices (order_number INTEGER, euros INTEGER);
+CREATE TABLE positions (partition INTEGER PRIMARY KEY, next_offset INTEGER);
+"""
+
+
+@dataclass
+class Job:
+    """What the notebook tells its program: the ledger's name, the topic, and how often a client commits.
+
+    `way` is a word that the program may choose by. `stops` are the places where each life of the program is
+    killed: the order, and "before" or "after" the work, or the number of a database's statement. Before the
+    work the notebook kills it, for a client may have to commit first; elsewhere it does so itself, at once.
+    """
+
+    ledger: str
+    topic: str
+    way: str = ""
+    commit_ms: int = 500
+    stops: tuple[tuple[int, str], ...] = ()
+
+
+def job_file(lab: Lab) -> JsonFile[Job]:
+    """Return the file in which the notebook leaves a job for its program."""
+    return JsonFile(paths.home() / "jobs" / f"{lab.number}.json", Job)
+
+
+def database_path(lab: Lab) -> Path:
+    """Return the place of the worker's database."""
+    return paths.home() / "jobs" / f"{lab.number}.sqlite"
+
+
+class Orders:
+    """The job of a worker's program: the `topic` with the orders, its `group`, and the work on an order.
+
+    `way` is what the notebook asks for. A program that is started while there is no job ends at once.
+    """
+
+    def __init__(self, lab: Lab) -> None:
+        job = job_file(lab).read()
+        if job is None:
+            print("There is no work yet: the next cell gives it to me.")
+            raise SystemExit(0)
+        self._ledger, self._job = lab.join_ledger(job.ledger), job
+        self._life = self._ledger.enlist("worker")
+        print(f"run {self._life} begins")
+        self._database = database_path(lab)
+        self.topic, self.way = job.topic, job.way
+        self.group = group_of(lab, job.ledger, self._ledger.run)
+        self._armed: int | None = None
+        self._automatic = False
+
+    def consumer(self, settings: Mapping[str, Any] | None = None) -> LabConsumer:
+        """Make a consumer of the group, which begins at the first order; `settings` are added."""
+        given = {
+            "group.id": self.group,
+            "group.instance.id": MEMBER,
+            "auto.offset.reset": "earliest",
+            "auto.commit.interval.ms": self._job.commit_ms,
+        }
+        wanted = {**given, **(settings or {})}
+        self._automatic = all(
+            str(wanted.get(name)).lower() not in ("false", "0")
+            for name in ("enable.auto.commit", "enable.auto.offset.store")
+        )
+        made = self._ledger.consumer(wanted)
+        watch = threading.Timer(ASK_SECONDS, _tell_deaf, [made])
+        watch.daemon = True
+        watch.start()
+        return made
+
+    def work(self, message: Message) -> None:
+        """Write the invoice of an order."""
+        number = order_of(message)
+        self._stop_at(number, "before")
+        self._ledger.processed(message)
+        self._stop_at(number, "after")
+        self._tell(number)
+
+    def invoice(self, message: Message) -> tuple[int, int]:
+        """Return the row of the table `invoices` for an order: its number, and euros."""
+        number = order_of(message)
+        # It stays so: a program may ask for the rows of ten orders before it writes the first.
+        if self._place and self._place[0] == number:
+            self._armed = 0
+        self._tell(number)
+        return number, 10 + number
+
+    def database(self) -> sqlite3.Connection:
+        """Open the database, which has the tables `invoices` and `positions`."""
+        database = sqlite3.connect(self._database)
+        database.set_trace_callback(self._traced)
+        return database
+
+    @property
+    def _place(self) -> tuple[int, str] | None:
+        """Where this life of the program is to be killed."""
+        return self._job.stops[self._life - 1] if self._life <= len(self._job.stops) else None
+
+    def _traced(self, statement: str) -> None:
+        """Count the statements for the armed order; the place of the kill is just before one of them."""
+        if self._armed is None or self._place is None:
+            return
+        self._armed += 1
+        if self._place[1] == str(self._armed):
+            self._tell_stop(f"before {' '.join(statement.split())[:40]}", STOPPED)
+            _die()
+
+    def _stop_at(self, number: int, moment: str) -> None:
+        if (number, moment) != self._place:
+            return
+        waits = moment == "before"
+        self._tell_stop(f"{moment} the invoice", STOPPED + (AUTOMATIC if waits and self._automatic else ""))
+        if waits:
+            threading.Event().wait(STOP_SECONDS)
+        else:
+            _die()
+
+    def _tell_stop(self, moment: str, what: str) -> None:
+        assert self._place is not None
+        print(f"run {self._life}, order {self._place[0]}, {moment}: {what}")
+
+    def _tell(self, number: int) -> None:
+        if number == LAST:
+            print(DONE)
+
+
+def _die() -> None:
+    """End this process as a kill does, before any thread of its client can do more."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _tell_deaf(consumer: LabConsumer) -> None:
+    if not consumer.asked:
+        print(f"the consumer {DEAF}")
+
+
+def order_of(message: Message) -> int:
+    """Return the number of an order. Raises ValueError for a record that is no order."""
+    return int(message.value() or b"")
+
+
+def group_of(lab: Lab, ledger: str, run: str) -> str:
+    """Return the group of the workers of one job: another one each time that the job begins."""
+    return lab.group(f"{ledger}-{run}")

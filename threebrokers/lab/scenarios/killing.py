@@ -1,0 +1,351 @@
+"""Killing a worker's program at its work, and asking it to end, for lab 06: what the notebook does."""
+
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+from threebrokers import clock, paths
+from threebrokers.errors import LabError
+from threebrokers.kafka.state import GroupState, MemberState
+from threebrokers.lab.lab import Lab
+from threebrokers.lab.orders import (
+    AUTOMATIC,
+    COUNT,
+    DEAF,
+    DONE,
+    STOPPED,
+    TABLES,
+    Job,
+    database_path,
+    group_of,
+    job_file,
+)
+from threebrokers.ledger import Balance, Ledger, compare, place
+from threebrokers.ledger.table import ranges
+from threebrokers.program import Program
+from threebrokers.text import last_line
+from threebrokers.waiting import POLL_SECONDS, poll, quiet_wait
+
+TOPIC = "worker-orders"
+AT_WORK = ((7, "before"), (13, "after"))
+# The place is just before a statement: of BEGIN, INSERT, INSERT, COMMIT the second, then the fourth.
+AT_STATEMENTS = ((7, "2"), (13, "4"))
+RUN_SECONDS, START_SECONDS = 20.0, 20.0
+# A commit that was sent needs so long at most; one that a client makes by itself comes with its next tick.
+COMMIT_SECONDS, AUTOMATIC_SECONDS = 0.5, 10.0
+LOOK_SECONDS = 1.0  # so often the brokers are asked what the program does: its output tells most
+IDLE_SECONDS, JOIN_SECONDS = 10.0, 3.0  # who has done nothing for so long, or is in no group, will not
+# A machine may be busy; who leaves because its session is over is in the group for 45 s.
+SETTLE_SECONDS, LEAVE_SECONDS = 1.0, 4.0
+THREAD_FAILED = "Exception in thread "  # Python's words; the program goes on
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How the last run of a killed program ended, and when the first began (`at`, s since 1970).
+
+    `killed` counts the kills at the places that were meant; `fault` is the last line that a program wrote
+    which failed, `over` says that it ended by itself without an error, `idle` that it had not even joined its
+    group. `program` is its name.
+    """
+
+    at: float
+    killed: int = 0
+    fault: str = ""
+    idle: bool = False
+    over: bool = False
+    program: str = ""
+
+
+@dataclass(frozen=True)
+class Killed(Ending):
+    """What became of the orders of a worker that was killed twice.
+
+    `committed` is the group's committed offset in the end, None if there is none.
+    """
+
+    balance: Balance = field(default_factory=lambda: Balance(TOPIC))
+    committed: int | None = None
+
+    def __repr__(self) -> str:
+        return f"{self.balance!r}\ncommitted offset: {self.committed}"
+
+    def _repr_html_(self) -> str:
+        return f"{compare({'': self.balance})._repr_html_()}<p>committed offset: {self.committed}</p>"
+
+
+def killed_twice(lab: Lab, program: str, *, way: str = "", commit_seconds: float = 0.5) -> Killed:
+    """Let a program work on 40 orders, kill it twice, start it again each time; return what became of them.
+
+    It is killed just before it writes the invoice of order 7, when a client that commits by itself has done
+    so, and at once when it has written that of order 13. `commit_seconds` is how often such a client commits.
+    """
+    job = Job(program, lab.topic(TOPIC), way, int(commit_seconds * 1000), AT_WORK)
+    book = _fill(lab, job)
+    group = group_of(lab, job.ledger, book.run)
+    ending = _runs(lab, job, group, lambda: (_committed(lab, group, job.topic) or 0) >= COUNT)
+    told = {part.name: getattr(ending, part.name) for part in fields(ending)}
+    return Killed(**told, balance=book.balance(job.topic), committed=_committed(lab, group, job.topic))
+
+
+@dataclass(frozen=True)
+class Invoices(Ending):
+    """What stands in the worker's database: how many invoices each order has, and which offsets come next."""
+
+    counts: Mapping[int, int] = field(default_factory=dict)
+    positions: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def twice(self) -> list[int]:
+        """The orders with more than one invoice."""
+        return sorted(number for number, count in self.counts.items() if count > 1)
+
+    @property
+    def missing(self) -> list[int]:
+        """The orders without an invoice."""
+        return [number for number in range(COUNT) if not self.counts.get(number)]
+
+    def __repr__(self) -> str:
+        once = COUNT - len(self.twice) - len(self.missing)
+        return (
+            f"{COUNT} orders: {once} have one invoice, {_these(self.twice)} more, "
+            f"{_these(self.missing)} none\n"
+            f"positions (partition: next offset): {dict(self.positions)}"
+        )
+
+
+def _these(numbers: list[int]) -> str:
+    return f"{len(numbers)} ({ranges('order', numbers)}) have" if numbers else "0 have"
+
+
+def killed_between_statements(lab: Lab, program: str) -> Invoices:
+    """Let a program write the invoices of 40 orders into its database, kill it twice on the way.
+
+    It is killed just before the second statement that it sends to the database for order 7, and just before
+    the fourth for order 13. Returns what the database holds in the end.
+    """
+    path = database_path(lab)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for old in (path, path.with_name(f"{path.name}-journal")):
+        old.unlink(missing_ok=True)
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript(TABLES)
+    job = Job(program, lab.topic(TOPIC), stops=AT_STATEMENTS)
+    book = _fill(lab, job)
+    group = group_of(lab, job.ledger, book.run)
+
+    def complete() -> bool:
+        counts, positions = _rows(path)
+        return len(counts) == COUNT and sum(positions.values()) >= COUNT
+
+    ending = _runs(lab, job, group, complete)
+    told = {part.name: getattr(ending, part.name) for part in fields(ending)}
+    counts, positions = _rows(path)
+    return Invoices(**told, counts=counts, positions=positions)
+
+
+def _rows(path: Path) -> tuple[Counter[int], dict[int, int]]:
+    """Return how many invoices each order has, and the next offset of each partition."""
+    with closing(sqlite3.connect(path)) as database:
+        numbers = [int(number) for (number,) in database.execute("SELECT order_number FROM invoices")]
+        positions = database.execute("SELECT partition, next_offset FROM positions").fetchall()
+    return Counter(numbers), {int(partition): int(offset) for partition, offset in positions}
+
+
+@dataclass(frozen=True)
+class Departure(Ending):
+    """How a group's only member left after Ctrl-C: `seconds` until the group was empty, None if it is not.
+
+    `joined` says whether there was a member at all, `static` whether one that is still there has a
+    group.instance.id, `ended` whether its program ended soon.
+    """
+
+    seconds: float | None = None
+    joined: bool = False
+    static: bool = False
+    ended: bool = True
+
+    def __repr__(self) -> str:
+        if not self.joined:
+            return "Nobody joined the group."
+        left = "has not left" if self.seconds is None else f"left after {self.seconds:.1f} s"
+        return f"The member {left}; its program {'has ended' if self.ended else 'goes on'}."
+
+
+def ended_by_ctrl_c(lab: Lab, program: str) -> Departure:
+    """Start a program, the only member of its group, send it Ctrl-C, and see when the group is empty."""
+    job = Job(program, lab.topic(TOPIC))
+    group = group_of(lab, job.ledger, _fill(lab, job).run)
+    with _offered(lab, job):
+        running = lab.program(program, restart=True)
+        at, joined = clock.now(), _joins(lab, running, group)
+        static, seconds = False, None
+        if joined:
+            sent = time.monotonic()
+            with suppress(LabError):  # it has ended by itself
+                running.interrupt()
+            seconds = _left_after(lab, running, group, sent)
+            static = seconds is None and _is_static(lab, group)
+            left = max(POLL_SECONDS, sent + LEAVE_SECONDS - time.monotonic())
+            quiet_wait(lambda: running.exit_code is not None, left)
+        ended = running.exit_code is not None
+        # What it says after Ctrl-C is no fault: often it is KeyboardInterrupt itself.
+        over, fault = running.exit_code == 0, "" if joined else _fault(running)
+        with suppress(LabError):  # it has ended
+            running.kill()
+        idle = over and not joined
+        return Departure(at, 0, fault, idle, over, program, seconds, joined, static, ended)
+
+
+def _fill(lab: Lab, job: Job) -> Ledger:
+    """Make the topic afresh, and send it the orders by a new ledger."""
+    lab.fresh_topic(TOPIC)
+    book = lab.ledger(job.ledger)
+    producer = book.producer({"enable.idempotence": True})
+    for number in range(COUNT):
+        producer.produce(job.topic, str(number))
+    producer.flush()
+    return book
+
+
+@contextmanager
+def _offered(lab: Lab, job: Job) -> Iterator[None]:
+    """Let programs find the job while the block runs."""
+    kept = job_file(lab)
+    kept.write(job)
+    try:
+        yield
+    finally:
+        kept.path.unlink(missing_ok=True)
+
+
+def _runs(lab: Lab, job: Job, group: str, complete: Callable[[], bool]) -> Ending:
+    """Start the program again and again, and kill it wherever it is to be killed; end it when it is done."""
+    at, killed = clock.now(), 0
+    with _offered(lab, job):
+        for stop in (*job.stops, None):
+            if (_committed(lab, group, job.topic) or 0) >= COUNT:  # nothing comes any more
+                break
+            program = lab.program(job.ledger, restart=True)
+            if not _reaches_its_end(lab, program, job, group):
+                _kill(lab, program, job, group, stop)
+                killed += 1
+                continue
+            over, fault = program.exit_code == 0, _fault(program)
+            idle = over and not _group_known(lab, group)
+            if program.exit_code is None and quiet_wait(complete, SETTLE_SECONDS):
+                program.kill()
+            _end(program)
+            return Ending(at, killed, fault, idle, over, job.ledger)
+    return Ending(at, killed, program=job.ledger)
+
+
+def _kill(lab: Lab, program: Program, job: Job, group: str, stop: tuple[int, str] | None) -> None:
+    """Kill a program that stands where it is to be killed, before its work; after it, it does so itself."""
+    if stop and stop[1] == "before":
+        within = AUTOMATIC_SECONDS if AUTOMATIC in program.output else COMMIT_SECONDS
+        quiet_wait(lambda: (_committed(lab, group, job.topic) or 0) > stop[0], within)
+    with suppress(LabError):  # it has done so itself
+        program.kill()
+
+
+def _fault(program: Program) -> str:
+    """Return the last line that a program wrote if it, or one of its threads, has failed, else nothing."""
+    failed = program.exit_code == 1 or THREAD_FAILED in program.output
+    return last_line(program.output) if failed else ""
+
+
+def _reaches_its_end(lab: Lab, program: Program, job: Job, group: str) -> bool:
+    """Wait until the program stands where it is to be killed: False; or will do nothing more: True."""
+    end = time.monotonic() + RUN_SECONDS
+    seen: tuple[int, ...] = ()
+    since = looked = time.monotonic()
+    while time.monotonic() < end:
+        ended, said = program.exit_code is not None, program.output
+        if STOPPED in said:
+            return False
+        if ended or DONE in said or DEAF in said:
+            return True
+        if time.monotonic() > looked + LOOK_SECONDS:
+            now = _progress(lab, program, job, group)
+            if now != seen or not said or _is_rebalancing(lab, group):
+                seen, since = now, time.monotonic()
+            looked = time.monotonic()
+        if time.monotonic() - since > IDLE_SECONDS:
+            return True
+        time.sleep(POLL_SECONDS)
+    return True
+
+
+def _progress(lab: Lab, program: Program, job: Job, group: str) -> tuple[int, ...]:
+    """Return numbers that change while the program does anything with its orders."""
+    files = place(paths.home(), lab.number, lab.topic(job.ledger)), database_path(lab)
+    sizes = (path.stat().st_size if path.exists() else 0 for path in files)
+    return (*sizes, len(program.output), len(_members(lab, group)), _committed(lab, group, job.topic) or 0)
+
+
+def _is_rebalancing(lab: Lab, group: str) -> bool:
+    found = _group(lab, group)
+    return bool(found and found.state in ("PreparingRebalance", "CompletingRebalance"))
+
+
+def _joins(lab: Lab, program: Program, group: str) -> bool:
+    def settled() -> bool:
+        return program.exit_code is not None or "begins" in program.output
+
+    def holds() -> bool:
+        return program.exit_code is not None or any(m.partitions for m in _members(lab, group))
+
+    began = time.monotonic()
+    quiet_wait(settled, START_SECONDS)
+    took = time.monotonic() - began  # on a busy machine all takes longer
+    quiet_wait(holds, max(JOIN_SECONDS, 2 * took))
+    return program.exit_code is None and bool(_members(lab, group))
+
+
+def _left_after(lab: Lab, program: Program, group: str, sent: float) -> float | None:
+    """Return after how many seconds the group was empty; None if it was not a second after the end."""
+    ended: float | None = None
+    for gone in poll(lambda: not _members(lab, group), LEAVE_SECONDS):
+        if gone:
+            return time.monotonic() - sent
+        if program.exit_code is not None:
+            ended = ended or time.monotonic()
+            if time.monotonic() - ended > SETTLE_SECONDS:
+                break
+    return None
+
+
+def _end(program: Program) -> None:
+    for end in (program.stop, program.kill):
+        with suppress(LabError):  # it has ended, or does not end on request
+            end()
+
+
+def _group(lab: Lab, group: str) -> GroupState | None:
+    return next(iter(lab.cluster.state([], [group]).groups), None)
+
+
+def _members(lab: Lab, group: str) -> tuple[MemberState, ...]:
+    found = _group(lab, group)
+    return found.members if found else ()
+
+
+def _committed(lab: Lab, group: str, topic: str) -> int | None:
+    found = _group(lab, group)
+    return next((offset for name, _, offset in found.committed if name == topic), None) if found else None
+
+
+def _group_known(lab: Lab, group: str) -> bool:
+    """Tell whether anybody has ever been in the group, or committed for it."""
+    found = _group(lab, group)
+    return bool(found and (found.members or found.committed or found.state not in ("", "Dead")))
+
+
+def _is_static(lab: Lab, group: str) -> bool:
+    told = lab.admin().describe_consumer_groups([group], request_timeout=5)[group].result()
+    return any(member.group_instance_id for member in told.members)

@@ -1,0 +1,161 @@
+"""What settings of a producer do to time and size: by reports, by a reader and by the log's own files."""
+
+import itertools
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from confluent_kafka import KafkaError, Message, TopicPartition
+
+from threebrokers.kafka.batches import Batch, batches_in
+from threebrokers.kafka.clients import LabConsumer, LabProducer
+from threebrokers.lab.lab import Lab
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROUNDS = 40
+FEWEST = 200  # flights say enough of a batch of a hundred or fewer; each batch of one is a request
+Flight = tuple[bytes | None, bytes]
+
+
+def stored_batches(lab: Lab, topic: str) -> list[Batch]:
+    """Return the batches of a topic in order of partition and offset, from the files of the leaders."""
+    state = lab.cluster.state([topic]).topic(topic)
+    partitions = range(len(state.partitions) if state else 1)  # what is missing is told by segments()
+    return [
+        batch
+        for partition in partitions
+        for path in lab.cluster.segments(topic, partition)
+        for batch in batches_in(path.read_bytes(), partition)
+    ]
+
+
+def bytes_stored(lab: Lab, topic: str) -> int:
+    """Return the bytes of all batches of a topic, on one broker of each partition."""
+    return sum(batch.size for batch in stored_batches(lab, topic))
+
+
+def packed_sizes(
+    lab: Lab, flights: Sequence[Flight], codecs: Sequence[str], sizes: Sequence[int]
+) -> "pd.DataFrame":
+    """Return the stored bytes in percent of the values' bytes, by records a batch (rows) and codec.
+
+    Each combination is a partition of one topic. It gets as many flights as make a batch, at least FEWEST.
+    """
+    import pandas as pd  # only where a table is shown
+
+    ways = list(itertools.product(sizes, codecs))
+    topic = lab.fresh_topic("sizes", partitions=len(ways))
+    for partition, (size, codec) in enumerate(ways):
+        settings = {"compression.type": codec, "batch.num.messages": size, "linger.ms": 1000}
+        producer = lab.producer({**settings, "enable.idempotence": True})
+        for key, value in flights[: max(size, FEWEST)]:
+            producer.produce(topic, value, key, partition=partition)
+        producer.flush()
+    stored = [0] * len(ways)
+    for batch in stored_batches(lab, topic):
+        stored[batch.partition] += batch.size
+    table = pd.DataFrame(index=pd.Index(sizes, name="records a batch"), columns=list(codecs), dtype=float)
+    for (size, codec), count in zip(ways, stored, strict=True):
+        plain = sum(len(value) for _, value in flights[: max(size, FEWEST)])
+        table.loc[size, codec] = 100 * count / plain
+    return table
+
+
+def two_latencies(lab: Lab, levels: Sequence[Any]) -> "pd.DataFrame":
+    """Return for each level of `acks` after how many ms a record was acknowledged, and readable: medians.
+
+    One record is on its way at a time. The levels take turns, so what slows the machine slows all of them.
+    """
+    import pandas as pd  # only where a table is shown
+
+    topic = lab.fresh_topic("latency", replication_factor=3)
+    reader = lab.consumer({"group.id": lab.group("latency"), "enable.auto.commit": False})
+    reader.assign([TopicPartition(topic, 0, 0)])
+    writers = {level: lab.producer({"acks": level, "linger.ms": 0}) for level in levels}
+    taken: dict[Any, list[tuple[float, float]]] = {level: [] for level in levels}
+    for turn in range(ROUNDS + 2):
+        for level, writer in writers.items():
+            pair = _one_record(writer, reader, topic)
+            if turn >= 2:  # the first ones pay for connections
+                taken[level].append(pair)
+    reader.close()
+    rows = {
+        f"acks={level}": [median(a for a, _ in pairs), median(r for _, r in pairs)]
+        for level, pairs in taken.items()
+    }
+    return pd.DataFrame(rows, index=["acknowledged (ms)", "readable (ms)"]).T
+
+
+def _one_record(writer: LabProducer, reader: LabConsumer, topic: str) -> tuple[float, float]:
+    """Send a record; return after how many ms it was acknowledged and read."""
+    times: dict[str, float] = {}
+    start = time.perf_counter()
+
+    def note(name: str) -> None:
+        times.setdefault(name, (time.perf_counter() - start) * 1000)
+
+    def report(error: KafkaError | None, message: Message) -> None:
+        note("acknowledged")
+
+    writer.produce(topic, b"a record", on_delivery=report)
+    while len(times) < 2:
+        writer.poll(0)
+        message = reader.poll(0.0005)
+        if message is not None and message.error() is None:
+            note("readable")
+    return times["acknowledged"], times["readable"]
+
+
+def readings(seconds: float, rate: int) -> Iterator[tuple[str, str]]:
+    """Yield so many readings a second as they come in, of 30 machines: a key and a value each."""
+    start = time.perf_counter()
+    for number in range(int(seconds * rate)):
+        early = start + number / rate - time.perf_counter()
+        if early > 0.002:  # shorter pauses would be longer than asked for
+            time.sleep(early)
+        yield reading(number)
+
+
+def reading(number: int) -> tuple[str, str]:
+    """Return the key and the value of one of the readings."""
+    return f"machine {number % 30}", f"reading {number}: {number % 97 / 10} mm"
+
+
+def line_chart(table: "pd.DataFrame", title: str, unit: str) -> None:
+    """Draw a line for each column over the table's index, whose steps are equally far apart."""
+    import matplotlib.pyplot as plt  # half a second, which other cells need not pay
+
+    from threebrokers import theme
+
+    looks = zip(itertools.cycle("osD^v"), itertools.cycle(("-", "--", ":", "-.")), strict=False)
+    figure, axes = plt.subplots(figsize=(7, 3.5))
+    places = range(len(table.index))
+    for column, (marker, dash) in zip(table, looks, strict=False):
+        axes.plot(places, table[column], marker=marker, linestyle=dash, color=theme.INK, label=column)
+    axes.set(xlabel=table.index.name, ylabel=unit, title=title)
+    axes.set_xticks(places, [str(step) for step in table.index])
+    axes.set_ylim(bottom=0)
+    axes.legend()
+    plt.show()
+    plt.close(figure)
+
+
+def bar_chart(values: Mapping[str, float], title: str, unit: str, *, log: bool = False) -> None:
+    """Draw a bar for each value, with its number; on a logarithmic scale if `log`."""
+    import matplotlib.pyplot as plt  # half a second, which other cells need not pay
+
+    from threebrokers import theme
+
+    figure, axes = plt.subplots(figsize=(7, 0.6 + 0.5 * len(values)))
+    bars = axes.barh(list(values), list(values.values()), color=theme.LIGHT, edgecolor=theme.INK)
+    axes.bar_label(bars, fmt=lambda value: f" {value:,.3g}" if value < 100 else f" {value:,.0f}")
+    axes.set(xlabel=f"{unit}{', each step is ten times more' if log else ''}", title=title)
+    if log:
+        axes.set_xscale("log")
+    axes.margins(x=0.15)
+    axes.invert_yaxis()
+    plt.show()
+    plt.close(figure)

@@ -1,0 +1,230 @@
+"""Work that a group must not lose or do twice: slow work, a hand-over, a restart, for lab 07."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+
+from threebrokers.errors import LabError
+from threebrokers.lab.lab import Lab
+from threebrokers.lab.scenarios.members import HEARTBEAT_MS, Stream, Team
+from threebrokers.ledger import Ledger
+from threebrokers.waiting import quiet_wait
+
+if TYPE_CHECKING:
+    from threebrokers.recorder import Recorder, Recording
+
+SCANS, SCAN_SECONDS = 24, 0.075
+# After a scan, and while none has come. Not for all of them: who polls for each asks the brokers each time.
+OPEN_SECONDS, EMPTY_SECONDS = 3.0, 8.0
+MOST = 36  # one and a half times all scans: whoever comes so far has begun again
+
+
+class Clinic:
+    """A topic with 24 scans, each of which takes 0.075 s to examine, and the ledger that knows them.
+
+    `settings` are those of its worker: a group of its own, a session of 1 s, no automatic commits.
+    `thrown_out` tells whether the group of the worker had a member or its work once, and then no member;
+    `examined` are the offsets of the scans that were examined, each time.
+    """
+
+    def __init__(self, lab: Lab) -> None:
+        self.lab, self.group = lab, f"{lab.group('clinic')}-{time.time_ns()}"
+        self.settings: dict[str, Any] = {
+            "group.id": self.group,
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+            "session.timeout.ms": 1000,
+            "heartbeat.interval.ms": HEARTBEAT_MS,
+        }
+        self.scans = lab.fresh_topic("scans")
+        self.ledger = lab.ledger("scans")
+        producer = self.ledger.producer()
+        for number in range(SCANS):
+            producer.produce(self.scans, f"scan {number}")
+        producer.flush()
+        self.thrown_out, self._joined = False, False
+        self.examined: list[int | None] = []
+        self._ends = time.monotonic() + EMPTY_SECONDS
+        self._begun = False
+
+    @property
+    def open(self) -> bool:
+        """Whether there is work: the group has not committed all scans.
+
+        No longer than 3 s after a scan, and until 36 were examined: somebody then has begun again.
+        """
+        told = self.lab.cluster.state([self.scans], [self.group]).groups[0]
+        self._joined = self._joined or bool(told.members) or self._begun
+        self.thrown_out = self.thrown_out or (self._joined and not told.members)
+        committed = max((offset for _, _, offset in told.committed), default=0)
+        return committed < SCANS and not self._over()
+
+    def examine(self, message: Message) -> None:
+        """Examine a scan, and note in the ledger that this is done. What is no scan is left out."""
+        if message.error() is not None:
+            return
+        if not self._begun or not self._over():
+            self._begun, self._ends = True, time.monotonic() + OPEN_SECONDS
+            time.sleep(SCAN_SECONDS)  # the work on one scan
+            self.ledger.processed(message)
+            self.examined.append(message.offset())
+
+    def _over(self) -> bool:
+        return time.monotonic() > self._ends or len(self.examined) >= MOST
+
+
+HANDED, BEFORE, EVERY = 200, 70, 50
+IDLE_SECONDS = 5.0  # when nothing has come for so long, nothing will: somebody has committed too much
+
+
+class _Worker:
+    """A member that notes what it has done, and commits after each 50 records of its own."""
+
+    def __init__(
+        self, lab: Lab, ledger: Ledger, settings: Mapping[str, Any], on_revoke: Callable[..., object]
+    ) -> None:
+        self.consumer = ledger.consumer(settings)
+        self.count, self.uncommitted = 0, 0
+        self._lab, self._ledger, self._on_revoke = lab, ledger, on_revoke
+
+    def subscribe(self, topic: str) -> None:
+        self.consumer.subscribe([topic], on_revoke=self._revoked)
+
+    def work(self) -> Message | None:
+        """Do the next record, if there is one."""
+        message = self.consumer.poll(0.02)
+        if message is None or message.error() is not None:
+            return None
+        self._ledger.processed(message)
+        self.count, self.uncommitted = self.count + 1, self.uncommitted + 1
+        if self.count % EVERY == 0:
+            self.consumer.commit(asynchronous=False)
+            self.uncommitted = 0
+        return message
+
+    def _revoked(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        """Do what the learner's function does; that there was nothing to commit is no fault."""
+        try:
+            self._on_revoke(consumer, partitions)
+        except KafkaException as fault:
+            if self.uncommitted or fault.args[0].code() != KafkaError._NO_OFFSET:
+                raise
+        self.uncommitted = 0
+
+
+def hand_over(lab: Lab, ledger: Ledger, on_revoke: Callable[..., object]) -> None:
+    """Let A work on 200 records of four partitions, and B join after 70; each commits after 50 of its own.
+
+    Both call `on_revoke` when partitions are taken from them. The topic `handover` is made afresh. Returns
+    when the group has done each record at least once, or gets no more for 5 s, and both have left.
+    """
+    topic = lab.fresh_topic("handover", partitions=4)
+    producer = ledger.producer()
+    for number in range(HANDED):
+        producer.produce(topic, f"record {number}", partition=number % 4)
+    producer.flush()
+    own = {
+        "group.id": f"{lab.group('handover')}-{time.time_ns()}",
+        "auto.offset.reset": "earliest",
+        "enable.auto.commit": False,
+        "heartbeat.interval.ms": HEARTBEAT_MS,
+    }
+    pair = _Pair(*(_Worker(lab, ledger, {**own, "client.id": name}, on_revoke) for name in "AB"))
+    try:
+        pair.a.subscribe(topic)
+        lab.wait_until(pair.seventy_done, what="70 records", within=15)
+        # So how much A has done when B comes is the same each time.
+        pair.a.consumer.pause(pair.a.consumer.assignment())
+        pair.b.subscribe(topic)
+        lab.wait_until(pair.both_have_some, what="B to get its share", within=15)
+        for worker in (pair.a, pair.b):
+            worker.consumer.resume(worker.consumer.assignment())
+        lab.wait_until(lambda: pair.all_done() or pair.idle(), what="the two to do the rest", within=15)
+    finally:
+        for worker in (pair.a, pair.b):
+            worker.consumer.close()
+
+
+class _Pair:
+    """Two workers, and the places of the records that they have done."""
+
+    def __init__(self, a: _Worker, b: _Worker) -> None:
+        self.a, self.b = a, b
+        self._done = set[tuple[int | None, int | None]]()
+        self._last = time.monotonic()
+
+    def seventy_done(self) -> bool:
+        while self.a.count < BEFORE and self._work(self.a):
+            continue
+        return self.a.count >= BEFORE
+
+    def both_have_some(self) -> bool:
+        self._both()
+        return bool(self.a.consumer.assignment() and self.b.consumer.assignment())
+
+    def all_done(self) -> bool:
+        while self._both():
+            continue
+        return len(self._done) >= HANDED
+
+    def idle(self) -> bool:
+        """Tell whether none of them has got a record for a while."""
+        return time.monotonic() - self._last > IDLE_SECONDS
+
+    def _both(self) -> bool:
+        """Ask both for a record, for who is not asked holds up the other; tell whether one has got any."""
+        worked = [self._work(worker) for worker in (self.a, self.b)]
+        return any(worked)
+
+    def _work(self, worker: _Worker) -> bool:
+        message = worker.work()
+        if message is not None:
+            self._done.add((message.partition(), message.offset()))
+            self._last = time.monotonic()
+        return message is not None
+
+
+AWAY_SECONDS = 1.4  # longer than the shortest session that the brokers allow here (1 s)
+_DEPLOYED: "WeakKeyDictionary[Recording, dict[str, list[dict[str, Any]]]]" = WeakKeyDictionary()
+
+
+def deploy(lab: Lab, settings: Callable[[str], Mapping[str, Any]]) -> "Recorder":
+    """Restart B of a group of A and B, which is away for 1.4 s; return a recording of that.
+
+    `settings(name)` returns the settings of a member, each time that it is started. The topic `deployed` has
+    four partitions and gets 200 records a second.
+    """
+    topic = lab.fresh_topic("deployed", partitions=4)
+    used: dict[str, list[dict[str, Any]]] = {}
+
+    def asked(name: str) -> Mapping[str, Any]:
+        given = settings(name)
+        if not isinstance(given, Mapping):
+            raise LabError(
+                f"For member {name!r} your function returned {given!r:.60}",
+                "let it return a dictionary of settings",
+            )
+        used.setdefault(name, []).append(dict(given))
+        return used[name][-1]
+
+    group = f"{lab.group('deployed')}-{time.time_ns()}"
+    with Team(lab, topic, group, asked) as team, Stream(lab, topic):
+        team.grow(2)
+        with lab.record(topic) as recording:
+            _DEPLOYED[recording] = used
+            lab.wait_until(lambda: all(m.handled for m in team.members.values()), what="records for both")
+            recording.mark("B stops")
+            team["B"].leave()
+            time.sleep(AWAY_SECONDS)  # the new version is installed
+            recording.mark("B starts")
+            team.join("B")
+            quiet_wait(lambda: team["B"].handled, 5)
+    return recording
+
+
+def deployed_with(recording: "Recording") -> dict[str, list[dict[str, Any]]] | None:
+    """Return each member's settings at each start, of a recording that `deploy` has made; None of another."""
+    return _DEPLOYED.get(recording)

@@ -1,0 +1,58 @@
+"""One plain consumer that reads a topic as a batch does: from the first offset to the present end."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from confluent_kafka import Consumer, Message, TopicPartition
+
+from threebrokers.errors import LabError
+
+ANSWER_SECONDS = 10.0
+BATCH, BATCH_SECONDS = 1_000, 0.2
+
+
+def to_the_end(consumer: Consumer, topic: str) -> Iterator[Message]:
+    """Yield the records of a topic, as a member of the consumer's group, up to the end that it has now.
+
+    Begins at the first offset, wherever the group stands. Raises LabError if nothing comes for 10 s.
+    """
+    missing: dict[int, int] = {}  # the end of each partition that is not read to it yet
+
+    def from_the_start(reader: Consumer, places: list[TopicPartition]) -> None:
+        for place in places:
+            first, end = reader.get_watermark_offsets(place, timeout=ANSWER_SECONDS)
+            place.offset = first
+            if end > first:
+                missing[place.partition] = end
+        reader.assign(places)
+
+    consumer.subscribe([topic], on_assign=from_the_start)
+    heard = time.monotonic()
+    while missing or not consumer.assignment():
+        messages = consumer.consume(BATCH, timeout=BATCH_SECONDS)
+        if messages:
+            heard = time.monotonic()
+        elif time.monotonic() - heard > ANSWER_SECONDS:
+            raise LabError(
+                f"The topic '{topic}' could not be read to its end: nothing came for {ANSWER_SECONDS:g} s",
+                "see with `threebrokers status` whether all brokers are up, and run the cell again",
+            )
+        for message in messages:
+            if _wanted(message, missing):
+                yield message
+
+
+def _wanted(message: Message, missing: dict[int, int]) -> bool:
+    """Tell whether a record was there when the reading began; what is `missing` shrinks. Raises LabError."""
+    if (fault := message.error()) is not None:
+        raise LabError(
+            f"The topic '{message.topic()}' could not be read ({fault.str()})", "run the cell again"
+        )
+    # A message without error always has its place; the stubs cannot say so.
+    place: tuple[Any, Any] = (message.partition(), message.offset())
+    partition, offset = place
+    end = missing.get(partition, -1)
+    if offset + 1 >= end >= 0:
+        del missing[partition]
+    return bool(offset < end)

@@ -1,0 +1,21 @@
+"""How far Spark is with its work."""
+
+from typing import NamedTuple
+
+from pyspark.sql import SparkSession
+
+
+class Tasks(NamedTuple):
+    """How many tasks of a job are done, and how many have failed."""
+
+    done: int
+    failed: int
+
+
+def last_tasks(spark: SparkSession) -> Tasks:
+    """Return how many tasks of the job that was started last are done, and how many have failed."""
+    tracker = spark.sparkContext.statusTracker()
+    job = tracker.getJobInfo(max(tracker.getJobIdsForGroup(), default=-1))
+    stages = [tracker.getStageInfo(stage) for stage in job.stageIds] if job else []
+    known = [stage for stage in stages if stage]
+    return Tasks(sum(s.numCompletedTasks for s in known), sum(s.numFailedTasks for s in known))
