@@ -10,3 +10,8 @@ import time
 def now() -> float:
     """Return the time in s since 1970."""
     return time.time()
+
+
+def now_ms() -> int:
+    """Return the time in ms since 1970, as records are stamped."""
+    return int(now() * 1000)

@@ -1,4 +1,4 @@
-"""Small files of JSON that several notebooks and commands may read and write at once.
+"""Small files: those of JSON that several notebooks and commands may read and write, and the course's own.
 
 Everything that the course remembers is read here, and nowhere else: what stands in such a file may be
 anything, and whoever reads it gets a value of the right type or nothing.
@@ -13,10 +13,23 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from threebrokers.errors import LabError
 from threebrokers.files import free_name, write_whole
 
 T = TypeVar("T")
 DAMAGED = "damaged"
+
+
+def own_file(what: str, path: Path, kind: type[T]) -> T:
+    """Return the content of a TOML file of the course's own. Raises LabError if it is missing or damaged."""
+    try:
+        return msgspec.toml.decode(path.read_bytes(), type=kind)
+    except (OSError, ValueError) as fault:
+        told = fault.strerror if isinstance(fault, OSError) else fault
+        raise LabError(
+            f"{what} cannot be read ({path}: {told})",
+            "bring this file back, with `git restore` or by installing the course again",
+        ) from fault
 
 
 @dataclass(frozen=True)

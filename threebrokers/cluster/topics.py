@@ -12,7 +12,7 @@ from threebrokers.cluster import Cluster
 from threebrokers.errors import LabError
 from threebrokers.kafka.state import TopicState
 from threebrokers.text import quoted
-from threebrokers.waiting import quiet_wait, wait_until
+from threebrokers.waiting import poll, quiet_wait, wait_until
 
 SETTLE_SECONDS = 20.0
 CALL_SECONDS = 15.0
@@ -96,10 +96,8 @@ def _ask_for(cluster: Cluster, new: NewTopic, asked_again: bool) -> KafkaError |
     After an outage the controller does not count every broker that runs, and says that they are too few for
     the copies: `asked_again` tells to go on then.
     """
-    refusals: list[KafkaError] = []
 
-    def settled() -> bool:
-        refusals.clear()
+    def refusal() -> KafkaError | None:
         try:
             _carry_out(
                 cluster,
@@ -109,13 +107,15 @@ def _ask_for(cluster: Cluster, new: NewTopic, asked_again: bool) -> KafkaError |
                 ),
                 KafkaError.TOPIC_ALREADY_EXISTS,  # an answer can be lost: how it was made is seen later
             )
-        except KafkaException as refused:
-            refusals.append(refused.args[0])
-            return not (asked_again and refusals[0].code() == KafkaError.INVALID_REPLICATION_FACTOR)
-        return True
+        except KafkaException as fault:
+            refused: KafkaError = fault.args[0]
+            return refused
+        return None
 
-    quiet_wait(settled, COUNTED_SECONDS)
-    return refusals[0] if refusals else None
+    for refused in poll(refusal, COUNTED_SECONDS):
+        if not asked_again or refused is None or refused.code() != KafkaError.INVALID_REPLICATION_FACTOR:
+            break
+    return refused
 
 
 def _carry_out(

@@ -6,7 +6,7 @@ from threebrokers.diagrams.dot import cell, lone_table
 from threebrokers.diagrams.picture import Picture
 from threebrokers.kafka.log_reader import Record
 from threebrokers.kafka.segments import Segment
-from threebrokers.text import counted, listed
+from threebrokers.text import counted, numbered
 from threebrokers.theme import LIGHTEST, SOFT
 
 WIDTH = 44
@@ -75,7 +75,7 @@ def _words(moment: str, segment: Segment, text: Text) -> str:
 
 
 def _offsets(offsets: Sequence[int]) -> str:
-    return f"{'offset' if len(offsets) == 1 else 'offsets'} {listed(offsets)}" if offsets else "nothing"
+    return numbered("offset", offsets) if offsets else "nothing"
 
 
 def _decoded(part: bytes | None) -> str:

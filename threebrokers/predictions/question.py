@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from threebrokers.errors import LabError
+from threebrokers.store import own_file
 from threebrokers.text import quoted
 
 QUESTIONS = Path(__file__).parent / "questions"
@@ -50,14 +51,7 @@ def question_of(name: Any) -> Question:
     if known is None:
         raise LabError(f"{name!r} names no question", 'give an id like lab.predict("4.a")')
     path = QUESTIONS / file_name(int(known[1]))
-    try:
-        asked = read(path)
-    except (OSError, ValueError) as fault:
-        told = fault.strerror if isinstance(fault, OSError) else fault
-        raise LabError(
-            f"The questions of lab {known[1]} cannot be read ({path}: {told})",
-            "bring this file back, with `git restore` or by installing the course again",
-        ) from fault
+    asked = own_file(f"The questions of lab {known[1]}", path, dict[str, Question])
     if name not in asked:
         raise LabError(f"Lab {known[1]} has no question '{name}'", f"choose one of {quoted(asked)}")
     return asked[name]

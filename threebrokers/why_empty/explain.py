@@ -49,7 +49,8 @@ def explain(
     poller = cluster.poller()
 
     def look() -> Facts:
-        return gathered(poller.poll(None, [name]), name, topic, group)
+        facts = gathered(poller.poll(None, [name]), name, topic, group)
+        return replace(facts, silent=poller.silent)
 
     try:
         began = monotonic()

@@ -65,7 +65,7 @@ class Facts:
     `heard` tells whether any broker answered; `names` are all topics; `index` is the partition of
     __consumer_offsets whose leader coordinates the group. `moved` are partitions that were read while
     they were watched, None if they were not; `barren` those where no record can be delivered from where
-    the group stands.
+    the group stands. `silent` are the brokers that run and did not answer this time.
     """
 
     topic: str
@@ -80,6 +80,7 @@ class Facts:
     client: Client | None = None
     moved: frozenset[int] | None = None
     barren: frozenset[int] = frozenset()
+    silent: frozenset[int] = frozenset()
 
     @property
     def by_hand(self) -> bool:
@@ -104,7 +105,7 @@ class Facts:
         If nobody answers, nobody tells who is counted, and all that run are meant.
         """
         if self.heard:
-            return sum(broker.state == "unknown" and broker.registered for broker in self.brokers)
+            return sum(broker.id in self.silent and broker.registered for broker in self.brokers)
         return sum(broker.state in ("up", "unknown") for broker in self.brokers)
 
     @property

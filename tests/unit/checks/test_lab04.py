@@ -233,6 +233,9 @@ def test_a_topic_was_made_while_nobody_could_make_one():
         ([(5.0, None), (9.0, "a"), (12.0, "a")], "was made before the active controller died"),
     ):
         assert words in told(quorum.judge_handover, handed_over(*seen), killed, "during"), seen
+    quorum.judge_handover(
+        handed_over((5.0, None), (12.0, "a")), Action(2.0, "kill", 3), "during"
+    )  # and again
     other = Action(50.0, "kill", 3)
     assert "has not recorded how broker 3 was killed" in told(
         quorum.judge_handover, handed_over((5.0, None)), other, "during"

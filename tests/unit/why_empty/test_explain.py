@@ -134,10 +134,20 @@ def test_the_coordinator_is_who_leads_the_groups_partition() -> None:
 
 
 def cluster_of(*told: ClusterState) -> Any:
-    """Return a cluster whose polls tell this, one after the other, and the last one for ever."""
+    """Return a cluster whose polls tell this, one after the other, and the last one for ever.
+
+    Broker 2 is silent where a state tells nothing of the partitions that it leads.
+    """
     left = list(told)
-    poll = SimpleNamespace(poll=lambda *_: left.pop(0) if len(left) > 1 else left[0], close=int)
-    return SimpleNamespace(poller=lambda: poll)
+
+    def look(*_: object) -> ClusterState:
+        state = left.pop(0) if len(left) > 1 else left[0]
+        leads = [p for t in state.topics for p in t.partitions if p.leader == 2]
+        poller.silent = frozenset({2} if any(p.log_start_offset is None for p in leads) else ())
+        return state
+
+    poller = SimpleNamespace(poll=look, silent=frozenset[int](), close=int)
+    return SimpleNamespace(poller=lambda: poller)
 
 
 def test_nobody_answers_because_nobody_runs() -> None:
@@ -157,10 +167,11 @@ def test_brokers_that_run_and_are_silent_may_be_busy(monkeypatch: pytest.MonkeyP
     assert "3 brokers run and did not answer" in str(found)
 
 
+@pytest.mark.parametrize("known", ["up", "unknown"])  # it was heard within the last second, or not
 @pytest.mark.parametrize(("counted", "cause"), [(True, "no records"), (False, "no leader")])
-def test_a_leader_that_runs_and_is_counted_may_be_busy(counted: bool, cause: str) -> None:
+def test_a_leader_that_runs_and_is_counted_may_be_busy(known: str, counted: bool, cause: str) -> None:
     unasked = states.topic(states.partition(0, 2, log_start_offset=None, log_end_offsets=()), name="orders")
-    brokers = (states.broker(1), states.broker(2, "unknown", registered=counted), states.broker(3))
+    brokers = (states.broker(1), states.broker(2, known, registered=counted), states.broker(3))
     silent = states.state(topics=(unasked,), brokers=brokers)
     empty = states.partition(0, 2, high_watermark=0, log_end_offsets=((2, 0),))
     answers = states.state(topics=(states.topic(empty, name="orders"),))

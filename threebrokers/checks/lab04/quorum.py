@@ -51,7 +51,7 @@ def judge_failures(may_fail: Mapping[Any, Any]) -> None:
 
 
 def judge_controller(lab: Lab, before: str, after: str) -> Action:
-    """Return the kill of the active controller that `before` names, in this try.
+    """Return the first kill, in this try, of the active controller that `before` names.
 
     Raises NotYet if it was not killed, or if `after` is not of a later epoch.
     """
@@ -67,15 +67,18 @@ def judge_controller(lab: Lab, before: str, after: str) -> Action:
 
 
 def judge_handover(handover: Recording, killed: Action, topic: str) -> None:
-    """Raise NotYet unless the kill is on the recording, and the topic was made after it."""
-    if not handover.begun or not any(abs(action.at - killed.at) < 0.01 for action in handover.actions):
+    """Raise NotYet unless this kill, or a later one, is on the recording, and the topic was made after it."""
+    actions = handover.actions if handover.begun else ()
+    kills = [a.at for a in actions if a.kind == "kill" and a.broker == killed.broker]
+    at_kill = next((at for at in kills if at >= killed.at - 0.01), None)
+    if at_kill is None:
         raise NotYet(
             f"`handover` has not recorded how broker {killed.broker} was killed",
             "what you do should be inside its block: the next cell asks it how long clients were silent",
             WITH,
         )
     seen = [(state.at, found.id) for state in handover.states if (found := state.topic(topic))]
-    old, new = ([i for at, i in seen if (at < killed.at) == earlier] for earlier in (True, False))
+    old, new = ([i for at, i in seen if (at < at_kill) == earlier] for earlier in (True, False))
     if any(not old or (identity and identity not in old) for identity in new):
         return
     if old:  # the cell has deleted that of an earlier try

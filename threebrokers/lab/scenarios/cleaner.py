@@ -36,10 +36,6 @@ ELSEWHERE = (
 KeyAndValue = tuple[str, str | None]
 
 
-def _now() -> int:
-    return int(clock.now() * 1000)
-
-
 class Writer:
     """Writes records with timestamps of its own, each call a batch, and waits until that is stored."""
 
@@ -89,7 +85,7 @@ def _new_watch(lab: Lab) -> None:
     """Make the log that is cleaned last, on each broker, with much that stays and is clean already."""
     brokers = [[broker] for broker in lab.cluster.brokers]
     watch = lab.fresh_topic(WATCH, partitions=len(brokers), config=WATCH_CONFIG, brokers=brokers)
-    writer, now = Writer(lab), _now()
+    writer, now = Writer(lab), clock.now_ms()
     fillers = [(f"filler {n}", "x" * FILLER_BYTES) for n in range(FILLERS)]
     for partition in range(len(brokers)):
         writer.write(watch, fillers, now - 2000, partition)
@@ -99,7 +95,7 @@ def _new_watch(lab: Lab) -> None:
 
 def _clean(lab: Lab, watch: str, brokers: Sequence[int]) -> None:
     """Write a mark, which closes the segment of the one before, and wait until all that is closed is one."""
-    writer, now = Writer(lab), _now()
+    writer, now = Writer(lab), clock.now_ms()
     for broker in brokers:
         writer.write(watch, [MARK], now, lab.cluster.brokers.index(broker))
     for broker in brokers:

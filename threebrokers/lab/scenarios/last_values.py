@@ -18,17 +18,13 @@ LISTED = ("AAPL", "AMZN", "GOOG", "IBM", "MSFT")
 QUICK = {"cleanup.policy": "compact", "segment.ms": "1000", "min.cleanable.dirty.ratio": "0.01"}
 
 
-def _now() -> int:
-    return int(clock.now() * 1000)
-
-
 # --- prices, one after the other
 
 
 def trade(lab: Lab, topic: str, rounds: int = 3) -> None:
     """Send so many prices of each of five shares; by their timestamps there is one a second, until now."""
     prices = [(name, f"{100 + 10 * n + number}") for number in range(rounds) for n, name in enumerate(LISTED)]
-    writer, now = Writer(lab), _now()
+    writer, now = Writer(lab), clock.now_ms()
     for ago, price in zip(range(len(prices) - 1, -1, -1), prices, strict=True):
         writer.write(topic, [price], now - 1000 * ago)
 
@@ -60,7 +56,7 @@ def trading_day(lab: Lab, settings: Any, *, replication_factor: int = 1) -> str:
         raise LabError(f"`settings` is {settings!r:.60}", "it should be a dictionary of the topic's settings")
     config = {str(name): _as_text(value) for name, value in settings.items()}
     topic = lab.fresh_topic("shares", replication_factor=replication_factor, config=config)
-    writer, now = Writer(lab), _now()
+    writer, now = Writer(lab), clock.now_ms()
     # One batch, so the cleaner cannot come between the two prices of a morning.
     for clocked, ago, send in (("9:00", 600, writer.add), ("12:00", 500, writer.write)):
         send(topic, [(share(n), price_of(n, clocked)) for n in range(SHARES)], now - 1000 * ago)
@@ -101,7 +97,7 @@ def worked_table(lab: Lab) -> str:
 
     An earlier cleaning has left three of the first twenty records. The other nine are in the active segment.
     """
-    topic, writer, now = lab.fresh_topic("worked-table", config=QUICK), Writer(lab), _now()
+    topic, writer, now = lab.fresh_topic("worked-table", config=QUICK), Writer(lab), clock.now_ms()
     before = [TAIL.get(offset, _replaced(offset)) for offset in range(20)]
     writer.write(topic, before, now - 20_000)
     writer.write(topic, HEAD.values(), now - 10_000)
@@ -116,7 +112,7 @@ def _replaced(offset: int) -> tuple[str, str]:
 
 def one_more_record(lab: Lab, topic: str) -> tuple[Segment, ...]:
     """Write the record with offset 29, which begins a segment, let the cleaner come, and look again."""
-    Writer(lab).write(topic, NEXT.values(), _now())
+    Writer(lab).write(topic, NEXT.values(), clock.now_ms())
     wait_for_cleaner(lab, topic)
     return segments_of(lab, topic)
 
@@ -162,7 +158,7 @@ def keep(table: dict[str, str], record: Record) -> None:
 def new_listing(lab: Lab) -> tuple[str, Page]:
     """Return a new topic of two partitions with the prices of seven shares, and a page that has read them."""
     config = {**QUICK, "delete.retention.ms": str(DELETED_MS)}
-    topic, writer, now = lab.fresh_topic("listing", partitions=2, config=config), Writer(lab), _now()
+    topic, writer, now = lab.fresh_topic("listing", partitions=2, config=config), Writer(lab), clock.now_ms()
     writer.write(topic, [*LISTING, HALTED], now - 600_000)
     writer.write(topic, LISTING, now - 500_000)
     return topic, Page(lab, topic)
@@ -194,7 +190,7 @@ def a_day_later(lab: Lab, topic: str) -> Day:
     """
     before = tuple(read_log(lab.bootstrap, topic))
     others = [price for price in LISTING if price[0] != "IBM"]
-    writer, now = Writer(lab), _now()
+    writer, now = Writer(lab), clock.now_ms()
     writer.write(topic, others, now + 10_000)
     wait_for_cleaner(lab, topic)
     let_pass(DELETED_MS)
@@ -240,9 +236,9 @@ def two_starts(lab: Lab, load: Callable[[str], Any] | Any) -> Starts | None:
     if not callable(load):
         return None
     topic, writer = lab.fresh_topic("board", config=QUICK), Writer(lab)
-    writer.write(topic, MORNING, _now() - 60_000)
+    writer.write(topic, MORNING, clock.now_ms() - 60_000)
     first = load(topic)
-    writer.write(topic, AFTERNOON, _now())
+    writer.write(topic, AFTERNOON, clock.now_ms())
     wait_for_cleaner(lab, topic)
     return Starts(topic, first, load(topic))
 
@@ -264,7 +260,7 @@ def reported(lab: Lab, place: Callable[[str, str], int]) -> str:
     One more record in each partition closes the segment, and the cleaner has its turn.
     """
     topic = lab.fresh_topic("stage-reports", partitions=2, config=QUICK)
-    writer, now = Writer(lab), _now()
+    writer, now = Writer(lab), clock.now_ms()
     for number, (stage, level) in enumerate(REPORTS):
         writer.write(topic, [(stage, level)], now - 60_000 + 2000 * number, place(stage, level))
     for partition in range(2):
@@ -288,7 +284,7 @@ TICKS, TICKERS = 40_000, 100
 
 def write_at(lab: Lab, topic: str, records: Iterable[tuple[float, str, str]]) -> None:
     """Write records, each with its time in minutes from now, its key and its value."""
-    writer, now = Writer(lab), _now()
+    writer, now = Writer(lab), clock.now_ms()
     for minutes, key, value in records:
         writer.write(topic, [(key, value)], now + int(minutes * 60_000))
 
@@ -297,7 +293,7 @@ def ticks(lab: Lab) -> str:
     """Return a new compacted topic with 40,000 prices of 100 shares, all in the active segment."""
     topic = lab.fresh_topic("many-prices", config=QUICK)
     prices = [(share(n % TICKERS), price_of(n, "noon")) for n in range(TICKS)]
-    Writer(lab).write(topic, prices, _now() - 60_000)
+    Writer(lab).write(topic, prices, clock.now_ms() - 60_000)
     return topic
 
 

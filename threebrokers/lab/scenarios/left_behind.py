@@ -67,7 +67,7 @@ def lost_places(lab: Lab) -> "pd.DataFrame":
 
 
 def _reader(lab: Lab, topic: str, settings: dict[str, str], offset: int) -> LabConsumer:
-    group = f"{lab.group('parcels')}-{token_hex(3)}"
+    group = f"{lab.group('ferries')}-{token_hex(3)}"
     reader = lab.consumer({"group.id": group, "enable.auto.commit": False, **settings})
     reader.commit(offsets=[TopicPartition(topic, 0, offset)], asynchronous=False)
     reader.subscribe([topic])

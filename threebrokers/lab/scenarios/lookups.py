@@ -50,7 +50,7 @@ def lookup_times(lab: Lab) -> "pd.DataFrame":
 
 def _filled(lab: Lab, name: str, count: int) -> tuple[str, int]:
     """Return a new topic of so many records, one for each millisecond, and the time (ms) of the first."""
-    topic, start = lab.fresh_topic(name), int(clock.now() * 1000) - count
+    topic, start = lab.fresh_topic(name), clock.now_ms() - count
     producer = lab.producer({"enable.idempotence": True, "linger.ms": 20})
     for number in range(count):
         while True:

@@ -45,7 +45,7 @@ def last_minutes(lab: Lab, group: str) -> str:
     It has three partitions, and the last 20 minutes are in partitions 0 and 1 only. The value is the minute.
     """
     topic = lab.fresh_topic("webclicks", partitions=3)
-    producer, now = lab.producer({"enable.idempotence": True}), int(clock.now() * 1000)
+    producer, now = lab.producer({"enable.idempotence": True}), clock.now_ms()
     for minute in range(MINUTES):
         among = 3 if minute < MINUTES - QUIET else 2
         stamp = now - (MINUTES - minute) * 60_000

@@ -30,7 +30,7 @@ def ages(days: int) -> list[int]:
 
 def send_days(lab: Lab, topic: str, days: int = DAYS) -> int:
     """Send a record for every sixth hour of the last days, each with its own time; return how many."""
-    now = int(clock.now() * 1000)
+    now = clock.now_ms()
     return send_at(lab, topic, 0, [now - hours * HOUR_MS for hours in ages(days)])
 
 

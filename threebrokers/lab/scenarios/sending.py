@@ -33,7 +33,7 @@ Send = Callable[[LabProducer, str, Sequence[Order]], Any]
 
 def shop_orders(count: int, first: int = 0) -> list[Order]:
     """Return orders of six shops in turn, each with the key, value and timestamp that produce() takes."""
-    now = int(clock.now() * 1000)
+    now = clock.now_ms()
     return [_order(number, now) for number in range(first, first + count)]
 
 

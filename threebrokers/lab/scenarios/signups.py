@@ -18,7 +18,7 @@ def leaky_signups(lab: Lab) -> tuple[str, int]:
     """
     topic, mended = (
         lab.fresh_topic("signups", partitions=len(LEAKY)),
-        int(clock.now() * 1000) - 60 * MINUTE_MS,
+        clock.now_ms() - 60 * MINUTE_MS,
     )
     producer = lab.producer({"enable.idempotence": True, "linger.ms": 20})
     for partition, leaky in LEAKY.items():

@@ -12,7 +12,7 @@ from threebrokers.kafka.log_reader import read_log
 from threebrokers.kafka.transactions import STATE_TOPIC, TransactionNote, notes_in
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.packing import stored_batches
-from threebrokers.text import listed
+from threebrokers.text import counted, listed
 from threebrokers.waiting import quiet_wait
 
 if TYPE_CHECKING:
@@ -102,13 +102,12 @@ def in_the_log(lab: Lab, topic: str) -> "pd.DataFrame":
 
 
 def _row(batch: Batch) -> dict[str, object]:
-    plain = f"{batch.records} record{'s' * (batch.records != 1)}"
     last = batch.base_offset + batch.records - 1
     offsets = f"{batch.base_offset}–{last}" if last > batch.base_offset else str(last)
     return {
         "partition": batch.partition,
         "offsets": offsets,
-        "what": f"mark: {batch.mark}" if batch.is_control else plain,
+        "what": f"mark: {batch.mark}" if batch.is_control else counted(batch.records, "record"),
         "in a transaction": "yes" if batch.is_transactional else "no",
         "producer id": batch.producer_id,
         "epoch": batch.producer_epoch,
