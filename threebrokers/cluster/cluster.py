@@ -30,7 +30,7 @@ QUORUM = len(BROKERS) // 2 + 1
 ADDRESS_SECONDS = 3.0
 # For so long a silent broker is asked again, for a state and for views; the last poll takes 0.5 s at most.
 STATE_SECONDS, VIEWS_SECONDS = 0.95, 1.45
-NOBODY_SECONDS = 4.5  # a machine may be so busy that no broker answers for some seconds
+BUSY_SECONDS = 4.5  # a machine may be so busy that a broker does not answer for some seconds
 
 
 class Cluster:
@@ -226,15 +226,15 @@ class Cluster:
     def state(self, topics: Sequence[str] | None = None, groups: Sequence[str] = ()) -> ClusterState:
         """Return the state now: brokers, quorum, these topics (all if None) and these groups.
 
-        Every broker is asked by itself, and one that runs and does not answer is asked again: that takes at
-        most 1.5 s. While none of them answers it goes on for 5 s; then `last_response_at` is None and there
-        are no topics.
+        Every broker is asked by itself, and one that runs and does not answer is asked again, for 1.5 s. As
+        long as the others count it, or none of them answers, it may be busy: then that goes on for 5 s. If
+        nobody has answered, `last_response_at` is None and there are no topics.
         """
         began = monotonic()
         with closing(self.poller()) as poller:
-            for state in poll(lambda: poller.poll(topics, groups), NOBODY_SECONDS):
-                heard = state.last_response_at is not None
-                if not poller.silent or (heard and monotonic() - began > STATE_SECONDS):
+            for state in poll(lambda: poller.poll(topics, groups), BUSY_SECONDS):
+                heard, busy = state.last_response_at is not None, poller.silent & state.registered
+                if not poller.silent or (heard and not busy and monotonic() - began > STATE_SECONDS):
                     return state
             return state
 

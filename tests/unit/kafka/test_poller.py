@@ -248,6 +248,24 @@ def test_brokers_that_take_connections_and_never_answer_hold_up_nobody_for_long(
     assert [broker.state for broker in state.brokers] == ["unknown"] * 3
 
 
+@pytest.mark.parametrize("counted", [True, False])
+def test_a_silent_broker_that_the_others_count_is_waited_for_longer(tmp_path, monkeypatch, counted):
+    brokers = tuple(BrokerState(n, "up", 1.0, n != 2 or counted, f"h:{n}") for n in (1, 2, 3))
+    looks = [ClusterState(float(at), brokers, last_response_at=1.0) for at in range(3)]
+    poller = Told(silent=frozenset({2}), close=int)
+
+    def look(*_):
+        state = looks.pop(0)
+        poller.silent = frozenset({2} if looks else ())
+        return state
+
+    poller.poll = look
+    cluster = Cluster(tmp_path)
+    monkeypatch.setattr(cluster, "poller", lambda: poller)
+    monkeypatch.setattr("threebrokers.cluster.cluster.STATE_SECONDS", 0.0)
+    assert cluster.state([]).at == (2.0 if counted else 0.0)
+
+
 def test_a_connection_that_its_broker_has_closed_is_made_anew(talker):
     connections = Connections()
     assert connections.ask({talker: [requests.quorum()]}, 2).keys() == {talker}

@@ -128,7 +128,7 @@ def clinic(monkeypatch):
     clock.sleep = lambda seconds: setattr(clock, "now", clock.now + seconds)
     monkeypatch.setattr(shifts, "time", clock)
     producer = SimpleNamespace(produce=lambda topic, value: None, flush=lambda: 0)
-    state = SimpleNamespace(groups=[SimpleNamespace(members=["worker"], committed=[])])
+    state = SimpleNamespace(groups=[SimpleNamespace(members=["worker"], committed=[], coordinator=1)])
     lab: Any = SimpleNamespace(
         group=lambda name: name,
         fresh_topic=lambda name: name,
@@ -152,6 +152,17 @@ def test_a_clinic_stays_open_for_a_slow_worker_that_gets_on(clinic):
     assert clinic.open
     clinic.lab.sleep(3)
     assert not clinic.open
+
+
+def test_a_worker_is_thrown_out_only_if_the_coordinator_says_so(clinic):
+    assert clinic.open
+    [group] = clinic.lab.cluster.state([], []).groups
+    group.members, group.coordinator = [], None
+    assert clinic.open
+    assert not clinic.thrown_out
+    group.coordinator = 2
+    assert clinic.open
+    assert clinic.thrown_out
 
 
 def test_a_clinic_closes_for_who_begins_again(clinic):

@@ -57,6 +57,8 @@ class Clinic:
         No longer than 3 s after a scan, and until 36 were examined: somebody then has begun again.
         """
         told = self.lab.cluster.state([self.scans], [self.group]).groups[0]
+        if told.coordinator is None:  # nobody tells of the group in this moment
+            return not self._over()
         self._joined = self._joined or bool(told.members) or self._begun
         self.thrown_out = self.thrown_out or (self._joined and not told.members)
         committed = max((offset for _, _, offset in told.committed), default=0)
