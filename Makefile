@@ -18,7 +18,10 @@ unexport PYTHONPATH PYTHONHOME PYTHONSAFEPATH PYTHONSTARTUP PYTHONWARNINGS PYTHO
 EMPTY := echo 'Nothing is set up in $(BIN), so no broker was stopped; with conda, activate threebrokers first.'
 
 help:  ## list this
-	@awk -F ':.*## ' '/^[a-z-]+:.*##/ { printf "make %-13s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' -v learn='^(lab|down|clean|test)$$' ' \
+	/^[a-z-]+:.*##/ { line = sprintf("  make %-13s %s\n", $$1, $$2) } \
+	/^[a-z-]+:.*##/ { if ($$1 ~ learn) first = first line; else if ($$1 != "help") rest = rest line } \
+	END { printf "To learn:\n%sTo write labs (CONTRIBUTING.md):\n%s", first, rest }' Makefile
 
 lab: runtime  ## set everything up, start three brokers, open JupyterLab (LAB=02 PORT=8890 BROWSER=none)
 	@$(BIN)/threebrokers lab $(LAB)

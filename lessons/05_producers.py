@@ -77,7 +77,7 @@ lab.observed("The other two know it", knows["wait for each"] and knows["listen"]
 # %% [markdown] covers="C004 D005"
 # Look at the bars: each step on the scale is ten times more. To wait for each order costs a journey to the leader, one to its followers, and one back, for every single order. Who listens pays about the same for hundreds.
 #
-# *Fire and forget* is faster still, and worth nothing: it was at its end before the orders could arrive, and nobody waited. `stored` says how many were quick enough, if any. (Each producer had its connections already. The very first record takes longer: see *Going further*.)
+# *Fire and forget* is faster still, and worth nothing: it was at its end before the orders could arrive, and nobody waited. `stored` says how many were quick enough, if any.
 #
 # Of the other two, 50 orders were refused, and they know which. All are from one shop: its clock is a day ahead. A leader refuses a timestamp that is more than an hour ahead (`message.timestamp.after.max.ms`).
 
@@ -437,7 +437,7 @@ lab.check.fifth_of_the_bytes(small, packer)
 # %% [markdown] covers="A015" explains="partitioner.class"
 # ## A place to pause
 #
-# The first half was about speed: waiting costs a journey for each record, batches share it, and a codec packs batches. The second half is about other decisions: which partition, and what to do about errors. It needs nothing of the first.
+# The first half was about speed. The second half is about other decisions, which partition, and what to do about errors, and needs nothing of the first.
 #
 # ## Which partition?
 #

@@ -315,7 +315,7 @@ there = asked("describe-producers", "--topic", stuck.topic, "--partition", str(s
 hangs = next(row for row in there if row["CurrentTransactionStartOffset"] != "None")
 known = {row["ProducerId"]: row["TransactionalId"] for row in asked("list")}
 culprit = known[hangs["ProducerId"]]
-lab.cluster.tool("kafka-transactions", "forceTerminateTransaction", "--transactionalId", culprit)
+_ = lab.cluster.tool("kafka-transactions", "forceTerminateTransaction", "--transactionalId", culprit)
 # END SOLUTION
 
 # %% [markdown]

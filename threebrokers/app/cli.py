@@ -108,16 +108,19 @@ def restore(number: str, exercise: str) -> None:
     say(restore_exercise(number, exercise) if exercise else workspace.restore(number))
 
 
-def progress() -> None:
-    """Show which exercises are solved."""
+def progress(number: str) -> None:
+    """Show which exercises are solved, in all labs or in one."""
     from threebrokers.app import tables, workspace
-    from threebrokers.app.restore import exercises
+    from threebrokers.app.restore import outline
     from threebrokers.progress import guesses, lost, solved, tried
 
     for told in lost():
         say(told)
-    titles = {number: exercises(path) for number, path in workspace.labs().items()}
-    tables.show(tables.progress(titles, solved(), tried(), guesses()))
+    if number:
+        tables.show(tables.progress_of(outline(workspace.lab(number)), solved(), tried()))
+        return
+    labs = {number: outline(path) for number, path in workspace.labs().items()}
+    tables.show(tables.progress(labs, solved(), tried(), guesses()))
 
 
 def why_empty(group: str, topic: str) -> None:
@@ -133,7 +136,10 @@ def doctor(json: bool) -> int:
     from threebrokers.doctor import examine, report
 
     findings = examine()
-    say(report(findings) if json else tables.findings(findings))
+    if json:
+        say(report(findings))
+    else:
+        tables.show(tables.findings(findings))
     return 0 if all(finding.ok for finding in findings) else 1
 
 
@@ -175,7 +181,10 @@ def _parser() -> argparse.ArgumentParser:
     brings_back = command(restore)
     brings_back.add_argument("number", metavar="NN", help="a lab's number, for example 02")
     brings_back.add_argument("--exercise", metavar="K", default="", help="only this exercise of the lab")
-    command(progress)
+    shows = command(progress)
+    shows.add_argument(
+        "number", nargs="?", metavar="NN", default="", help="only this lab, its exercises named"
+    )
     explains = command(why_empty)
     explains.add_argument("group", metavar="GROUP", help="the full name of the consumer's group")
     explains.add_argument("topic", metavar="TOPIC", help="the topic that it should read")

@@ -2,8 +2,9 @@
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from threebrokers.app.workspace import keep_beside, lab, mine
 from threebrokers.errors import LabError
@@ -15,12 +16,22 @@ Cell = dict[str, Any]
 
 EXERCISE = re.compile(r"^### Exercise (?P<number>\d+\.\d+):? *(?P<title>.*)$", re.MULTILINE)
 WITH_IDS = 5  # of nbformat 4: cells have ids since then
+TITLE = re.compile(r"^# (?P<title>.+)$", re.MULTILINE)
 SECTION = re.compile(r"^#{1,3} ", re.MULTILINE)
 
 
-def exercises(notebook: Path) -> dict[str, str]:
-    """Return the title of each exercise of a lab by number ("2.1"), in order."""
-    return {match["number"]: match["title"] for cell in _cells(_read(notebook)) if (match := _exercise(cell))}
+class Outline(NamedTuple):
+    """What a lab asks, and the title of each of its exercises by number ("2.1"), in order."""
+
+    title: str
+    exercises: Mapping[str, str]
+
+
+def outline(notebook: Path) -> Outline:
+    """Return the outline of a lab. Raises LabError if the file is no notebook."""
+    cells = _cells(_read(notebook))
+    title = next((match["title"] for cell in cells if (match := TITLE.search(_text(cell)))), notebook.stem)
+    return Outline(title, {match["number"]: match["title"] for cell in cells if (match := _exercise(cell))})
 
 
 def restore_exercise(number: str, exercise: str) -> str:
@@ -33,7 +44,7 @@ def restore_exercise(number: str, exercise: str) -> str:
     wanted = exercise if "." in exercise else f"{int(source.name[:2])}.{exercise}"
     untouched = _of_exercise(_read(source), wanted)
     if not untouched:
-        known = ", ".join(exercises(source)) or "none"
+        known = ", ".join(outline(source).exercises) or "none"
         raise LabError(f"Lab {source.name[:2]} has no exercise {wanted}: it has {known}.")
     target = mine(source)
     if not target.exists():

@@ -1,7 +1,7 @@
 """What the command line shows: small tables."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
+from rich.text import Text
 
 from threebrokers import theme
+from threebrokers.app.restore import Outline
 from threebrokers.paths import home
+from threebrokers.text import counted, listed
 
 if TYPE_CHECKING:
     from threebrokers.cluster import Cluster
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from threebrokers.progress import Guess
 
 MEGA = 1_000_000
+# The terminal's own colours: it knows whether its background is light or dark.
+STYLES = {theme.GOOD: "green", theme.BAD: "red", theme.OPEN: "dim"}
 
 
 def show(table: RenderableType) -> None:
@@ -75,38 +80,71 @@ def doomed(cluster: "Cluster") -> str:
 
 
 def progress(
-    titles: Mapping[str, Mapping[str, str]],
+    labs: Mapping[str, Outline],
     solved: Mapping[str, datetime],
-    tried: Iterable[str],
+    tried: Collection[str],
     guesses: Mapping[str, "Guess"],
 ) -> RenderableType:
-    """Return a table of all exercises of all labs and which of them are solved, and count predictions."""
-    table, known = _table("lab", "exercise", "", ""), [number for lab in titles.values() for number in lab]
-    for lab, of_lab in titles.items():
-        for number, title in of_lab.items():
-            when = solved.get(number)
-            told = (
-                f"{theme.GOOD} {when.astimezone():%d %b %Y}"
-                if when
-                else str(theme.BAD)
-                if number in tried
-                else str(theme.OPEN)
-            )
-            table.add_row(lab, number, title, told)
+    """Return how many exercises are solved, a row for each lab, and which exercise is the next."""
+    looks = {
+        lab: [_look(number, solved, tried) for number in outline.exercises] for lab, outline in labs.items()
+    }
+    every = [look for of_lab in looks.values() for look in of_lab]
+    first = f"{every.count(theme.GOOD)} of {len(every)} exercises are solved."
     right = sum(guess.right for guess in guesses.values())
-    told = f"{len(set(known) & set(solved))} of {len(known)} exercises solved."
-    guessed = f" {right} of {len(guesses)} predictions were right at once." if guesses else ""
-    return Group(table, told + guessed)
+    if guesses:
+        first += f" {right} of {len(guesses)} predictions were right at once."
+    table = _table("lab", "question", "exercises", "solved")
+    for lab, outline in labs.items():
+        signs = Text(" ").join(Text(look.sign, STYLES[look]) for look in looks[lab])
+        table.add_row(
+            lab, outline.title, signs, f"{looks[lab].count(theme.GOOD)} of {len(outline.exercises)}"
+        )
+    legend = ", ".join(map(str, STYLES))
+    named = f"{legend}. `threebrokers progress 02` names the exercises of a lab."
+    return Group(Text(first, "bold"), table, named, *_next(labs, solved, tried))
 
 
-def findings(found: Iterable["Finding"]) -> str:
-    """Return what the doctor found, a line each; a trouble is followed by its cure."""
-    lines = []
+def progress_of(outline: Outline, solved: Mapping[str, datetime], tried: Collection[str]) -> RenderableType:
+    """Return one lab's exercises, a row each: title, and since when it is solved."""
+    looks = [_look(number, solved, tried) for number in outline.exercises]
+    first = f"{outline.title} {looks.count(theme.GOOD)} of {len(looks)} exercises are solved."
+    table = _table("", "exercise", "", "")
+    for look, (number, title) in zip(looks, outline.exercises.items(), strict=True):
+        day = f", {solved[number].astimezone():%d %b %Y}" if number in solved else ""
+        table.add_row(Text(look.sign, STYLES[look]), number, title, look.word + day)
+    return Group(Text(first, "bold"), table)
+
+
+def _look(number: str, solved: Collection[str], tried: Collection[str]) -> theme.Look:
+    return theme.GOOD if number in solved else theme.BAD if number in tried else theme.OPEN
+
+
+def _next(labs: Mapping[str, Outline], solved: Collection[str], tried: Collection[str]) -> list[str]:
+    """Return a sentence about the exercise to go on with, in the lab that was begun last; none at the end."""
+    left = {lab: [n for n in outline.exercises if n not in solved] for lab, outline in labs.items()}
+    left = {lab: numbers for lab, numbers in left.items() if numbers}
+    begun = [lab for lab in left if any(n in tried for n in labs[lab].exercises)]
+    for lab in [*begun[-1:], *left][:1]:
+        number = left[lab][0]
+        return [f"Next: exercise {number}, {labs[lab].exercises[number]} (`make lab LAB={lab}`)."]
+    return []
+
+
+def findings(found: Sequence["Finding"]) -> RenderableType:
+    """Return what the doctor found: the answer first, then a line each, a trouble followed by its cure."""
+    troubles = [finding.about for finding in found if not finding.ok]
+    if troubles:
+        answer = Text(f"{theme.BAD.sign} Look at {listed(troubles)}: ", f"bold {STYLES[theme.BAD]}")
+        answer.append(f"{len(troubles)} of {len(found)} looks found a trouble.")
+    else:
+        answer = Text(f"{theme.GOOD.sign} No trouble was found in {counted(len(found), 'look')}.", "bold")
+    lines = [answer]
     for finding in found:
-        lines.append(f"{(theme.GOOD if finding.ok else theme.BAD).sign} {finding.about}: {finding.what}")
-        if finding.cure:
-            lines.append(f"    → {finding.cure}")
-    return "\n".join(lines)
+        look = theme.GOOD if finding.ok else theme.BAD
+        line = Text.assemble((look.sign, STYLES[look]), " ", (finding.about, "bold"), f": {finding.what}")
+        lines += [line, Text(f"    → {finding.cure}")] if finding.cure else [line]
+    return Group(*lines)
 
 
 def _table(*columns: str) -> Table:

@@ -1,6 +1,7 @@
 """The command line: what it prints, and that every fault is one sentence."""
 
 import os
+import re
 import socket
 import sys
 from dataclasses import replace
@@ -20,6 +21,7 @@ import threebrokers
 from tests.commands import run
 from threebrokers import doctor, progress
 from threebrokers.app import browser, jupyterlab, make_lab, tables, workspace
+from threebrokers.app.restore import Outline
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.doctor import Finding
 from threebrokers.errors import LabError
@@ -216,26 +218,40 @@ def test_the_lab_can_come_from_make(labs: Path, monkeypatch: pytest.MonkeyPatch)
     assert asked == [("02", 8899), (None, None)]
 
 
-def test_progress_counts_what_is_solved(labs: Path) -> None:
+def test_progress_answers_first_and_names_the_next_exercise(labs: Path) -> None:
     progress.record("1.1", solved=True)
     progress.record("1.2", solved=False)
     progress.record("9.9", solved=True)
     said = run("progress").output
-    assert "✓ solved" in said
-    assert "✗ not yet" in said
-    assert "1 of 3 exercises solved." in said
+    assert said.startswith("1 of 3 exercises are solved.\n")
+    assert re.search(r"01 +01_hello_kafka +✓ ✗ +1 of 2", said)
+    assert re.search(r"02 +02_the_log +○ +0 of 1", said)
+    assert "Next: exercise 1.2, do it (`make lab LAB=01`)." in said
+    progress.record("1.2", solved=True)
+    assert "Next: exercise 2.1" in run("progress").output
+    progress.record("2.1", solved=True)
+    assert "Next" not in run("progress").output
 
 
-def test_progress_shows_the_day_in_local_time_and_counts_predictions(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_progress_in_one_lab_names_its_exercises(labs: Path) -> None:
+    progress.record("1.2", solved=False)
+    said = run("progress", "1").output
+    assert "0 of 2 exercises are solved." in said
+    assert re.search(r"✗ +1.2 +do it +not yet", said)
+    assert "2.1" not in said
+    assert "There is no lab 77: the labs are 01, 02." in sentence(run("progress", "77"))
+
+
+def test_progress_shows_the_day_in_local_time_and_counts_predictions() -> None:
     console = Console(record=True, width=100, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123
     solved = {"1.1": datetime(2026, 1, 2, 12, tzinfo=UTC)}
     guesses = {"1.a": progress.Guess("two", "two"), "1.b": progress.Guess("one", "two")}
-    console.print(tables.progress({"01": {"1.1": "A"}}, solved, [], guesses))
+    outline = Outline("Why?", {"1.1": "A"})
+    console.print(tables.progress_of(outline, solved, []))
+    console.print(tables.progress({"01": outline}, solved, [], guesses))
     console.file.close()
     text = console.export_text()
-    assert "✓ solved 02 Jan 2026" in text
+    assert "solved, 02 Jan 2026" in text
     assert "1 of 2 predictions were right at once." in text
 
 
@@ -252,9 +268,23 @@ def test_the_doctor_fails_if_there_is_a_trouble(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(doctor, "examine", lambda: found)
     result = run("doctor")
     assert result.exit_code == 1
-    assert result.output == "✓ Java: fine\n✗ disk: full\n    → free some\n"
+    assert result.output.splitlines() == [
+        "✗ Look at disk: 1 of 2 looks found a trouble.",
+        "✓ Java: fine",
+        "✗ disk: full",
+        "    → free some",
+    ]
     monkeypatch.setattr(doctor, "examine", lambda: found[:1])
     assert run("doctor").exit_code == 0
+    assert run("doctor").output.startswith("✓ No trouble was found in 1 look.")
+
+
+def test_signs_have_colours_only_in_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "examine", lambda: [Finding("disk", False, "full", "free some")])
+    assert "\x1b[" not in run("doctor").output
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    assert "\x1b[31m✗" in run("doctor").output
 
 
 @pytest.mark.parametrize(

@@ -170,7 +170,9 @@ def test_no_labs_at_all_names_the_command(clone: Path) -> None:
 
 
 def test_the_exercises_of_a_lab_are_read_from_its_headings(clone: Path) -> None:
-    assert restore.exercises(clone / "labs" / LOG) == {"2.1": "key the flights", "2.2": "read some"}
+    title, exercises = restore.outline(clone / "labs" / LOG)
+    assert title == sources(clone / "labs" / LOG)["title"].removeprefix("# ")
+    assert exercises == {"2.1": "key the flights", "2.2": "read some"}
 
 
 @pytest.mark.parametrize("exercise", ["1", "2.1"])
