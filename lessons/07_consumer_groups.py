@@ -542,7 +542,7 @@ table.round(2)
 # %% [markdown] covers="A153 D173"
 # ## The worker that is thrown out
 #
-# A clinic's worker examines 24 scans, 0.075 s each. To make it quick to see, `max.poll.interval.ms` is 1 s here. The worker's other settings are in `clinic.settings`: a session of 1 s, heartbeats each 0.2 s, no automatic commits. `clinic.open` is true while there is work that is not committed; it ends 3 s after the last scan, or after 36.
+# A clinic's worker examines 24 scans, 0.15 s each. To make it quick to see, `max.poll.interval.ms` is 2.5 s here. The worker's other settings are in `clinic.settings`: a session of 2.5 s, heartbeats each 0.2 s, no automatic commits. `clinic.open` is true while there is work that is not committed; it ends 5 s after the last scan, or after 36.
 
 # %% [markdown]
 # ### Exercise 7.4: The worker that is thrown out
@@ -550,7 +550,7 @@ table.round(2)
 # This worker is thrown out of its group, begins again, is thrown out again:
 #
 # ```python
-# worker = clinic.ledger.consumer({**clinic.settings, "max.poll.interval.ms": 1000})
+# worker = clinic.ledger.consumer({**clinic.settings, "max.poll.interval.ms": 2500})
 # worker.subscribe([clinic.scans])
 # while clinic.open:
 #     for scan in worker.consume(24, timeout=0.2):
@@ -566,7 +566,7 @@ from threebrokers.lab.scenarios import Clinic
 clinic = Clinic(lab)  # 24 scans in a new topic, and a ledger
 # TODO: make the `worker` and its loop
 # BEGIN SOLUTION
-worker = clinic.ledger.consumer({**clinic.settings, "max.poll.interval.ms": 1000})
+worker = clinic.ledger.consumer({**clinic.settings, "max.poll.interval.ms": 2500})
 worker.subscribe([clinic.scans])
 while clinic.open:
     for scan in worker.consume(6, timeout=0.2):
@@ -587,8 +587,8 @@ while clinic.open:
 # </details>
 
 # %% tags=["wrong"]
-# leaves it as it is | than max.poll.interval.ms (1000)
-worker = clinic.ledger.consumer({**clinic.settings, "max.poll.interval.ms": 1000})
+# leaves it as it is | than max.poll.interval.ms (2500)
+worker = clinic.ledger.consumer({**clinic.settings, "max.poll.interval.ms": 2500})
 worker.subscribe([clinic.scans])
 while clinic.open:
     for scan in worker.consume(24, timeout=0.2):
@@ -597,13 +597,13 @@ while clinic.open:
 
 # %% tags=["wrong", "raises-exception"]
 # a longer session | ended in an error
-long = {"session.timeout.ms": 45000, "max.poll.interval.ms": 1000}
+long = {"session.timeout.ms": 45000, "max.poll.interval.ms": 2500}
 worker = clinic.ledger.consumer({**clinic.settings, **long})
 worker.subscribe([clinic.scans])
 
 # %% tags=["wrong"]
 # heartbeats more often | heartbeats come from a thread
-often = {"max.poll.interval.ms": 1000, "heartbeat.interval.ms": 100}
+often = {"max.poll.interval.ms": 2500, "heartbeat.interval.ms": 100}
 worker = clinic.ledger.consumer({**clinic.settings, **often})
 worker.subscribe([clinic.scans])
 while clinic.open:
@@ -613,7 +613,7 @@ while clinic.open:
 
 # %% tags=["wrong"]
 # commits before the work | a crash would have lost
-worker = clinic.ledger.consumer({**clinic.settings, "max.poll.interval.ms": 1000})
+worker = clinic.ledger.consumer({**clinic.settings, "max.poll.interval.ms": 2500})
 worker.subscribe([clinic.scans])
 while clinic.open:
     scans = worker.consume(24, timeout=0.5)
@@ -623,7 +623,7 @@ while clinic.open:
 
 # %% tags=["wrong"]
 # examines every second scan | less work is no cure
-worker = clinic.ledger.consumer({**clinic.settings, "max.poll.interval.ms": 1000})
+worker = clinic.ledger.consumer({**clinic.settings, "max.poll.interval.ms": 2500})
 worker.subscribe([clinic.scans])
 while clinic.open:
     for scan in worker.consume(24, timeout=0.2)[::2]:
@@ -632,7 +632,7 @@ while clinic.open:
 
 # %% tags=["wrong"]
 # notes the work without doing it, as lab 06 did | nobody had examined them
-worker = clinic.ledger.consumer({**clinic.settings, "max.poll.interval.ms": 1000})
+worker = clinic.ledger.consumer({**clinic.settings, "max.poll.interval.ms": 2500})
 worker.subscribe([clinic.scans])
 while clinic.open:
     for scan in worker.consume(24, timeout=0.2):
@@ -645,7 +645,7 @@ worker = clinic.ledger.consumer(clinic.settings)
 
 # %% tags=["right"]
 # one scan at a time, and its commit waits for the answer
-worker = clinic.ledger.consumer({**clinic.settings, "max.poll.interval.ms": 1000})
+worker = clinic.ledger.consumer({**clinic.settings, "max.poll.interval.ms": 2500})
 worker.subscribe([clinic.scans])
 while clinic.open:
     scan = worker.poll(0.2)
@@ -666,7 +666,7 @@ while clinic.open:
 # a thread works, and the consumer goes on polling
 from concurrent.futures import ThreadPoolExecutor
 
-worker = clinic.ledger.consumer({**clinic.settings, "max.poll.interval.ms": 1000})
+worker = clinic.ledger.consumer({**clinic.settings, "max.poll.interval.ms": 2500})
 worker.subscribe([clinic.scans])
 with ThreadPoolExecutor(1) as pool:
     while clinic.open:

@@ -150,7 +150,7 @@ def test_a_clinic_stays_open_for_a_slow_worker_that_gets_on(clinic):
         clinic.lab.sleep(0.5)  # the brokers are asked, and a commit waits
     assert clinic.examined == list(range(24))
     assert clinic.open
-    clinic.lab.sleep(3)
+    clinic.lab.sleep(5)
     assert not clinic.open
 
 

@@ -16,16 +16,16 @@ from threebrokers.waiting import quiet_wait
 if TYPE_CHECKING:
     from threebrokers.recorder import Recorder, Recording
 
-SCANS, SCAN_SECONDS = 24, 0.075
+SCANS, SCAN_SECONDS = 24, 0.15
 # After a scan, and while none has come. Not for all of them: who polls for each asks the brokers each time.
-OPEN_SECONDS, EMPTY_SECONDS = 3.0, 8.0
+OPEN_SECONDS, EMPTY_SECONDS = 5.0, 8.0
 MOST = 36  # one and a half times all scans: whoever comes so far has begun again
 
 
 class Clinic:
-    """A topic with 24 scans, each of which takes 0.075 s to examine, and the ledger that knows them.
+    """A topic with 24 scans, each of which takes 0.15 s to examine, and the ledger that knows them.
 
-    `settings` are those of its worker: a group of its own, a session of 1 s, no automatic commits.
+    `settings` are those of its worker: a group of its own, a session of 2.5 s, no automatic commits.
     `thrown_out` tells whether the group of the worker had a member or its work once, and then no member;
     `examined` are the offsets of the scans that were examined, each time.
     """
@@ -36,7 +36,7 @@ class Clinic:
             "group.id": self.group,
             "auto.offset.reset": "earliest",
             "enable.auto.commit": False,
-            "session.timeout.ms": 1000,
+            "session.timeout.ms": 2500,
             "heartbeat.interval.ms": HEARTBEAT_MS,
         }
         self.scans = lab.fresh_topic("scans")
@@ -54,7 +54,7 @@ class Clinic:
     def open(self) -> bool:
         """Whether there is work: the group has not committed all scans.
 
-        No longer than 3 s after a scan, and until 36 were examined: somebody then has begun again.
+        No longer than 5 s after a scan, and until 36 were examined: somebody then has begun again.
         """
         told = self.lab.cluster.state([self.scans], [self.group]).groups[0]
         if told.coordinator is None:  # nobody tells of the group in this moment
