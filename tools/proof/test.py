@@ -39,7 +39,7 @@ LONG = {"test_contract": 100.0, "test_spark": 95.0, "test_network": 45.0, "test_
 BROKER_RUNS = 3
 # So many wrong answers of each exercise are tried beside everything else; all of them where one lab is tested
 # by itself, and weekly.
-FEW_ANSWERS = 4
+FEW_ANSWERS = 2
 
 
 def main(arguments: list[str] | None = None) -> int:
