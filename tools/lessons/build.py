@@ -6,8 +6,8 @@ from pathlib import Path
 
 from threebrokers.files import write_whole
 from tools import ROOT, rules
+from tools.lessons import frame, minutes, notebooks, readme
 from tools.lessons import lesson as lessons
-from tools.lessons import minutes, notebooks, readme
 
 
 def built(lesson: lessons.Lesson, root: Path) -> dict[Path, str]:
@@ -15,6 +15,7 @@ def built(lesson: lessons.Lesson, root: Path) -> dict[Path, str]:
     path = notebooks.solution_path(root, lesson)
     before = notebooks.read(path)
     whole = minutes.filled(lesson, minutes.counted(lesson, notebooks.waits(before)))
+    whole = frame.framed(whole, lessons.lessons(root))
     return {
         root / "labs" / f"{lesson.stem}.ipynb": notebooks.text(notebooks.lab(whole)),
         path: notebooks.text(notebooks.solution(whole, before)),

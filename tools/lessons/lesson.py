@@ -134,6 +134,7 @@ def _right(cell: Cell) -> Wrong:
     return Wrong(first.removeprefix("# ").strip() if first.startswith("# ") else "", "", cell)
 
 
+TITLE = re.compile(r"^# # (.+)$", re.MULTILINE)
 HEADING = re.compile(r"### Exercise (\d+)\.(\d+): (\S.*)")
 SECTION = re.compile(r"#{1,3} ")
 NAME = re.compile(r"(\d\d)_[a-z0-9_]+")
@@ -171,6 +172,12 @@ def read(path: Path) -> Lesson:
         for place, cell in enumerate(notebook.cells)
     )
     return Lesson(path, tuple(cells))
+
+
+def title(path: Path) -> str:
+    """Return the title of a lesson: the question under which it stands. Empty if it has none."""
+    found = TITLE.search(path.read_text("utf-8"))
+    return found[1] if found else ""
 
 
 def lessons(root: Path) -> list[Path]:

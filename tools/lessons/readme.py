@@ -18,7 +18,7 @@ def built(root: Path) -> dict[Path, str]:
     _, end, after = rest.partition(END)
     if not (begin and end):
         return {}
-    found = ((file.stem, _title(file), minutes.of(file, root)) for file in lessons.lessons(root))
+    found = ((file.stem, lessons.title(file), minutes.of(file, root)) for file in lessons.lessons(root))
     return {path: f"{before}{BEGIN}{table(found)}{END}{after}"}
 
 
@@ -29,8 +29,3 @@ def table(labs: Iterable[tuple[str, str, Minutes]]) -> str:
         core, further = minutes.rounded(counted.core), minutes.rounded(counted.further)
         lines.append(f"| {stem.replace('_', ' ', 1)} | {title} | {core} | {further or '–'} |")
     return "\n".join(lines) + "\n"
-
-
-def _title(file: Path) -> str:
-    first = lessons.read(file).cells[:1]
-    return first[0].source.partition("\n")[0].lstrip("# ") if first else ""
