@@ -27,7 +27,7 @@ LAST = COUNT - 1
 # order, and if its consumer has not asked for a topic soon.
 STOPPED, AUTOMATIC = "is killed here", ", after an automatic commit"
 DONE, DEAF = f"order {LAST} is done", "has asked for no topic"
-ASK_SECONDS = 1.5
+ASK_SECONDS = 3.0
 STOP_SECONDS = 30.0  # nobody waits so long: who is to be killed is killed
 MEMBER = "worker"
 TABLES = """

@@ -23,7 +23,8 @@ def paths(tmp_path: Path) -> list[Path]:
         (0, "Three Brokers · lab 00 (1 of 3) · next: [Where is it?](01_hello.ipynb)"),
         (
             1,
-            "Three Brokers · lab 01 (2 of 3) · before: [Start here?](00_start.ipynb) · next: [All of it?](11_all.ipynb)",
+            "Three Brokers · lab 01 (2 of 3) · before: [Start here?](00_start.ipynb) "
+            "· next: [All of it?](11_all.ipynb)",
         ),
         (2, "Three Brokers · lab 11 (3 of 3) · before: [Where is it?](01_hello.ipynb)"),
     ],

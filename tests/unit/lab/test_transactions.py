@@ -78,6 +78,7 @@ class Writer:
 
     log: ClassVar[dict[str, list[bytes]]] = {}
     successors: ClassVar[dict[str, "Writer"]] = {}
+    links: ClassVar[set[int]] = set()  # the brokers from which nothing comes
 
     def __init__(self, config: dict[str, Any]) -> None:
         self.name, self.open, self.rows = config["transactional.id"], False, list[tuple[str, str]]()
@@ -96,7 +97,7 @@ class Writer:
 
     def commit_transaction(self, timeout: float = -1) -> None:
         self._fenced()
-        if timeout == 0:
+        if self.links:
             raise KafkaException(Error("_TIMED_OUT", retriable=True))
         if self.refused:
             raise KafkaException(Error("_INCONSISTENT", requires_abort=True))
@@ -131,12 +132,14 @@ class Error:
 
 @pytest.fixture
 def lab(monkeypatch: pytest.MonkeyPatch) -> Any:
-    Writer.log, Writer.successors = {}, {}
+    Writer.log, Writer.successors, Writer.links = {}, {}, set()
     monkeypatch.setattr(
         failing, "read_log", lambda _, name: [SimpleNamespace(value=v) for v in Writer.log.get(name, [])]
     )
     own = {"topic": lambda name: name, "fresh_topic": lambda name, **more: name}
-    return SimpleNamespace(producer=Writer, bootstrap="", **own)
+    links = Writer.links
+    held = SimpleNamespace(brokers=(1, 2, 3), stall=lambda n, _: links.add(n), heal=links.clear)
+    return SimpleNamespace(producer=Writer, bootstrap="", cluster=held, **own)
 
 
 def right(producer: Any, rows: Any) -> str:
