@@ -87,9 +87,9 @@ def killed_twice(lab: Lab, program: str, *, way: str = "", commit_seconds: float
     job = Job(program, lab.topic(TOPIC), way, int(commit_seconds * 1000), AT_WORK)
     book = _fill(lab, job)
     group = group_of(lab, job.ledger, book.run)
-    ending = _runs(lab, job, group, lambda: (_committed(lab, group, job.topic) or 0) >= COUNT)
+    ending = live_and_die(lab, job, group, lambda: (committed_offset(lab, group, job.topic) or 0) >= COUNT)
     told = {part.name: getattr(ending, part.name) for part in fields(ending)}
-    return Killed(**told, balance=book.balance(job.topic), committed=_committed(lab, group, job.topic))
+    return Killed(**told, balance=book.balance(job.topic), committed=committed_offset(lab, group, job.topic))
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def killed_between_statements(lab: Lab, program: str) -> Invoices:
         counts, positions = _rows(path)
         return len(counts) == COUNT and sum(positions.values()) >= COUNT
 
-    ending = _runs(lab, job, group, complete)
+    ending = live_and_die(lab, job, group, complete)
     told = {part.name: getattr(ending, part.name) for part in fields(ending)}
     counts, positions = _rows(path)
     return Invoices(**told, counts=counts, positions=positions)
@@ -223,12 +223,17 @@ def _offered(lab: Lab, job: Job) -> Iterator[None]:
         kept.path.unlink(missing_ok=True)
 
 
-def _runs(lab: Lab, job: Job, group: str, complete: Callable[[], bool]) -> Ending:
-    """Start the program again and again, and kill it wherever it is to be killed; end it when it is done."""
+def live_and_die(
+    lab: Lab, job: Job, group: str, complete: Callable[[], bool], records: int = COUNT
+) -> Ending:
+    """Start the program again and again, and kill it wherever it is to be killed; end it when it is done.
+
+    `records` are in its topic: who has committed them all will do nothing more.
+    """
     at, killed = clock.now(), 0
     with _offered(lab, job):
         for stop in (*job.stops, None):
-            if (_committed(lab, group, job.topic) or 0) >= COUNT:  # nothing comes any more
+            if (committed_offset(lab, group, job.topic) or 0) >= records:  # nothing comes any more
                 break
             program = lab.program(job.ledger, restart=True)
             if not _reaches_its_end(lab, program, job, group):
@@ -248,7 +253,7 @@ def _kill(lab: Lab, program: Program, job: Job, group: str, stop: tuple[int, str
     """Kill a program that stands where it is to be killed, before its work; after it, it does so itself."""
     if stop and stop[1] == "before":
         within = AUTOMATIC_SECONDS if AUTOMATIC in program.output else COMMIT_SECONDS
-        quiet_wait(lambda: (_committed(lab, group, job.topic) or 0) > stop[0], within)
+        quiet_wait(lambda: (committed_offset(lab, group, job.topic) or 0) > stop[0], within)
     with suppress(LabError):  # it has done so itself
         program.kill()
 
@@ -285,7 +290,12 @@ def _progress(lab: Lab, program: Program, job: Job, group: str) -> tuple[int, ..
     """Return numbers that change while the program does anything with its orders."""
     files = place(paths.home(), lab.number, lab.topic(job.ledger)), database_path(lab)
     sizes = (path.stat().st_size if path.exists() else 0 for path in files)
-    return (*sizes, len(program.output), len(_members(lab, group)), _committed(lab, group, job.topic) or 0)
+    return (
+        *sizes,
+        len(program.output),
+        len(_members(lab, group)),
+        committed_offset(lab, group, job.topic) or 0,
+    )
 
 
 def _is_rebalancing(lab: Lab, group: str) -> bool:
@@ -335,7 +345,8 @@ def _members(lab: Lab, group: str) -> tuple[MemberState, ...]:
     return found.members if found else ()
 
 
-def _committed(lab: Lab, group: str, topic: str) -> int | None:
+def committed_offset(lab: Lab, group: str, topic: str) -> int | None:
+    """Return what a group has committed in a topic of one partition, None if nothing."""
     found = _group(lab, group)
     return next((offset for name, _, offset in found.committed if name == topic), None) if found else None
 
