@@ -16,6 +16,7 @@ from threebrokers.lab.scenarios.guarantees import (
     killed_leader,
     leader_alone,
     lost_answers,
+    written_without_one,
 )
 from threebrokers.lab.scenarios.joining import joined_with, newcomer, newcomers, who_stopped
 from threebrokers.lab.scenarios.killing import (
@@ -272,4 +273,5 @@ __all__ = [
     "worked_table",
     "write_at",
     "written_by_coordinator",
+    "written_without_one",
 ]
