@@ -10,7 +10,7 @@ from threebrokers import open_lab
 
 lab = open_lab("10")
 
-# %% [markdown] covers="A003 A004 A005 D149 D038" explains="delivery guarantees"
+# %% [markdown] covers="A003 A004 A005 D149 D038" explains="exactly once"
 # ## Three promises
 #
 # Lab 06 had two promises about one record: *at most once* and *at least once*. The third one is *exactly once*. Each fits something:
@@ -407,7 +407,7 @@ guess_10c.compare(str(len(records)))
 #
 # Nothing can close this gap from Kafka's side, for the work is elsewhere: a row, an e-mail, a machine. But a worker may read an order twice and still write *one* invoice.
 
-# %% [markdown] covers="D163 D164" explains="idempotent consumer"
+# %% [markdown] covers="D163 D164"
 # ### Exercise 10.4: Once, whatever comes
 #
 # The shop of the last section has sent its 40 orders; its program crashed on the way, so ten of them are in the topic twice. Your worker is killed in five places: before each of the things that it tells its database or the brokers.
@@ -577,8 +577,8 @@ while True:
 # %% tags=["nbval-check-output"]
 lab.check.effect_once(books)
 
-# %% [markdown]
-# That is often called **effectively once**: records may come as often as they like, and the effect happens once. It works against every double of this lab, also against those of the shop. Offsets in the same database (lab 06) work against kills only: the shop's second record of an order has an offset of its own.
+# %% [markdown] explains="effectively once, idempotent"
+# That is often called **effectively once**: records may come as often as they like, and the effect happens once. Such a consumer is **idempotent**, too: to do the same again changes nothing. It works against every double of this lab, also against those of the shop. Offsets in the same database (lab 06) work against kills only: the shop's second record of an order has an offset of its own.
 #
 # If the effect is not in a database, give the number to whoever does it. Many payment services take such a key and do the same payment once.
 
@@ -727,7 +727,7 @@ lab.check.alone_understood(alone, acknowledged, copies)
 # %% [markdown]
 # The record in `loose` is acknowledged, on one broker. So `min.insync.replicas=1`, which is Kafka's default, and `acks=all` together promise no more than `acks=1` as soon as the followers are too slow.
 
-# %% [markdown] explains="min.insync.replicas in a rolling restart"
+# %% [markdown]
 # ### 1, 2 or 3 in a rolling restart
 #
 # Each broker is away in turn; two of three replicas are in sync meanwhile. What `acks=all` gets then:
@@ -735,7 +735,10 @@ lab.check.alone_understood(alone, acknowledged, copies)
 # %%
 from threebrokers.lab.scenarios import written_without_one
 
-written_without_one(lab, leasts=(1, 2, 3))
+restarts = written_without_one(lab, leasts=(1, 2, 3))
+refused = [report != "acknowledged" for report in restarts["the report"]]
+lab.observed("Only the topic that asks for all three refused the record", refused == [False, False, True])
+restarts
 
 # %% [markdown]
 # - **1**: writing goes on, and would go on if a second broker failed; what is acknowledged then is on one broker.

@@ -82,7 +82,7 @@ def test_a_program_is_killed_before_each_thing_that_it_tells(
     job_file(lab).write(Job("biller", "paid-orders", stops=PLACES))
     work = PaidOrders(lab)
     with closing(work.database()) as database:
-        consumer = work.consumer({"enable.auto.commit": False})
+        consumer: Any = work.consumer({"enable.auto.commit": False})
         database.execute("CREATE TABLE invoices (order_number INTEGER PRIMARY KEY, euros INTEGER)")
         for number in range(40):
             with database:

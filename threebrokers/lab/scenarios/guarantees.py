@@ -221,8 +221,7 @@ def leader_alone(lab: Lab) -> Alone:
 
 def is_alone(lab: Lab, topic: str, leader: int) -> bool:
     """Tell whether a leader itself knows that no follower of this topic is in sync."""
-    view = lab.cluster.views([topic]).get(leader)
-    return view is not None and existing(view.topic(topic), topic).partitions[0].isr == (leader,)
+    return _in_sync(lab, topic, leader) == {leader}
 
 
 def who_has(lab: Lab, topic: str) -> list[int]:
@@ -246,12 +245,17 @@ def written_without_one(lab: Lab, leasts: Sequence[int]) -> "pd.DataFrame":
         for least in leasts
     }
     lab.cluster.stop(brokers[1])
+    rest = {brokers[0], brokers[2]}
+    lab.wait_until(
+        lambda: all(_in_sync(lab, topic, brokers[0]) == rest for topic in topics.values()),
+        what="the stopped broker to leave the ISR",
+        within=ALONE_SECONDS,
+    )
     rows = {}
     for least, topic in topics.items():
         told: list[str] = []
         _send_one(lab, topic, told)
-        in_sync = len(partition_of(lab, topic).isr)
-        rows[f"min.insync.replicas={least}"] = {"in sync": in_sync, "the report": told[0]}
+        rows[f"min.insync.replicas={least}"] = {"in sync": len(rest), "the report": told[0]}
     lab.cluster.recover()
     return pd.DataFrame(rows).T
 
@@ -261,6 +265,12 @@ def _leader(lab: Lab, topic: str) -> int:
     if leader is None:
         raise LabError(f"Nobody leads '{topic}'", "run the cell again")
     return leader
+
+
+def _in_sync(lab: Lab, topic: str, broker: int) -> set[int]:
+    """Return who is in sync as this broker knows it; nobody if it does not answer."""
+    view = lab.cluster.views([topic]).get(broker)
+    return set(existing(view.topic(topic), topic).partitions[0].isr) if view else set()
 
 
 def _all_have(lab: Lab, topic: str, count: int) -> bool:
