@@ -32,8 +32,9 @@ SET_UPS = {
 }
 
 # %% [markdown]
-# A **ledger** gives every record a number, and compares four things: what was *attempted*, what was *acknowledged*, what is *stored* in the log, and, in the second half, what was *processed*. Lost is what was acknowledged and is not stored.
-#
+# A **ledger** gives every record a number, and compares four things: what was *attempted*, what was *acknowledged*, what is *stored* in the log, and, in the second half, what was *processed*. Lost is what was acknowledged and is not stored. (With `acks=0` no broker acknowledges; the client reports a record as delivered when it has sent it, and the ledger notes that.)
+
+# %% [markdown]
 # ## Fault one: the leader dies, and it alone has them
 #
 # Each set-up sends 200 records to the same partition. Three replicas have the first 100. Then the leader is cut off from the other brokers; clients still reach it. It gets the last 100, acknowledges them if it may, and is killed. A follower becomes the leader, and the producers go on.
