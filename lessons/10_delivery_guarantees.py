@@ -623,9 +623,9 @@ lab.check.effect_once(books)
 # %% [markdown]
 # ### Exercise 10.5: A leader that is alone
 #
-# `acks=all` waits for all replicas *in sync*. What if that is one? `leader_alone(lab)` makes two topics, `alone.loose` with `min.insync.replicas=1` and `alone.strict` with 2. Both have three replicas, and two of them cannot fetch until they have left the ISR.
+# `acks=all` waits for all replicas *in sync*. What if that is one? `leader_alone(lab)` makes two topics, `alone.loose` with `min.insync.replicas=1` and `alone.strict` with 2. Both have three replicas, and two of them can fetch nothing any more. (A follower that lacks nothing stays in the ISR. So a producer with `acks=1` has written offset 0, which only the leader has; 4 to 6 s later the followers are out.)
 #
-# Write one record with `acks=all` to each, and wait no longer than some seconds for its report. Then set two dictionaries with both topics as keys: `acknowledged` (`True` or `False`) and `copies`, how many brokers have the record. `partition_of(lab, topic).log_end_offsets` tells the end of each broker's own replica.
+# Write one record with `acks=all` to each, and wait no longer than some seconds for its report. Then set two dictionaries with both topics as keys: `acknowledged` (`True` or `False`) and `copies`, how many brokers have your record. `partition_of(lab, topic).log_end_offsets` tells the end of each broker's own replica.
 
 # %%
 from threebrokers.lab.scenarios import leader_alone, partition_of
@@ -643,7 +643,7 @@ for topic in (alone.loose, alone.strict):
 producer.flush()
 acknowledged = {topic: error is None for topic, error in told.items()}
 ends = {topic: dict(partition_of(lab, topic).log_end_offsets) for topic in told}
-copies = {topic: sum(end > 0 for end in ends[topic].values()) for topic in told}
+copies = {topic: sum(end > 1 for end in ends[topic].values()) for topic in told}
 # END SOLUTION
 print(acknowledged, copies)
 
@@ -655,7 +655,7 @@ print(acknowledged, copies)
 # </details>
 # <details><summary>Another hint</summary>
 #
-# `message.timeout.ms` bounds how long a refused record is tried. A replica whose end is 0 has nothing.
+# `message.timeout.ms` bounds how long a refused record is tried. A replica that has your record ends at 2, for it is at offset 1.
 #
 # </details>
 

@@ -26,7 +26,7 @@ def judge_alone(lab: Lab, alone: Alone, acknowledged: Mapping[Any, Any], copies:
         )
     if not loose:
         raise NotYet(
-            f"nothing stands in {alone.loose!r}, so these answers come from no experiment",
+            f"no record of yours stands in {alone.loose!r}, so these answers come from no experiment",
             "a record should be written to each topic, and its report be waited for",
             "produce(…) and flush()",
         )

@@ -30,7 +30,7 @@ LEAST = {"min.insync.replicas": "2"}
 COPIED_SECONDS, STORED_SECONDS, ANSWER_SECONDS, FLUSH_SECONDS = 10.0, 8.0, 0.5, 25.0
 # So long an answer is on its way: it is cut off meanwhile.
 HELD_MS = 2000
-ALONE_SECONDS = 20.0
+ALONE_SECONDS, FIRST = 20.0, 1
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,8 @@ class Alone:
 def leader_alone(lab: Lab) -> Alone:
     """Make two topics, and let their followers fetch nothing until the leader alone is in sync.
 
-    It stays so until `lab.cluster.recover()`.
+    It stays so until `lab.cluster.recover()`. A follower that lacks nothing stays in the ISR, so each topic
+    has a record at offset 0 that only the leader has.
     """
     at = clock.now()
     lab.cluster.recover()
@@ -211,6 +212,9 @@ def leader_alone(lab: Lab) -> Alone:
     )
     leader = _leader(lab, loose)
     lab.cluster.cut(leader, "brokers")
+    hasty = lab.producer({"acks": 1})
+    for topic in (loose, strict):
+        _write(hasty, topic, "only the leader has this", FIRST)
     lab.wait_until(
         lambda: all(is_alone(lab, topic, leader) for topic in (loose, strict)),
         what="the followers to leave the ISR",
@@ -225,8 +229,8 @@ def is_alone(lab: Lab, topic: str, leader: int) -> bool:
 
 
 def who_has(lab: Lab, topic: str) -> list[int]:
-    """Return the brokers whose own replica of partition 0 holds anything."""
-    return sorted(broker for broker, end in partition_of(lab, topic).log_end_offsets if end)
+    """Return the brokers whose own replica of partition 0 holds more than what was there first."""
+    return sorted(broker for broker, end in partition_of(lab, topic).log_end_offsets if end > FIRST)
 
 
 def written_without_one(lab: Lab, leasts: Sequence[int]) -> "pd.DataFrame":
