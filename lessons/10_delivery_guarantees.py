@@ -623,7 +623,7 @@ lab.check.effect_once(books)
 # %% [markdown]
 # ### Exercise 10.5: A leader that is alone
 #
-# `acks=all` waits for all replicas *in sync*. What if that is one? `leader_alone(lab)` makes two topics, `alone.loose` with `min.insync.replicas=1` and `alone.strict` with 2. Both have three replicas, and two of them can fetch nothing any more. (A follower that lacks nothing stays in the ISR. So a producer with `acks=1` has written offset 0, which only the leader has; 4 to 6 s later the followers are out.)
+# `acks=all` waits for all replicas *in sync*. What if that is one? `leader_alone(lab)` makes two topics, `alone.loose` with `min.insync.replicas=1` and `alone.strict` with 2. Both have three replicas, and two of them can fetch nothing any more. (A follower that lacks nothing stays in the ISR. So a producer with `acks=1` has written offset 0, which only the leader has. After `replica.lag.time.max.ms`, here 4 s, the followers are out.)
 #
 # Write one record with `acks=all` to each, and wait no longer than some seconds for its report. Then set two dictionaries with both topics as keys: `acknowledged` (`True` or `False`) and `copies`, how many brokers have your record. `partition_of(lab, topic).log_end_offsets` tells the end of each broker's own replica.
 
