@@ -62,7 +62,7 @@ lab.observed(
 guess_10a.compare(" and ".join(losers) or "none of them")
 
 # %% [markdown] covers="A108 A109 A110 B152 D155 D120 B014 D146 E040" explains="purgatory"
-# - `acks=0`: a record counts as delivered when the client has sent it. Nobody tells an offset (`offset()` is `None` here, -1 in Java). It is the fastest, and the only one that never learns of a fault.
+# - `acks=0`: a record counts as delivered when the client has sent it. Nobody tells an offset (`offset()` is `None` here; Java's documentation says -1). It is the fastest, and the only one that never learns of a fault.
 # - `acks=1`: the leader has written it, and answers. If it dies before a follower has fetched the record, the record is gone, although it was acknowledged. Before Kafka 3 this was Java's default.
 # - `acks=all`: the leader waits until every replica in sync has it, so the slowest of them sets the time. Such a request waits in what Kafka calls **purgatory**. The leader died, no answer came, and the producer sent the records to the next one.
 #
@@ -593,7 +593,7 @@ lab.check.effect_once(books)
 # %% [markdown]
 # ## Quiz
 #
-# **1. A topic has three replicas and `min.insync.replicas=2`, and the producer `acks=1`. Two brokers have just failed, and writing goes on. Why, and what does it mean?**
+# **1. In a large cluster a topic has three replicas and `min.insync.replicas=2`, and its producer `acks=1`. Two of these three brokers have failed, and writing goes on. Why, and what does it mean?**
 #
 # <details><summary>Answer</summary>
 #
@@ -711,7 +711,7 @@ acknowledged = {alone.loose: True, alone.strict: True}
 copies = {alone.loose: 3, alone.strict: 3}
 
 # %% tags=["right"]
-# tries once, and looks who has them by the number of an error
+# tries once, and says what the reports say
 from confluent_kafka import Producer
 
 sender = Producer({"bootstrap.servers": lab.bootstrap, "acks": -1, "retries": 0})

@@ -35,7 +35,7 @@ def judge_kept(kept: Trials) -> None:
             "the topic should take records without the broker that was killed",
             f"`config`, {LEAST}",
         )
-    _expect_all(settings, balance)
+    _expect_all(settings, balance, "there was a new leader")
     if least < 2:
         raise NotYet(
             f"nothing was lost this time, and {LEAST} is {least}: when both followers have left the ISR, "
@@ -59,7 +59,7 @@ def judge_once(once: Trials) -> None:
             "every record should be acknowledged, and stored once",
             f"retries and message.timeout.ms in {SETTINGS}",
         )
-    _expect_all(settings, balance)
+    _expect_all(settings, balance, "an answer came")
     if not _is_true(settings, "enable.idempotence"):
         raise NotYet(
             "nothing came twice this time, and the brokers could not know a record again if it did",
@@ -143,8 +143,8 @@ def _sent_again(settings: Mapping[str, Any], balance: Balance) -> NotYet:
     return NotYet(f"{twice}: the leader had them, and took them for new ones", expected, look)
 
 
-def _expect_all(settings: Mapping[str, Any], balance: Balance) -> None:
-    """Raise NotYet unless every record is acknowledged."""
+def _expect_all(settings: Mapping[str, Any], balance: Balance, what: str) -> None:
+    """Raise NotYet unless every record is acknowledged; `what` had to be waited for."""
     if not (count := _missing(balance)):
         return
     if _number(settings, "retries", "message.send.max.retries") == 0:
@@ -155,8 +155,8 @@ def _expect_all(settings: Mapping[str, Any], balance: Balance) -> None:
         )
     reason = balance.failed[0].reason if balance.failed else "no report"
     raise NotYet(
-        f"{count} of {SENT} records were given up ({reason}) before there was a new leader",
-        "the producer should be more patient than an election takes",
+        f"{count} of {SENT} records were given up ({reason}) before {what}",
+        "the producer should be more patient than a fault of some seconds",
         f"message.timeout.ms in {SETTINGS}",
     )
 
