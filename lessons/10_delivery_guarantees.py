@@ -777,7 +777,8 @@ from threebrokers.lab.scenarios import killed_twice
 from threebrokers.ledger import compare
 
 lab.cluster.recover()
-ways = {way: killed_twice(lab, "both_ways", way=way) for way in ("at most once", "at least once")}
+promises = ("at most once", "at least once")
+ways = {way: killed_twice(lab, "both_ways", way=way, topic="two-ways") for way in promises}
 compare({way: runs.balance for way, runs in ways.items()})
 
 # %% [markdown]

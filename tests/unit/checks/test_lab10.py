@@ -107,7 +107,7 @@ def given_up(stored: range, reason: str = "_MSG_TIMED_OUT") -> Balance:
 
 
 def trial(fault: str, balance: Balance, settings: dict[str, Any], least: Any = "2", at: float = 99) -> Trials:
-    return Trials(at, fault, {"mine": settings}, {"min.insync.replicas": least}, {"mine": balance})
+    return Trials({"mine": balance}, {}, at, fault, {"mine": settings}, {"min.insync.replicas": least})
 
 
 def test_a_set_up_that_keeps_all_passes():
@@ -140,7 +140,7 @@ def test_a_set_up_that_loses(balance, settings, least, words):
 def test_a_trial_that_is_not_this_one():
     assert "another fault" in told(trials.judge_kept, trial(UNHEARD, WHOLE, {}))
     assert "an earlier try" in told(trials.judge_kept, trial(KILLED, WHOLE, {}, at=1))
-    two = Trials(99, KILLED, {}, {}, {"a": WHOLE, "b": WHOLE})
+    two = Trials({"a": WHOLE, "b": WHOLE}, {}, 99, KILLED, {}, {})
     assert "there are 2 set-ups in it" in told(trials.judge_kept, two)
 
 

@@ -126,6 +126,6 @@ def test_set_ups_that_are_no_dictionaries():
 
 
 def test_trials_are_shown_as_a_table():
-    trials = Trials(1.0, "killed-leader", {"mine": {}}, {}, {"mine": Balance("t")})
+    trials = Trials({"mine": Balance("t")}, {}, 1.0, "killed-leader", {"mine": {}}, {})
     assert "mine" in repr(trials)
     assert "<table>" in trials._repr_html_()

@@ -15,7 +15,7 @@ from threebrokers.lab.scenarios.partitions import (
     partition_of,
     wait_for_new_leaders,
 )
-from threebrokers.ledger import Balance, Ledger, compare
+from threebrokers.ledger import Comparison, Ledger
 from threebrokers.waiting import quiet_wait
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ HELD_MS = 2000
 ALONE_SECONDS, FIRST = 20.0, 1
 
 
-@dataclass(frozen=True)
-class Trials:
-    """What a fault has made of the records of several producers: a balance for each set-up.
+@dataclass(frozen=True, repr=False)
+class Trials(Comparison):
+    """What a fault has made of the records of several producers: a balance for each set-up, as a table.
 
     `at` is when it began (s since 1970). `settings` are those of each producer, `config` is the topic's.
     """
@@ -44,13 +44,6 @@ class Trials:
     fault: str
     settings: SetUps
     config: Mapping[str, str]
-    balances: Mapping[str, Balance]
-
-    def __repr__(self) -> str:
-        return repr(compare(self.balances))
-
-    def _repr_html_(self) -> str:
-        return compare(self.balances)._repr_html_()
 
 
 class _Round:
@@ -99,7 +92,7 @@ class _Round:
             producer.flush(FLUSH_SECONDS)
         self.lab.cluster.recover()
         balances = {name: ledger.balance(self.topic) for name, ledger in self.ledgers.items()}
-        return Trials(self.at, self.name, self.set_ups, self.config, balances)
+        return Trials(balances, {}, self.at, self.name, self.set_ups, self.config)
 
 
 def killed_leader(lab: Lab, set_ups: SetUps, config: Mapping[str, str] | None = None) -> Trials:
@@ -148,12 +141,6 @@ class Gone:
     topic: str
     ledger: Ledger
 
-    def __repr__(self) -> str:
-        return repr(self.ledger.balance(self.topic))
-
-    def _repr_html_(self) -> str:
-        return compare({"": self.ledger.balance(self.topic)})._repr_html_()
-
 
 def acknowledged_and_gone(lab: Lab) -> Gone:
     """Let a producer with acks=1 lose its last records to a killed leader, and another producer go on.
@@ -162,9 +149,9 @@ def acknowledged_and_gone(lab: Lab) -> Gone:
     """
     at = clock.now()
     lab.cluster.recover()
-    topic = lab.fresh_topic("gone", brokers=controller_last(lab), config=LEAST)
+    topic = lab.fresh_topic("vanished", brokers=controller_last(lab), config=LEAST)
     before, first, behind = 7 + secrets.randbelow(20), 20 + secrets.randbelow(30), 40 + secrets.randbelow(30)
-    ledger = lab.ledger("gone")
+    ledger = lab.ledger("vanished")
     hasty, others = ledger.producer({"acks": 1}), lab.producer()
     _write(others, topic, "before", before)
     _write(hasty, topic, "payment", first)

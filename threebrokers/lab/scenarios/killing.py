@@ -78,13 +78,15 @@ class Killed(Ending):
         return f"{compare({'': self.balance})._repr_html_()}<p>committed offset: {self.committed}</p>"
 
 
-def killed_twice(lab: Lab, program: str, *, way: str = "", commit_seconds: float = 0.5) -> Killed:
+def killed_twice(
+    lab: Lab, program: str, *, way: str = "", commit_seconds: float = 0.5, topic: str = TOPIC
+) -> Killed:
     """Let a program work on 40 orders, kill it twice, start it again each time; return what became of them.
 
     It is killed just before it writes the invoice of order 7, when a client that commits by itself has done
     so, and at once when it has written that of order 13. `commit_seconds` is how often such a client commits.
     """
-    job = Job(program, lab.topic(TOPIC), way, int(commit_seconds * 1000), AT_WORK)
+    job = Job(program, lab.fresh_topic(topic), way, int(commit_seconds * 1000), AT_WORK)
     book = _fill(lab, job)
     group = group_of(lab, job.ledger, book.run)
     ending = live_and_die(lab, job, group, lambda: (committed_offset(lab, group, job.topic) or 0) >= COUNT)
@@ -134,7 +136,7 @@ def killed_between_statements(lab: Lab, program: str) -> Invoices:
         old.unlink(missing_ok=True)
     with closing(sqlite3.connect(path)) as database:
         database.executescript(TABLES)
-    job = Job(program, lab.topic(TOPIC), stops=AT_STATEMENTS)
+    job = Job(program, lab.fresh_topic(TOPIC), stops=AT_STATEMENTS)
     book = _fill(lab, job)
     group = group_of(lab, job.ledger, book.run)
 
@@ -178,7 +180,7 @@ class Departure(Ending):
 
 def ended_by_ctrl_c(lab: Lab, program: str) -> Departure:
     """Start a program, the only member of its group, send it Ctrl-C, and see when the group is empty."""
-    job = Job(program, lab.topic(TOPIC))
+    job = Job(program, lab.fresh_topic(TOPIC))
     group = group_of(lab, job.ledger, _fill(lab, job).run)
     with _offered(lab, job):
         running = lab.program(program, restart=True)
@@ -202,8 +204,7 @@ def ended_by_ctrl_c(lab: Lab, program: str) -> Departure:
 
 
 def _fill(lab: Lab, job: Job) -> Ledger:
-    """Make the topic afresh, and send it the orders by a new ledger."""
-    lab.fresh_topic(TOPIC)
+    """Send the orders to the fresh topic by a new ledger."""
     book = lab.ledger(job.ledger)
     producer = book.producer({"enable.idempotence": True})
     for number in range(COUNT):
