@@ -907,4 +907,4 @@ print(told.splitlines()[0])
 # So do transactions (`__transaction_state`), Kafka Connect (its settings and places), Kafka Streams, schema registries; and programs that follow a database send each changed row under its primary key, and a tombstone when a row is deleted. Whoever comes new reads the topic from the start and has a copy of the table, and then goes on with the changes.
 
 # %% [markdown]
-# Compare with the [solution](../solutions/09_compaction.ipynb). Next lab: [All of it, or none?](11_transactions.ipynb)
+# Compare with the [solution](../solutions/09_compaction.ipynb). Next lab: [What can be lost, what can come twice?](10_delivery_guarantees.ipynb)

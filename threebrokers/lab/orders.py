@@ -1,4 +1,4 @@
-"""Forty orders and a worker's program that is killed at its work, for lab 06: what the program sees.
+"""Forty orders and a worker's program that is killed at its work, for labs 06 and 10: what it sees.
 
 It stands apart from the other scenarios: a program that starts again and again imports nothing else.
 """
@@ -19,13 +19,14 @@ from threebrokers.kafka.clients import LabConsumer
 from threebrokers.lab.lab import Lab
 from threebrokers.store import JsonFile
 
-__all__ = ["Orders"]
+__all__ = ["Orders", "PaidOrders"]
 
 COUNT = 40
 LAST = COUNT - 1
 # What a program writes at a place where it is killed, there if its client commits by itself, at the last
 # order, and if its consumer has not asked for a topic soon.
 STOPPED, AUTOMATIC = "is killed here", ", after an automatic commit"
+BY_ITSELF = "its client commits by itself"
 DONE, DEAF = f"order {LAST} is done", "has asked for no topic"
 ASK_SECONDS = 3.0
 STOP_SECONDS = 30.0  # nobody waits so long: who is to be killed is killed
@@ -155,6 +156,24 @@ class Orders:
     def _tell(self, number: int) -> None:
         if number == LAST:
             print(DONE)
+
+
+class PaidOrders(Orders):
+    """The same job with a database of the program's own tables; it may be killed before a commit, too."""
+
+    def consumer(self, settings: Mapping[str, Any] | None = None) -> LabConsumer:
+        """Make a consumer of the group, which begins at the first order; `settings` are added."""
+        made = super().consumer(settings)
+        if self._automatic:
+            print(BY_ITSELF)
+        commit = made.commit
+
+        def counted(*arguments: Any, **named: Any) -> Any:
+            self._traced("commit() of the consumer")
+            return commit(*arguments, **named)
+
+        made.commit = counted  # type: ignore[method-assign]
+        return made
 
 
 def _die() -> None:

@@ -4,9 +4,20 @@ from threebrokers.lab.scenarios.addresses import connections_into
 from threebrokers.lab.scenarios.choosing import IMPORTANT, LEVELS, SYMBOLS, send_prices, where_they_are
 from threebrokers.lab.scenarios.cleaner import cleaner_runs, segments_of, wait_for_cleaner
 from threebrokers.lab.scenarios.costs import costs_by_size, readable_after
+from threebrokers.lab.scenarios.effects import Effects, killed_in_five_places
 from threebrokers.lab.scenarios.failing import Tried, tried_in_four_cases
 from threebrokers.lab.scenarios.failover import through_a_kill, two_outages, two_writers
 from threebrokers.lab.scenarios.groups import coordinator_of, member_of_new_group, read_and_commit
+from threebrokers.lab.scenarios.guarantees import (
+    Alone,
+    Gone,
+    Trials,
+    acknowledged_and_gone,
+    killed_leader,
+    leader_alone,
+    lost_answers,
+    written_without_one,
+)
 from threebrokers.lab.scenarios.joining import joined_with, newcomer, newcomers, who_stopped
 from threebrokers.lab.scenarios.killing import (
     Departure,
@@ -122,13 +133,16 @@ __all__ = [
     "LEVELS",
     "ORDERS",
     "SYMBOLS",
+    "Alone",
     "Booked",
     "CardRefusedError",
     "Charges",
     "Clinic",
     "Day",
     "Departure",
+    "Effects",
     "Ending",
+    "Gone",
     "Invoices",
     "Killed",
     "Member",
@@ -139,9 +153,11 @@ __all__ = [
     "Stream",
     "Stuck",
     "Team",
+    "Trials",
     "Tried",
     "a_day_later",
     "accepted",
+    "acknowledged_and_gone",
     "after_two_outages",
     "all_acknowledged",
     "an_hour_later",
@@ -179,13 +195,17 @@ __all__ = [
     "join_group",
     "joined_with",
     "killed_between_statements",
+    "killed_in_five_places",
     "killed_in_ten_places",
+    "killed_leader",
     "killed_twice",
     "last_minutes",
+    "leader_alone",
     "leaderless_everywhere",
     "leaky_signups",
     "line_chart",
     "lookup_times",
+    "lost_answers",
     "lost_places",
     "measured_with",
     "megabytes_per_second",
@@ -253,4 +273,5 @@ __all__ = [
     "worked_table",
     "write_at",
     "written_by_coordinator",
+    "written_without_one",
 ]

@@ -78,18 +78,20 @@ class Killed(Ending):
         return f"{compare({'': self.balance})._repr_html_()}<p>committed offset: {self.committed}</p>"
 
 
-def killed_twice(lab: Lab, program: str, *, way: str = "", commit_seconds: float = 0.5) -> Killed:
+def killed_twice(
+    lab: Lab, program: str, *, way: str = "", commit_seconds: float = 0.5, topic: str = TOPIC
+) -> Killed:
     """Let a program work on 40 orders, kill it twice, start it again each time; return what became of them.
 
     It is killed just before it writes the invoice of order 7, when a client that commits by itself has done
     so, and at once when it has written that of order 13. `commit_seconds` is how often such a client commits.
     """
-    job = Job(program, lab.topic(TOPIC), way, int(commit_seconds * 1000), AT_WORK)
+    job = Job(program, lab.fresh_topic(topic), way, int(commit_seconds * 1000), AT_WORK)
     book = _fill(lab, job)
     group = group_of(lab, job.ledger, book.run)
-    ending = _runs(lab, job, group, lambda: (_committed(lab, group, job.topic) or 0) >= COUNT)
+    ending = live_and_die(lab, job, group, lambda: (committed_offset(lab, group, job.topic) or 0) >= COUNT)
     told = {part.name: getattr(ending, part.name) for part in fields(ending)}
-    return Killed(**told, balance=book.balance(job.topic), committed=_committed(lab, group, job.topic))
+    return Killed(**told, balance=book.balance(job.topic), committed=committed_offset(lab, group, job.topic))
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,7 @@ def killed_between_statements(lab: Lab, program: str) -> Invoices:
         old.unlink(missing_ok=True)
     with closing(sqlite3.connect(path)) as database:
         database.executescript(TABLES)
-    job = Job(program, lab.topic(TOPIC), stops=AT_STATEMENTS)
+    job = Job(program, lab.fresh_topic(TOPIC), stops=AT_STATEMENTS)
     book = _fill(lab, job)
     group = group_of(lab, job.ledger, book.run)
 
@@ -142,7 +144,7 @@ def killed_between_statements(lab: Lab, program: str) -> Invoices:
         counts, positions = _rows(path)
         return len(counts) == COUNT and sum(positions.values()) >= COUNT
 
-    ending = _runs(lab, job, group, complete)
+    ending = live_and_die(lab, job, group, complete)
     told = {part.name: getattr(ending, part.name) for part in fields(ending)}
     counts, positions = _rows(path)
     return Invoices(**told, counts=counts, positions=positions)
@@ -178,7 +180,7 @@ class Departure(Ending):
 
 def ended_by_ctrl_c(lab: Lab, program: str) -> Departure:
     """Start a program, the only member of its group, send it Ctrl-C, and see when the group is empty."""
-    job = Job(program, lab.topic(TOPIC))
+    job = Job(program, lab.fresh_topic(TOPIC))
     group = group_of(lab, job.ledger, _fill(lab, job).run)
     with _offered(lab, job):
         running = lab.program(program, restart=True)
@@ -202,8 +204,7 @@ def ended_by_ctrl_c(lab: Lab, program: str) -> Departure:
 
 
 def _fill(lab: Lab, job: Job) -> Ledger:
-    """Make the topic afresh, and send it the orders by a new ledger."""
-    lab.fresh_topic(TOPIC)
+    """Send the orders to the fresh topic by a new ledger."""
     book = lab.ledger(job.ledger)
     producer = book.producer({"enable.idempotence": True})
     for number in range(COUNT):
@@ -223,12 +224,17 @@ def _offered(lab: Lab, job: Job) -> Iterator[None]:
         kept.path.unlink(missing_ok=True)
 
 
-def _runs(lab: Lab, job: Job, group: str, complete: Callable[[], bool]) -> Ending:
-    """Start the program again and again, and kill it wherever it is to be killed; end it when it is done."""
+def live_and_die(
+    lab: Lab, job: Job, group: str, complete: Callable[[], bool], records: int = COUNT
+) -> Ending:
+    """Start the program again and again, and kill it wherever it is to be killed; end it when it is done.
+
+    `records` are in its topic: who has committed them all will do nothing more.
+    """
     at, killed = clock.now(), 0
     with _offered(lab, job):
         for stop in (*job.stops, None):
-            if (_committed(lab, group, job.topic) or 0) >= COUNT:  # nothing comes any more
+            if (committed_offset(lab, group, job.topic) or 0) >= records:  # nothing comes any more
                 break
             program = lab.program(job.ledger, restart=True)
             if not _reaches_its_end(lab, program, job, group):
@@ -248,7 +254,7 @@ def _kill(lab: Lab, program: Program, job: Job, group: str, stop: tuple[int, str
     """Kill a program that stands where it is to be killed, before its work; after it, it does so itself."""
     if stop and stop[1] == "before":
         within = AUTOMATIC_SECONDS if AUTOMATIC in program.output else COMMIT_SECONDS
-        quiet_wait(lambda: (_committed(lab, group, job.topic) or 0) > stop[0], within)
+        quiet_wait(lambda: (committed_offset(lab, group, job.topic) or 0) > stop[0], within)
     with suppress(LabError):  # it has done so itself
         program.kill()
 
@@ -286,7 +292,12 @@ def _progress(lab: Lab, program: Program, job: Job, group: str) -> tuple[int, ..
     """Return numbers that change while the program does anything with its orders."""
     files = place(paths.home(), lab.number, lab.topic(job.ledger)), database_path(lab)
     sizes = (path.stat().st_size if path.exists() else 0 for path in files)
-    return (*sizes, len(program.output), len(_members(lab, group)), _committed(lab, group, job.topic) or 0)
+    return (
+        *sizes,
+        len(program.output),
+        len(_members(lab, group)),
+        committed_offset(lab, group, job.topic) or 0,
+    )
 
 
 def _is_rebalancing(lab: Lab, group: str) -> bool:
@@ -336,7 +347,8 @@ def _members(lab: Lab, group: str) -> tuple[MemberState, ...]:
     return found.members if found else ()
 
 
-def _committed(lab: Lab, group: str, topic: str) -> int | None:
+def committed_offset(lab: Lab, group: str, topic: str) -> int | None:
+    """Return what a group has committed in a topic of one partition, None if nothing."""
     found = _group(lab, group)
     return next((offset for name, _, offset in found.committed if name == topic), None) if found else None
 

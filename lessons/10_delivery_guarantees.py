@@ -1,0 +1,913 @@
+# %% [markdown]
+# # What can be lost, what can come twice?
+#
+# **You will** kill a leader that alone has your records, cut off its answers, keep a ledger of what each set-up loses and doubles, and write a consumer whose effect happens once, whatever comes.
+#
+# *{minutes} minutes, and {further} more if you go further. You need lab 04: ISR and election, and lab 06: committed offset.*
+
+# %%
+from threebrokers import open_lab
+
+lab = open_lab("10")
+
+# %% [markdown] covers="A003 A004 A005 D149 D038" explains="exactly once"
+# ## Three promises
+#
+# Lab 06 had two promises about one record: *at most once* and *at least once*. The third one is *exactly once*. Each fits something:
+#
+# - **At most once**: a page counts its visitors and sends each visit once. A few missing visits do no harm, so it does not try again.
+# - **At least once**: an invoice is paid. That must not get lost; if the message comes twice, somebody must notice.
+# - **Exactly once**: what everybody wants, and what nobody gets from one setting.
+#
+# Kafka's default is at least once: producers try again, and consumers read again. It is a choice for each topic and each program: payments and visits may be on the same cluster.
+#
+# Which promise does a producer keep? Four set-ups. The first three differ in who must have a record before it is acknowledged: nobody (`acks=0`: the client only sends), the leader, or all replicas in sync.
+
+# %%
+SET_UPS = {
+    "acks=0": {"acks": 0},
+    "acks=1": {"acks": 1},
+    "acks=all": {"acks": "all"},
+    "idempotent": {"acks": "all", "enable.idempotence": True},
+}
+
+# %% [markdown]
+# A **ledger** gives every record a number, and compares four things: what was *attempted*, what was *acknowledged*, what is *stored* in the log, and, in the second half, what was *processed*. Lost is what was acknowledged and is not stored. (With `acks=0` no broker acknowledges; the client reports a record as delivered when it has sent it, and the ledger notes that.)
+
+# %% [markdown]
+# ## Fault one: the leader dies, and it alone has them
+#
+# Each set-up sends 200 records to the same partition. Three replicas have the first 100. Then the leader is cut off from the other brokers; clients still reach it. It gets the last 100, acknowledges them if it may, and is killed. A follower becomes the leader, and the producers go on.
+#
+# The topic has `min.insync.replicas=2`. **Predict:** which set-ups lose records that were acknowledged?
+
+# %%
+guess_10a = lab.predict("10.a")
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess_10a.choose("acks=0 and acks=1")
+# END SOLUTION
+
+# %%
+from threebrokers.lab.scenarios import killed_leader
+
+killed = killed_leader(lab, SET_UPS)
+killed
+
+# %%
+losers = [name for name, balance in killed.balances.items() if balance.lost]
+lab.observed(
+    "Each of these lost all of its last 100", {len(killed.balances[n].lost) for n in losers} == {100}
+)
+guess_10a.compare(" and ".join(losers) or "none of them")
+
+# %% [markdown] covers="A108 A109 A110 B152 D155 D120 B014 D146 E040" explains="purgatory"
+# - `acks=0`: a record counts as delivered when the client has sent it. Nobody tells an offset (`offset()` is `None` here; Java's documentation says -1). It is the fastest, and the only one that never learns of a fault.
+# - `acks=1`: the leader has written it, and answers. If it dies before a follower has fetched the record, the record is gone, although it was acknowledged. Before Kafka 3 this was Java's default.
+# - `acks=all`: the leader waits until every replica in sync has it, so the slowest of them sets the time. Such a request waits in what Kafka calls **purgatory**. The leader died, no answer came, and the producer sent the records to the next one.
+#
+# So Kafka's promise is about *committed* records: those that all replicas in sync have. They survive while one of these replicas lives, and consumers see no others. With `acks=0` and `acks=1` you hear "acknowledged" before that.
+
+# %% [markdown]
+# ### Exercise 10.1: Acknowledged, and gone
+#
+# A producer with `acks=1` has lost payments, and another producer has written to the same partition before and after. Explain this loss:
+#
+# - `lost_offsets`: a list of the offsets that the lost payments had.
+# - `now_there`: at how many of these offsets stands a record today?
+# - `had_them`: who had the lost payments when they were acknowledged: `"all"`, `"followers"`, `"leader"` or `"nobody"`?
+#
+# `balance.lost` is a list of entries, each with a `number`, a `partition` and an `offset`. Each record that `read_log` returns has an `offset`, too.
+
+# %%
+from threebrokers.kafka.log_reader import read_log
+from threebrokers.lab.scenarios import acknowledged_and_gone
+
+gone = acknowledged_and_gone(lab)
+balance = gone.ledger.balance(gone.topic)
+# TODO: set `lost_offsets`, `now_there` and `had_them`
+# BEGIN SOLUTION
+lost_offsets = [entry.offset for entry in balance.lost]
+now_there = sum(record.offset in lost_offsets for record in read_log(lab.bootstrap, gone.topic))
+had_them = "leader"
+# END SOLUTION
+balance
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# Who told the producer the offsets of its payments? And what does the next leader do with an offset that it has never given to a record?
+#
+# </details>
+# <details><summary>Another hint</summary>
+#
+# `[entry.offset for entry in balance.lost]`; then count the records of `read_log(lab.bootstrap, gone.topic)` whose `offset` is in that list.
+#
+# </details>
+
+# %% tags=["wrong"]
+# looks behind the end of the log | where the log ends now
+there = read_log(lab.bootstrap, gone.topic)
+lost_offsets = list(range(len(there), len(there) + len(balance.lost)))
+now_there, had_them = 0, "leader"
+
+# %% tags=["wrong"]
+# takes the numbers of the ledger | holds the numbers that the ledger
+lost_offsets = [entry.number.sequence for entry in balance.lost]
+now_there, had_them = 0, "leader"
+
+# %% tags=["wrong"]
+# takes all that was acknowledged | are not those of lost records
+lost_offsets = [entry.offset for entry in balance.acknowledged]
+now_there, had_them = 0, "leader"
+
+# %% tags=["wrong"]
+# forgets the last one | of them right
+lost_offsets = [entry.offset for entry in balance.lost][:-1]
+now_there, had_them = 0, "leader"
+
+# %% tags=["wrong"]
+# believes that an offset stays empty | as if an offset stayed empty
+lost_offsets = [entry.offset for entry in balance.lost]
+now_there, had_them = 0, "leader"
+
+# %% tags=["wrong"]
+# believes that all are used again | and the log ends before the last
+lost_offsets = [entry.offset for entry in balance.lost]
+now_there, had_them = len(lost_offsets), "leader"
+
+# %% tags=["wrong"]
+# believes that three had them | then one of the two others would still have them
+lost_offsets = [entry.offset for entry in balance.lost]
+now_there = sum(record.offset in lost_offsets for record in read_log(lab.bootstrap, gone.topic))
+had_them = "all"
+
+# %% tags=["wrong"]
+# believes that nobody had them | so it may be with acks=0
+lost_offsets = [entry.offset for entry in balance.lost]
+now_there = sum(record.offset in lost_offsets for record in read_log(lab.bootstrap, gone.topic))
+had_them = "nobody"
+
+# %% tags=["right"]
+# by the numbers that are not stored
+stored = {entry.number for entry in balance.stored}
+lost_offsets = [entry.offset for entry in balance.acknowledged if entry.number not in stored]
+end = max(record.offset for record in read_log(lab.bootstrap, gone.topic)) + 1
+now_there = end - min(lost_offsets)
+had_them = "Leader"
+
+# %% tags=["nbval-check-output"]
+lab.check.lost_explained(gone, lost_offsets, now_there, had_them)
+
+# %% [markdown]
+# The log has no gap, and no consumer can see that something is missing. Only somebody who has counted knows it.
+
+# %% [markdown]
+# ### Exercise 10.2: Nothing lost
+#
+# A shop lost orders, and set everything that sounded safe:
+#
+# ```python
+# settings = {"acks": 1, "retries": 5}
+# config = {"min.insync.replicas": "2"}
+# ```
+#
+# Change as little as you can: the same kill must take nothing that was acknowledged, and all 200 records shall be acknowledged in the end, although one broker stays down. `killed_leader` takes the topic's settings, too. (It adds `linger.ms` 200, so that 100 records travel together, and gives up after 15 s.)
+
+# %%
+# TODO: set `settings`, `config`, and `kept`, which killed_leader(lab, {"mine": settings}, config) returns
+# BEGIN SOLUTION
+settings = {"acks": "all", "retries": 5}
+config = {"min.insync.replicas": "2"}
+kept = killed_leader(lab, {"mine": settings}, config)
+# END SOLUTION
+kept
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# Who acknowledged the records that were lost? Which of the three settings says who must have a record before that?
+#
+# </details>
+# <details><summary>Another hint</summary>
+#
+# `min.insync.replicas` says when a request with a certain value of `acks` is refused; other requests never ask for it. And while a broker is down, how many replicas are in sync?
+#
+# </details>
+
+# %% tags=["wrong"]
+# leaves it as it is | asks the leader and nobody else
+settings = {"acks": 1, "retries": 5}
+config = {"min.insync.replicas": "2"}
+kept = killed_leader(lab, {"mine": settings}, config)
+
+# %% tags=["wrong"]
+# asks for all three replicas, with acks=1 | that setting speaks only to acks=all
+settings = {"acks": 1, "retries": 5}
+config = {"min.insync.replicas": "3"}
+kept = killed_leader(lab, {"mine": settings}, config)
+
+# %% tags=["wrong"]
+# retries more | more retries change nothing
+settings = {"acks": 1, "retries": 1_000_000}
+config = {"min.insync.replicas": "2"}
+kept = killed_leader(lab, {"mine": settings}, config)
+
+# %% tags=["wrong"]
+# sends one request after the other | is slower, and each is acknowledged
+settings = {"acks": 1, "retries": 5, "max.in.flight.requests.per.connection": 1}
+config = {"min.insync.replicas": "2"}
+kept = killed_leader(lab, {"mine": settings}, config)
+
+# %% tags=["wrong"]
+# does not ask at all | are lost and reported as delivered
+settings = {"acks": 0}
+config = {"min.insync.replicas": "2"}
+kept = killed_leader(lab, {"mine": settings}, config)
+
+# %% tags=["wrong"]
+# wants all three always | nobody may write
+settings = {"acks": "all", "retries": 5}
+config = {"min.insync.replicas": "3"}
+kept = killed_leader(lab, {"mine": settings}, config)
+
+# %% tags=["wrong"]
+# is content with one | when both followers have left the ISR
+settings = {"acks": "all", "retries": 5}
+config = {"min.insync.replicas": "1"}
+kept = killed_leader(lab, {"mine": settings}, config)
+
+# %% tags=["wrong"]
+# does not try again | failed at the first try
+settings = {"acks": "all", "retries": 0}
+config = {"min.insync.replicas": "2"}
+kept = killed_leader(lab, {"mine": settings}, config)
+
+# %% tags=["wrong"]
+# shows the table above | the result of an earlier try
+kept = killed
+
+# %% tags=["right"]
+# idempotent, too, and the number for acks
+settings = {"acks": -1, "enable.idempotence": True}
+config = {}
+kept = killed_leader(lab, {"orders": settings}, config)
+
+# %% tags=["right"]
+# the client's own defaults
+settings = {}
+config = {"min.insync.replicas": 2}
+kept = killed_leader(lab, {"mine": settings}, config)
+
+# %% tags=["nbval-check-output"]
+lab.check.nothing_lost(kept)
+
+# %% [markdown] covers="D156 D157"
+# `acks=all` alone does not save a program that ignores its delivery reports: what fails in the end must be sent again or written down by *you* (lab 05). So it takes three things: the right `acks`, patience that is longer than an election, and code that looks at every report.
+
+# %% [markdown] covers="B119"
+# ## Fault two: the answer gets lost
+#
+# No broker fails now. The leader stores the last 100 records of each set-up, its followers copy them, it answers, and the connection breaks while the answer is on its way. What does a producer know now? Only that no answer came. The record may be stored or not; from outside both look the same.
+#
+# **Predict:** which set-ups have records in the log twice?
+
+# %%
+guess_10b = lab.predict("10.b")
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess_10b.choose("acks=1 and acks=all")
+# END SOLUTION
+
+# %%
+from threebrokers.lab.scenarios import lost_answers
+
+unheard = lost_answers(lab, SET_UPS)
+unheard
+
+# %%
+doublers = [name for name, balance in unheard.balances.items() if balance.duplicated]
+lab.observed("Nobody lost a record", not any(balance.lost for balance in unheard.balances.values()))
+guess_10b.compare(" and ".join(doublers) or "none of them")
+
+# %% [markdown] covers="A102 E046 E047 E118 E119 D162" explains="producer id, sequence number"
+# `acks=1` and `acks=all` sent again what was stored: safer against loss means open to doubles. `acks=0` expected no answer, so it sent nothing again.
+#
+# With **idempotence** the brokers can tell. A producer gets a **producer id** when it starts, and gives each batch a **sequence number** for its partition. The leader remembers the last five batches of each producer. What it has already, it acknowledges and does not store. The numbers are in the log, so followers have them, too, and the next leader knows them at once.
+#
+# So it needs `acks=all`, retries, and at most five requests on their way. Before it existed, people let a single writer look for its last record after each fault.
+
+# %% [markdown]
+# ### Exercise 10.3: Nothing twice
+#
+# This producer doubles records when an answer gets lost: `settings = {"acks": "all"}`. Change as little as you can. Each record shall be acknowledged, and stored once.
+
+# %%
+# TODO: set `settings`, and `once`, which lost_answers(lab, {"mine": settings}) returns
+# BEGIN SOLUTION
+settings = {"acks": "all", "enable.idempotence": True}
+once = lost_answers(lab, {"mine": settings})
+# END SOLUTION
+once
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# The producer must send again: it cannot know better. Who could notice that it is the same record, and by what?
+#
+# </details>
+# <details><summary>Another hint</summary>
+#
+# `enable.idempotence`. It refuses values of other settings that would break its promise; the error names them.
+#
+# </details>
+
+# %% tags=["wrong"]
+# leaves it as it is | took them for new ones
+settings = {"acks": "all"}
+once = lost_answers(lab, {"mine": settings})
+
+# %% tags=["wrong"]
+# does not try again | a program that believes its reports
+settings = {"acks": "all", "retries": 0}
+once = lost_answers(lab, {"mine": settings})
+
+# %% tags=["wrong"]
+# one request at a time | keeps the order, and the same request
+settings = {"acks": "all", "max.in.flight.requests.per.connection": 1}
+once = lost_answers(lab, {"mine": settings})
+
+# %% tags=["wrong"]
+# waits longer | no time was over
+settings = {"acks": "all", "request.timeout.ms": 60_000}
+once = lost_answers(lab, {"mine": settings})
+
+# %% tags=["wrong"]
+# asks fewer | the answer comes sooner
+settings = {"acks": 1}
+once = lost_answers(lab, {"mine": settings})
+
+# %% tags=["wrong"]
+# asks nobody | so nobody would hear of a loss
+settings = {"acks": 0}
+once = lost_answers(lab, {"mine": settings})
+
+# %% tags=["wrong", "raises-exception"]
+# idempotence with acks=1 | ended in an error
+settings = {"acks": 1, "enable.idempotence": True}
+once = lost_answers(lab, {"mine": settings})
+
+# %% tags=["right"]
+# nothing but idempotence
+settings = {"enable.idempotence": True}
+once = lost_answers(lab, {"mine": settings})
+
+# %% tags=["right"]
+# with everything that it needs, as text
+settings = {"enable.idempotence": "true", "acks": "-1", "max.in.flight": 5, "retries": 1000}
+once = lost_answers(lab, {"orders": settings})
+
+# %% tags=["nbval-check-output"]
+lab.check.nothing_twice(once)
+
+# %% [markdown]
+# ## The program starts again
+#
+# An idempotent producer sends orders 0 to 9, and all are acknowledged. Before the program can note that, it crashes. It is started again, and begins where its notes end. **Predict:** how many records does the topic hold?
+
+# %%
+guess_10c = lab.predict("10.c")
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess_10c.choose("20")
+# END SOLUTION
+
+# %%
+restarted = lab.fresh_topic("restarted", replication_factor=3)
+for life in (1, 2):
+    producer = lab.producer({"enable.idempotence": True})
+    for order in range(10):
+        producer.produce(restarted, key=str(order), value=f"order {order}, sent in life {life}")
+    producer.flush()
+records = read_log(lab.bootstrap, restarted)
+print(len({record.key for record in records}), "orders in", len(records), "records")
+guess_10c.compare(str(len(records)))
+
+# %% [markdown] covers="A103 E120 D159 D160"
+# The second life is a new producer with a new id. The same holds for two producers that send the same order, for a program that calls `produce()` twice, and for a customer who presses the button again. Idempotence covers the retries of *one* producer in *one* life.
+#
+# So records can always come twice. Two cures:
+#
+# - **A number of the business**: the order's own number is in the record, and the receiver looks at it.
+# - **A transaction**: where input and output are both in Kafka, what was read and what was written become one thing ([lab 11](11_transactions.ipynb)).
+
+# %% [markdown] covers="A161 B040 B117 C033 C041 D165"
+# ## The other end
+#
+# A consumer has the same choice, with the order of two lines (lab 06): *commit, then work* loses what was in work when it dies; *work, then commit* does it again. Java or Python, one crash at offset 100 after the work and before the commit, and record 100 comes again.
+#
+# Nothing can close this gap from Kafka's side, for the work is elsewhere: a row, an e-mail, a machine. But a worker may read an order twice and still write *one* invoice.
+
+# %% [markdown] covers="D163 D164"
+# ### Exercise 10.4: Once, whatever comes
+#
+# The shop of the last section has sent its 40 orders; its program crashed on the way, so ten of them are in the topic twice. Your worker is killed in five places: before each of the things that it tells its database or the brokers.
+#
+# Each order shall have one row in the table `invoices`, which has a column `order_number`. `orders.invoice(message)` returns the values `(order_number, euros)`. `with database:` is a transaction. Commit in the brokers what is done. Make the table yourself, with `CREATE TABLE IF NOT EXISTS`.
+
+# %%
+# %%program biller
+from threebrokers.lab.orders import PaidOrders
+
+orders = PaidOrders(lab)
+database = orders.database()
+# TODO: make the consumer and the table, then read, write and commit, in a loop without an end
+# BEGIN SOLUTION
+consumer = orders.consumer({"enable.auto.commit": False})
+consumer.subscribe([orders.topic])
+database.execute("CREATE TABLE IF NOT EXISTS invoices (order_number INTEGER PRIMARY KEY, euros INTEGER)")
+while True:
+    message = consumer.poll(0.2)
+    if message is not None:
+        with database:
+            database.execute("INSERT OR IGNORE INTO invoices VALUES (?, ?)", orders.invoice(message))
+        consumer.commit(message=message, asynchronous=False)
+# END SOLUTION
+
+# %%
+from threebrokers.lab.scenarios import killed_in_five_places
+
+lab.cluster.recover()
+books = killed_in_five_places(lab, "biller")
+books
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# What is the same in both records of an order, and survives the death of the program? Who could refuse a second row?
+#
+# </details>
+# <details><summary>Another hint</summary>
+#
+# A column can be a `PRIMARY KEY`. `INSERT OR IGNORE` overlooks a row whose key is there already. And in which order should row and commit come?
+#
+# </details>
+
+# %% tags=["wrong"]
+# a table without a key | nothing in the table keeps out
+consumer = orders.consumer({"enable.auto.commit": False})
+consumer.subscribe([orders.topic])
+database.execute("CREATE TABLE IF NOT EXISTS invoices (order_number INTEGER, euros INTEGER)")
+while True:
+    message = consumer.poll(0.2)
+    if message is not None:
+        with database:
+            database.execute("INSERT INTO invoices VALUES (?, ?)", orders.invoice(message))
+        consumer.commit(message=message, asynchronous=False)
+
+# %% tags=["wrong"]
+# remembers in memory | died with it
+seen = set()
+consumer = orders.consumer({"enable.auto.commit": False})
+consumer.subscribe([orders.topic])
+database.execute("CREATE TABLE IF NOT EXISTS invoices (order_number INTEGER, euros INTEGER)")
+while True:
+    message = consumer.poll(0.2)
+    if message is not None:
+        if message.value() not in seen:
+            with database:
+                database.execute("INSERT INTO invoices VALUES (?, ?)", orders.invoice(message))
+            seen.add(message.value())
+        consumer.commit(message=message, asynchronous=False)
+
+# %% tags=["wrong"]
+# marks before the effect | the mark was committed before the effect
+consumer = orders.consumer({"enable.auto.commit": False})
+consumer.subscribe([orders.topic])
+database.execute("CREATE TABLE IF NOT EXISTS invoices (order_number INTEGER, euros INTEGER)")
+database.execute("CREATE TABLE IF NOT EXISTS done (order_number INTEGER PRIMARY KEY)")
+while True:
+    message = consumer.poll(0.2)
+    if message is not None:
+        with database:
+            mark = database.execute("INSERT OR IGNORE INTO done VALUES (?)", [int(message.value())])
+        if mark.rowcount:
+            with database:
+                database.execute("INSERT INTO invoices VALUES (?, ?)", orders.invoice(message))
+        consumer.commit(message=message, asynchronous=False)
+
+# %% tags=["wrong"]
+# knows records by their offset | the key is a place in the log
+consumer = orders.consumer({"enable.auto.commit": False})
+consumer.subscribe([orders.topic])
+columns = "order_number INTEGER, euros INTEGER, record_offset INTEGER PRIMARY KEY"
+database.execute(f"CREATE TABLE IF NOT EXISTS invoices ({columns})")
+while True:
+    message = consumer.poll(0.2)
+    if message is not None:
+        row = *orders.invoice(message), message.offset()
+        with database:
+            database.execute("INSERT OR IGNORE INTO invoices VALUES (?, ?, ?)", row)
+        consumer.commit(message=message, asynchronous=False)
+
+# %% tags=["wrong"]
+# commits the offset first | the offset was committed before
+consumer = orders.consumer({"enable.auto.commit": False})
+consumer.subscribe([orders.topic])
+database.execute("CREATE TABLE IF NOT EXISTS invoices (order_number INTEGER PRIMARY KEY, euros INTEGER)")
+while True:
+    message = consumer.poll(0.2)
+    if message is not None:
+        consumer.commit(message=message, asynchronous=False)
+        with database:
+            database.execute("INSERT OR IGNORE INTO invoices VALUES (?, ?)", orders.invoice(message))
+
+# %% tags=["wrong"]
+# leaves the commits to the client | commits by itself, in the background
+consumer = orders.consumer()
+consumer.subscribe([orders.topic])
+database.execute("CREATE TABLE IF NOT EXISTS invoices (order_number INTEGER PRIMARY KEY, euros INTEGER)")
+while True:
+    message = consumer.poll(0.2)
+    if message is not None:
+        with database:
+            database.execute("INSERT OR IGNORE INTO invoices VALUES (?, ?)", orders.invoice(message))
+
+# %% tags=["wrong"]
+# commits nothing in the brokers | the group has committed None
+consumer = orders.consumer({"enable.auto.commit": False})
+consumer.subscribe([orders.topic])
+database.execute("CREATE TABLE IF NOT EXISTS invoices (order_number INTEGER PRIMARY KEY, euros INTEGER)")
+while True:
+    message = consumer.poll(0.2)
+    if message is not None:
+        with database:
+            database.execute("INSERT OR IGNORE INTO invoices VALUES (?, ?)", orders.invoice(message))
+
+# %% tags=["right"]
+# mark and invoice in one transaction
+consumer = orders.consumer({"enable.auto.commit": False})
+consumer.subscribe([orders.topic])
+database.execute("CREATE TABLE IF NOT EXISTS invoices (order_number INTEGER, euros INTEGER)")
+database.execute("CREATE TABLE IF NOT EXISTS done (order_number INTEGER UNIQUE)")
+while True:
+    message = consumer.poll(0.2)
+    if message is not None:
+        with database:
+            mark = database.execute("INSERT OR IGNORE INTO done VALUES (?)", [int(message.value())])
+            if mark.rowcount:
+                database.execute("INSERT INTO invoices VALUES (?, ?)", orders.invoice(message))
+        consumer.commit(message=message, asynchronous=False)
+
+# %% tags=["right"]
+# ten orders in one transaction, looked up by number first
+consumer = orders.consumer({"enable.auto.commit": False})
+consumer.subscribe([orders.topic])
+database.execute("CREATE TABLE IF NOT EXISTS invoices (order_number INTEGER, euros INTEGER)")
+while True:
+    messages = consumer.consume(10, timeout=0.2)
+    with database:
+        for message in messages:
+            row = orders.invoice(message)
+            query = "SELECT count(*) FROM invoices WHERE order_number = ?"
+            if database.execute(query, row[:1]).fetchone() == (0,):
+                database.execute("INSERT INTO invoices VALUES (?, ?)", row)
+    if messages:
+        consumer.commit(message=messages[-1], asynchronous=False)
+
+# %% tags=["nbval-check-output"]
+lab.check.effect_once(books)
+
+# %% [markdown] explains="effectively once, idempotent"
+# That is often called **effectively once**: records may come as often as they like, and the effect happens once. Such a consumer is **idempotent**, too: to do the same again changes nothing. It works against every double of this lab, also against those of the shop. Offsets in the same database (lab 06) work against kills only: the shop's second record of an order has an offset of its own.
+#
+# If the effect is not in a database, give the number to whoever does it. Many payment services take such a key and do the same payment once.
+
+# %% [markdown]
+# ## What to remember
+#
+# - Lost: with `acks=0` and `acks=1` you hear "acknowledged" before a second broker has the record. `acks=all` waits for all that are in sync.
+# - Twice: who tries again may double. Idempotence knows the retries of one producer in one life; only a number of the business knows an order that is sent twice.
+# - A promise about an effect is kept where the effect is: work, then commit, and let a key keep out the second time.
+
+# %% [markdown]
+# ## Quiz
+#
+# **1. In a large cluster a topic has three replicas and `min.insync.replicas=2`, and its producer `acks=1`. Two of these three brokers have failed, and writing goes on. Why, and what does it mean?**
+#
+# <details><summary>Answer</summary>
+#
+# `min.insync.replicas` is only asked for with `acks=all`. With `acks=1` the last broker acknowledges what nobody else has; if it fails too, these records are gone.
+#
+# </details>
+#
+# **2. A producer is idempotent, and a consumer still finds some payments twice. Name three reasons.**
+#
+# <details><summary>Answer</summary>
+#
+# The program was started again and sent them again; it called `produce()` twice, for example after a report of a time-out; two programs send the same payments; or the consumer itself read them again after a crash, and they are in the log once.
+#
+# </details>
+#
+# **3. Somebody sets `retries=0` so that nothing comes twice. What do you say?**
+#
+# <details><summary>Answer</summary>
+#
+# Then an answer that gets lost is reported as a failure of a record that is stored. The program cannot know it: to send again doubles, not to send again loses what really failed. Let the client try again, with idempotence.
+#
+# </details>
+
+# %% [markdown]
+# ## Going further
+
+# %% [markdown]
+# ### Exercise 10.5: A leader that is alone
+#
+# `acks=all` waits for all replicas *in sync*. What if that is one? `leader_alone(lab)` makes two topics, `alone.loose` with `min.insync.replicas=1` and `alone.strict` with 2. Both have three replicas, and two of them can fetch nothing any more. (A follower that lacks nothing stays in the ISR. So a producer with `acks=1` has written offset 0, which only the leader has. After `replica.lag.time.max.ms`, here 4 s, the followers are out.)
+#
+# Write one record with `acks=all` to each, and wait no longer than some seconds for its report. Then set two dictionaries with both topics as keys: `acknowledged` (`True` or `False`) and `copies`, how many brokers have your record. `partition_of(lab, topic).log_end_offsets` tells the end of each broker's own replica.
+
+# %%
+from threebrokers.lab.scenarios import leader_alone, partition_of
+
+alone = leader_alone(lab)
+told = {}
+# TODO: write a record to each topic; set `acknowledged` and `copies`
+# BEGIN SOLUTION
+patience = {"acks": "all", "message.timeout.ms": 3000}
+producer = lab.producer(
+    {**patience, "on_delivery": lambda error, message: told.update({message.topic(): error})}
+)
+for topic in (alone.loose, alone.strict):
+    producer.produce(topic, "one record")
+producer.flush()
+acknowledged = {topic: error is None for topic, error in told.items()}
+ends = {topic: dict(partition_of(lab, topic).log_end_offsets) for topic in told}
+copies = {topic: sum(end > 1 for end in ends[topic].values()) for topic in told}
+# END SOLUTION
+print(acknowledged, copies)
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# How many replicas are in sync now? Which of the two topics says that this is too few?
+#
+# </details>
+# <details><summary>Another hint</summary>
+#
+# `message.timeout.ms` bounds how long a refused record is tried. A replica that has your record ends at 2, for it is at offset 1.
+#
+# </details>
+
+# %% tags=["wrong"]
+# takes "all" for all three | no promise of three
+sender = lab.producer({"acks": "all", "message.timeout.ms": 3000})
+for topic in (alone.loose, alone.strict):
+    sender.produce(topic, "one record")
+sender.flush()
+acknowledged = {alone.loose: True, alone.strict: False}
+copies = {alone.loose: 3, alone.strict: 0}
+
+# %% tags=["wrong"]
+# writes with acks=1 | acks=all would have been refused
+sender = lab.producer({"acks": 1, "message.timeout.ms": 3000})
+for topic in (alone.loose, alone.strict):
+    sender.produce(topic, "one record")
+sender.flush()
+acknowledged = {alone.loose: True, alone.strict: True}
+copies = {alone.loose: 1, alone.strict: 1}
+
+# %% tags=["wrong"]
+# believes that both are refused | asks those that are in sync
+sender = lab.producer({"acks": "all", "message.timeout.ms": 3000})
+for topic in (alone.loose, alone.strict):
+    sender.produce(topic, "one record")
+sender.flush()
+acknowledged = {alone.loose: False, alone.strict: False}
+copies = {alone.loose: 0, alone.strict: 0}
+
+# %% tags=["wrong"]
+# believes that a refused record is stored | before it stores it
+sender = lab.producer({"acks": "all", "message.timeout.ms": 3000})
+for topic in (alone.loose, alone.strict):
+    sender.produce(topic, "one record")
+sender.flush()
+acknowledged = {alone.loose: True, alone.strict: False}
+copies = {alone.loose: 1, alone.strict: 1}
+
+# %% tags=["wrong"]
+# only thinks | these answers come from no experiment
+acknowledged = {alone.loose: True, alone.strict: False}
+copies = {alone.loose: 1, alone.strict: 0}
+
+# %% tags=["wrong"]
+# mends the links first | the followers are in sync again
+lab.cluster.recover()
+sender = lab.producer({"acks": "all", "message.timeout.ms": 3000})
+for topic in (alone.loose, alone.strict):
+    sender.produce(topic, "one record")
+sender.flush()
+acknowledged = {alone.loose: True, alone.strict: True}
+copies = {alone.loose: 3, alone.strict: 3}
+
+# %% tags=["right"]
+# tries once, and says what the reports say
+from confluent_kafka import Producer
+
+sender = Producer({"bootstrap.servers": lab.bootstrap, "acks": -1, "retries": 0})
+errors = []
+for topic in (alone.loose, alone.strict):
+    sender.produce(topic, "one record", on_delivery=lambda error, message: errors.append(error))
+    sender.flush()
+acknowledged = {alone.loose: errors[0] is None, alone.strict: errors[1] is None}
+copies = {alone.loose: 1, alone.strict: 0}
+
+# %% tags=["nbval-check-output"]
+lab.check.alone_understood(alone, acknowledged, copies)
+
+# %% [markdown]
+# The record in `loose` is acknowledged, on one broker. So `min.insync.replicas=1`, which is Kafka's default, and `acks=all` together promise no more than `acks=1` as soon as the followers are too slow.
+
+# %% [markdown]
+# ### 1, 2 or 3 in a rolling restart
+#
+# Each broker is away in turn; two of three replicas are in sync meanwhile. What `acks=all` gets then:
+
+# %%
+from threebrokers.lab.scenarios import written_without_one
+
+restarts = written_without_one(lab, leasts=(1, 2, 3))
+refused = [report != "acknowledged" for report in restarts["the report"]]
+lab.observed("Only the topic that asks for all three refused the record", refused == [False, False, True])
+restarts
+
+# %% [markdown]
+# - **1**: writing goes on, and would go on if a second broker failed; what is acknowledged then is on one broker.
+# - **2**: writing goes on, and every acknowledged record is on two brokers. With three replicas this is the choice for data that count.
+# - **3**: each restart is a pause for every producer (lab 03 has measured how long).
+
+# %% [markdown]
+# ### Exercise 10.6: At most once, at least once
+#
+# Break a promise on purpose, and keep the other one. Your program is killed twice in each of two ways; `orders.way` says in which: `"at most once"` or `"at least once"`. The first kill comes when order 7 is in work, the second one when order 13 is done. `orders.work(message)` does the work.
+#
+# In the first way only the order that was in work may be missing, and none is done twice. In the second way none is missing, and only the one that was just done comes again.
+
+# %%
+# %%program both_ways
+from threebrokers.lab.orders import Orders
+
+orders = Orders(lab)
+# TODO: make the consumer, read, work and commit, as orders.way says, in a loop without an end
+# BEGIN SOLUTION
+consumer = orders.consumer({"enable.auto.commit": False})
+consumer.subscribe([orders.topic])
+while True:
+    message = consumer.poll(0.2)
+    if message is not None and orders.way == "at most once":
+        consumer.commit(message=message, asynchronous=False)
+        orders.work(message)
+    elif message is not None:
+        orders.work(message)
+        consumer.commit(message=message, asynchronous=False)
+# END SOLUTION
+
+# %%
+from threebrokers.lab.scenarios import killed_twice
+from threebrokers.ledger import compare
+
+lab.cluster.recover()
+promises = ("at most once", "at least once")
+ways = {way: killed_twice(lab, "both_ways", way=way, topic="two-ways") for way in promises}
+compare({way: runs.balance for way, runs in ways.items()})
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# The program dies between two lines. In which order must work and commit stand, so that the order is done never, or twice?
+#
+# </details>
+# <details><summary>Another hint</summary>
+#
+# Commit each order by itself with `consumer.commit(…)`, and wait for it: `asynchronous=False`. `enable.auto.commit` would commit when it likes.
+#
+# </details>
+
+# %% tags=["wrong"]
+# work first in both ways | for the work was done before its commit
+consumer = orders.consumer({"enable.auto.commit": False})
+consumer.subscribe([orders.topic])
+while True:
+    message = consumer.poll(0.2)
+    if message is not None:
+        orders.work(message)
+        consumer.commit(message=message, asynchronous=False)
+
+# %% tags=["wrong"]
+# commits first in both ways | for the commit came before its work
+consumer = orders.consumer({"enable.auto.commit": False})
+consumer.subscribe([orders.topic])
+while True:
+    message = consumer.poll(0.2)
+    if message is not None:
+        consumer.commit(message=message, asynchronous=False)
+        orders.work(message)
+
+# %% tags=["wrong"]
+# the wrong way round | they are the wrong way round
+consumer = orders.consumer({"enable.auto.commit": False})
+consumer.subscribe([orders.topic])
+while True:
+    message = consumer.poll(0.2)
+    if message is not None:
+        if orders.way == "at least once":
+            consumer.commit(message=message, asynchronous=False)
+        orders.work(message)
+        if orders.way == "at most once":
+            consumer.commit(message=message, asynchronous=False)
+
+# %% tags=["wrong"]
+# commits ten orders before the first of them | commit one order at a time, before it
+consumer = orders.consumer({"enable.auto.commit": False})
+consumer.subscribe([orders.topic])
+while True:
+    messages = consumer.consume(10, timeout=0.2)
+    if messages and orders.way == "at most once":
+        consumer.commit(message=messages[-1], asynchronous=False)
+    for message in messages:
+        orders.work(message)
+        if orders.way == "at least once":
+            consumer.commit(message=message, asynchronous=False)
+
+# %% tags=["wrong"]
+# commits ten orders after the last of them | which was done and not committed
+consumer = orders.consumer({"enable.auto.commit": False})
+consumer.subscribe([orders.topic])
+while True:
+    messages = consumer.consume(10, timeout=0.2)
+    for message in messages:
+        if orders.way == "at most once":
+            consumer.commit(message=message, asynchronous=False)
+        orders.work(message)
+    if messages and orders.way == "at least once":
+        consumer.commit(message=messages[-1], asynchronous=False)
+
+# %% tags=["right"]
+# one function for each way
+consumer = orders.consumer({"enable.auto.commit": False})
+consumer.subscribe([orders.topic])
+
+
+def commit(message):
+    consumer.commit(message=message, asynchronous=False)
+
+
+steps = [commit, orders.work] if orders.way.startswith("at most") else [orders.work, commit]
+while True:
+    for message in consumer.consume(5, timeout=0.2):
+        for step in steps:
+            step(message)
+
+# %% tags=["nbval-check-output"]
+lab.check.both_orders(ways)
+
+# %% [markdown] covers="D166 E110"
+# ### What a reliable consumer sets
+#
+# Four settings decide: `group.id` (who shares the committed offsets), `auto.offset.reset` (where to begin if there is none: `latest` passes over records), `enable.auto.commit` (`False`, if anything but the loop of lab 06 works), and, if it commits by itself, `auto.commit.interval.ms` (how much comes again). The rest is code: commit what is done, and be ready to read it again.
+
+# %% [markdown] covers="B105 D119"
+# ### Acknowledged is not on the disk
+#
+# `acks=all` says that every replica in sync has the record, in the memory of its machine. None of the brokers forces it to the disk:
+
+# %%
+from threebrokers.lab.scenarios import broker_settings
+
+names = ["log.flush.interval.messages", "log.flush.interval.ms", "log.flush.scheduler.interval.ms"]
+names += ["log.flush.offset.checkpoint.interval.ms"]
+broker_settings(lab, names)
+
+# %% [markdown] covers="E041"
+# The first three mean: never. The last one is how often a broker notes up to where its files are safe; after a crash it looks only at what is younger. When all three processes were killed (lab 04), nothing was lost, for the memory belongs to the operating system. A power cut for all three machines at once is another thing. So Kafka's answer is several machines on several sources of power, and not a slow disk. (Readers pay no more for it: lab 05 has measured that a record is readable after the same time with every `acks`.)
+
+# %% [markdown] covers="E111 E112 E114 B153" explains="kafka-verifiable-producer, kafka-verifiable-consumer"
+# ### Take it to work
+#
+# A way to find out what *your* set-up promises, before somebody else does:
+#
+# 1. Write down the promise: what may get lost, what may come twice, how long may it stand still?
+# 2. Send numbered records with your real settings, and note every report. Read with your real consumer, and note every number. Kafka has two programs for that, `kafka-verifiable-producer` and `kafka-verifiable-consumer`; the ledger of this course does the same.
+# 3. Kill the leader of a partition under load. How long until records are acknowledged again? Compare the ledger.
+# 4. Kill the active controller, then the coordinator of the group. Compare again.
+# 5. Restart all brokers, one after the other, each when all replicas are in sync. Nothing lost, and no longer pause than you promised?
+# 6. Break the network: between clients and a leader, between a leader and its followers. Kill your own programs at each line that matters.
+# 7. Do it again after each change of version or settings.
+#
+# Logs of machines may bear `acks=1`; for the rest `acks=all`, `min.insync.replicas` of 2 or more, and a ledger that has been through all seven points.
+
+# %%
+lab.cluster.recover()
+
+# %% [markdown]
+# Compare with the [solution](../solutions/10_delivery_guarantees.ipynb). Next lab: [All of it, or none?](11_transactions.ipynb)

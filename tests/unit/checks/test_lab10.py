@@ -1,0 +1,288 @@
+"""What lab 10's checks say of answers, without brokers."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from threebrokers.checks.lab06 import runs
+from threebrokers.checks.lab10 import effects, gone, lonely, trials, ways
+from threebrokers.kafka.log_reader import Record
+from threebrokers.lab.exercise import NotAttempted, NotYet
+from threebrokers.lab.scenarios import Alone, Effects, Gone, Killed, Trials
+from threebrokers.lab.scenarios.effects import PLACES, STORED
+from threebrokers.lab.scenarios.guarantees import KILLED, UNHEARD
+from threebrokers.ledger.balance import Balance
+from threebrokers.ledger.entries import Entry, Failure
+from threebrokers.ledger.journal import Number
+
+
+def told(check: Any, *answers: Any) -> str:
+    with pytest.raises(NotYet) as caught:
+        check(*answers)
+    return str(caught.value)
+
+
+@pytest.fixture(autouse=True)
+def tries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the try that is judged begin at 50."""
+    for module in (gone, lonely, runs, trials):
+        monkeypatch.setattr(module, "attempt", lambda: SimpleNamespace(began=50.0, source=""))
+
+
+def entries(numbers: Any, offset: int = 0) -> list[Entry]:
+    return [Entry(Number(1, n), 0, n + offset) for n in numbers]
+
+
+# --- 10.1
+
+LOST = range(30, 80)  # the numbers of the lost records
+EARLIER = 12  # records of another producer
+
+
+@pytest.fixture
+def case(monkeypatch: pytest.MonkeyPatch) -> Gone:
+    """Let 80 payments stand from offset 12 on; those from 30 are lost, and 20 others have their places."""
+    offsets = range(EARLIER + LOST.start + 20)
+    log = [Record("gone", 0, n, None, b"x", 0, "create") for n in offsets]
+    monkeypatch.setattr(gone, "log_of", lambda lab, topic: log)
+    balance = Balance(
+        "gone",
+        acknowledged=entries(range(LOST.stop), EARLIER),
+        stored=entries(range(LOST.start), EARLIER),
+    )
+    return Gone(100.0, "gone", SimpleNamespace(balance=lambda topic: balance))  # type: ignore[arg-type]
+
+
+RIGHT = [n + EARLIER for n in LOST]
+
+
+def test_a_loss_that_is_explained(case):
+    gone.judge_gone(None, case, RIGHT, 20, "leader")  # type: ignore[arg-type]
+    gone.judge_gone(None, case, RIGHT[::-1], 20, "Leader")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("offsets", "there", "who", "words"),
+    [
+        (list(range(62, 112)), 20, "leader", "`lost_offsets` begins at 62, where the log ends now"),
+        (list(LOST), 20, "leader", "holds the numbers that the ledger gave"),
+        (list(range(EARLIER, 92)), 20, "leader", "30 of `lost_offsets` are not those of lost records"),
+        (RIGHT[:-1], 20, "leader", "has 49 offsets, 49 of them right"),
+        ([], 20, "leader", "has 0 offsets"),
+        (RIGHT, 0, "leader", "as if an offset stayed empty"),
+        (RIGHT, 50, "leader", "`now_there` is 50, and the log ends before"),
+        (RIGHT, 19, "leader", "`now_there` is 19"),
+        (RIGHT, 20, "all", "then one of the two others would still have them"),
+        (RIGHT, 20, "followers", "they lead now"),
+        (RIGHT, 20, "nobody", "so it may be with acks=0"),
+        (RIGHT, 20, "me", "`had_them` is 'me'"),
+    ],
+)
+def test_a_loss_that_is_explained_otherwise(case, offsets, there, who, words):
+    assert words in told(gone.judge_gone, None, case, offsets, there, who)
+
+
+def test_a_loss_of_an_earlier_try(case):
+    early = Gone(1.0, "gone", case.ledger)
+    assert "in an earlier try" in told(gone.judge_gone, None, early, RIGHT, 20, "leader")
+
+
+# --- 10.2 and 10.3
+
+ALL = range(200)
+WHOLE = Balance("t", [Number(1, n) for n in ALL], entries(ALL), stored=entries(ALL))
+LOSING = Balance("t", [Number(1, n) for n in ALL], entries(ALL), stored=entries(range(100)))
+TWICE = Balance("t", [Number(1, n) for n in ALL], entries(ALL), stored=entries([*ALL, *range(100, 200)]))
+
+
+def given_up(stored: range, reason: str = "_MSG_TIMED_OUT") -> Balance:
+    return Balance(
+        "t",
+        [Number(1, n) for n in ALL],
+        entries(range(100)),
+        failed=[Failure(Number(1, n), reason) for n in range(100, 200)],
+        stored=entries(stored),
+    )
+
+
+def trial(fault: str, balance: Balance, settings: dict[str, Any], least: Any = "2", at: float = 99) -> Trials:
+    return Trials({"mine": balance}, {}, at, fault, {"mine": settings}, {"min.insync.replicas": least})
+
+
+def test_a_set_up_that_keeps_all_passes():
+    for settings in ({"acks": "all"}, {}, {"acks": -1, "enable.idempotence": True}, {"acks": "ALL"}):
+        trials.judge_kept(trial(KILLED, WHOLE, settings))
+    trials.judge_kept(trial(KILLED, WHOLE, {}, least=2))
+
+
+@pytest.mark.parametrize(
+    ("balance", "settings", "least", "words"),
+    [
+        (LOSING, {"acks": 1, "retries": 5}, "2", "asks the leader and nobody else"),
+        (WHOLE, {"acks": 1}, "2", "asks the leader and nobody else"),  # that it lost nothing is luck
+        (LOSING, {"acks": 1, "retries": 5}, "3", "that setting speaks only to acks=all"),
+        (LOSING, {"acks": 1, "retries": 6}, "2", "more retries change nothing"),
+        (LOSING, {"request.required.acks": 1, "max.in.flight": 1}, "2", "one request after the other"),
+        (LOSING, {"acks": 0}, "2", "100 records of 200 are lost and reported as delivered"),
+        (WHOLE, {"acks": "0"}, "2", "so nobody would hear of a loss"),
+        (LOSING, {"acks": "all"}, "2", "100 acknowledged records of 200 are lost"),
+        (given_up(range(100)), {"acks": "all"}, "3", "nobody may write"),
+        (WHOLE, {"acks": "all"}, "1", "when both followers have left the ISR"),
+        (given_up(range(100)), {"retries": 0}, "2", "100 of 200 records failed at the first try"),
+        (given_up(range(100)), {"message.timeout.ms": 9}, "2", "given up (_MSG_TIMED_OUT)"),
+    ],
+)
+def test_a_set_up_that_loses(balance, settings, least, words):
+    assert words in told(trials.judge_kept, trial(KILLED, balance, settings, least))
+
+
+def test_a_trial_that_is_not_this_one():
+    assert "another fault" in told(trials.judge_kept, trial(UNHEARD, WHOLE, {}))
+    assert "an earlier try" in told(trials.judge_kept, trial(KILLED, WHOLE, {}, at=1))
+    two = Trials({"a": WHOLE, "b": WHOLE}, {}, 99, KILLED, {}, {})
+    assert "there are 2 set-ups in it" in told(trials.judge_kept, two)
+
+
+def test_a_set_up_that_stores_once_passes():
+    for settings in ({"enable.idempotence": True}, {"enable.idempotence": "true", "max.in.flight": 5}):
+        trials.judge_once(trial(UNHEARD, WHOLE, settings))
+
+
+@pytest.mark.parametrize(
+    ("balance", "settings", "words"),
+    [
+        (TWICE, {"acks": "all"}, "took them for new ones"),
+        (TWICE, {"max.in.flight.requests.per.connection": 1}, "and the same request came again"),
+        (TWICE, {"request.timeout.ms": 60000}, "no time was over"),
+        (TWICE, {"acks": 1}, "the answer comes sooner"),
+        (WHOLE, {"acks": 0}, "so nobody would hear of a loss"),
+        (WHOLE, {"acks": "all"}, "nothing came twice this time"),
+        (given_up(ALL), {"retries": 0}, "100 records were reported as failed, and 100 of these are stored"),
+        (given_up(range(100)), {"enable.idempotence": True}, "given up (_MSG_TIMED_OUT)"),
+    ],
+)
+def test_a_set_up_that_doubles(balance, settings, words):
+    assert words in told(trials.judge_once, trial(UNHEARD, balance, settings))
+
+
+# --- 10.4
+
+ONCE = dict.fromkeys(range(40), 1)
+
+
+def books(**changes: Any) -> Effects:
+    given = {"counts": ONCE, "killed": len(PLACES), "committed": STORED, **changes}
+    return Effects(100.0, **given)
+
+
+def test_one_invoice_for_each_order_passes():
+    effects.judge_effects(books())
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"counts": {}}, "no order stands in the column `order_number`"),
+        ({"automatic": True}, "the client commits by itself"),
+        ({"counts": ONCE | {3: 0, 8: 0}}, "orders 3, 8 have no invoice: the offset was committed before"),
+        ({"counts": ONCE | {3: 0}, "marked": frozenset({3, 4})}, "the mark was committed before the effect"),
+        ({"counts": ONCE | {39: 0}, "over": True}, "the program ended by itself"),
+        ({"counts": ONCE | {18: 2, 20: 2}}, "what the program remembered died with it"),
+        ({"counts": ONCE | dict.fromkeys(range(20, 30), 2)}, "keeps out a second row"),
+        (
+            {"counts": ONCE | dict.fromkeys(range(20, 30), 2), "schemas": ("… record_offset …",)},
+            "the key is a place in the log",
+        ),
+        (
+            {"counts": ONCE | dict.fromkeys(range(20, 30), 2), "schemas": ("id INTEGER primary key",)},
+            "no key of your tables is the same",
+        ),
+        ({"killed": 2}, "the program was killed 2 times"),
+        ({"committed": None}, "the group has committed None"),
+        ({"fault": "NameError: x"}, "ended in an error: NameError: x"),
+    ],
+)
+def test_invoices_that_are_missing_or_doubled(changes, words):
+    assert words in told(effects.judge_effects, books(**changes))
+
+
+def test_a_worker_that_was_not_written():
+    with pytest.raises(NotAttempted):
+        effects.judge_effects(books(idle=True))
+
+
+# --- 10.5
+
+ALONE = Alone(100.0, "alone-1", "alone-2", 3)
+SEEN = {"alone-1": True, "alone-2": False}
+COPIES = {"alone-1": 1, "alone-2": 0}
+
+
+@pytest.fixture
+def holders(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[int]]:
+    found = {"alone-1": [3], "alone-2": list[int]()}
+    monkeypatch.setattr(lonely, "is_alone", lambda lab, topic, leader: True)
+    monkeypatch.setattr(lonely, "who_has", lambda lab, topic: found[topic])
+    return found
+
+
+def test_what_a_leader_alone_does(holders):
+    lonely.judge_alone(None, ALONE, SEEN, COPIES)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("seen", "copies", "words"),
+    [
+        (SEEN, COPIES | {"alone-1": 3}, "is no promise of three"),
+        (SEEN, COPIES | {"alone-2": 1}, "refuses a record before it stores it"),
+        (SEEN | {"alone-1": False}, COPIES, "asks those that are in sync"),
+        (SEEN | {"alone-2": True}, COPIES, "one replica in sync is fewer than two"),
+        ({"alone-1": True}, COPIES, "`acknowledged` says nothing of 'alone-2'"),
+        (SEEN, {}, "`copies` says nothing of 'alone-1'"),
+    ],
+)
+def test_what_it_does_not(holders, seen, copies, words):
+    assert words in told(lonely.judge_alone, None, ALONE, seen, copies)
+
+
+def test_records_that_were_not_written_as_they_should(holders, monkeypatch):
+    holders["alone-2"] = [3]
+    assert "by broker 3 alone" in told(lonely.judge_alone, None, ALONE, SEEN, COPIES)
+    holders.update({"alone-1": [], "alone-2": []})
+    assert "come from no experiment" in told(lonely.judge_alone, None, ALONE, SEEN, COPIES)
+    early = Alone(1.0, "alone-1", "alone-2", 3)
+    assert "of an earlier try" in told(lonely.judge_alone, None, early, SEEN, COPIES)
+    monkeypatch.setattr(lonely, "is_alone", lambda lab, topic, leader: False)
+    assert "the followers are in sync again" in told(lonely.judge_alone, None, ALONE, SEEN, COPIES)
+
+
+# --- 10.6
+
+
+def killed(gone: list[int], again: list[int], done: bool = True) -> Killed:
+    stored = entries(range(40))
+    processed = entries([*(n for n in range(40) if n not in gone), *again]) if done else []
+    balance = Balance("o", stored=stored, committed=stored, processed=processed)
+    return Killed(100.0, 2, balance=balance, committed=40)
+
+
+def test_both_promises_kept_and_broken_by_one():
+    ways.judge_ways({"at most once": killed([7], []), "at least once": killed([], [13])})
+
+
+@pytest.mark.parametrize(
+    ("most", "least", "words"),
+    [
+        (killed([], [13]), killed([], [13]), "for the work was done before its commit"),
+        (killed([7], []), killed([7], []), "for the commit came before its work"),
+        (killed([], [13]), killed([7], []), "the wrong way round"),
+        (killed([7, 8, 9], []), killed([], [13]), "orders 7–9 got lost"),
+        (killed([], []), killed([], [13]), "no order got lost"),
+        (killed([7], []), killed([], [10, 11, 12, 13]), "orders 10–13 came twice"),
+        (killed([7], []), killed([], [], done=False), "the worker has done nothing"),
+        (None, killed([], []), "`ways` has no runs for 'at most once'"),
+    ],
+)
+def test_promises_that_are_not_kept(most, least, words):
+    assert words in told(ways.judge_ways, {"at most once": most, "at least once": least})

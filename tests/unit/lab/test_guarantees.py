@@ -1,0 +1,131 @@
+"""What lab 10's scenarios do without brokers: what a database holds, and what a program stumbles over."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from threebrokers.errors import LabError
+from threebrokers.kafka.state import PartitionState, TopicState
+from threebrokers.lab import orders
+from threebrokers.lab.orders import Job, PaidOrders, job_file
+from threebrokers.lab.scenarios import Effects, Trials, guarantees
+from threebrokers.lab.scenarios.effects import PLACES, SECOND_LIFE, STORED, TWICE, _found
+from threebrokers.ledger.balance import Balance
+
+
+def test_ten_orders_are_stored_twice():
+    assert 40 + len(TWICE) == STORED
+    assert set(TWICE) <= set(SECOND_LIFE)
+    # Each kill comes before the orders that stand there twice end, so that a life after it meets them.
+    assert all(order < TWICE.stop for order, _ in PLACES)
+
+
+def test_what_a_database_holds(tmp_path: Path):
+    path = tmp_path / "x.sqlite"
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("CREATE TABLE Invoices (euros INTEGER, Order_Number INTEGER PRIMARY KEY)")
+        database.execute("CREATE TABLE done (order_number INTEGER UNIQUE, word TEXT)")
+        database.execute("INSERT INTO invoices VALUES (12, 2), (13, 3)")
+        database.execute("INSERT INTO done VALUES (5, 'yes')")
+    found = _found(path)
+    assert found["counts"] == {2: 1, 3: 1}
+    assert found["marked"] == {5}
+    assert ["PRIMARY KEY" in schema for schema in found["schemas"]] == [True, False]
+
+
+def test_what_was_found_is_told_in_words():
+    books = Effects(1.0, counts={n: 1 + (n == 3) for n in range(39)})
+    assert (
+        repr(books)
+        == "40 orders in 50 records: 38 have one invoice, 1 (order 3) have more, 1 (order 39) have none"
+    )
+
+
+class Book:
+    """A ledger whose consumer only notes what is committed."""
+
+    run = "r1"
+
+    def __init__(self, life: int) -> None:
+        self.life, self.committed = life, list[Any]()
+
+    def enlist(self, kind: str) -> int:
+        return self.life
+
+    def consumer(self, settings: Any) -> Any:
+        return SimpleNamespace(commit=lambda **named: self.committed.append(named), asked=True)
+
+
+@pytest.mark.parametrize(
+    ("life", "place"),
+    [
+        (1, "order 3, before BEGIN"),
+        (2, "order 8, before INSERT INTO invoices VALUES (8, 18)"),
+        (3, "order 13, before COMMIT"),
+        (4, "order 18, before commit() of the consumer"),
+        (5, "order 23, before BEGIN"),
+        (6, ""),
+    ],
+)
+def test_a_program_is_killed_before_each_thing_that_it_tells(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any, life: int, place: str
+) -> None:
+    monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
+    monkeypatch.setattr(orders, "ASK_SECONDS", 100_000)  # longer than the tests
+    monkeypatch.setattr(orders, "_die", lambda: None)
+    book = Book(life)
+    lab: Any = SimpleNamespace(number="10", join_ledger=lambda name: book, group=lambda name: name)
+    job_file(lab).write(Job("biller", "paid-orders", stops=PLACES))
+    work = PaidOrders(lab)
+    with closing(work.database()) as database:
+        consumer: Any = work.consumer({"enable.auto.commit": False})
+        database.execute("CREATE TABLE invoices (order_number INTEGER PRIMARY KEY, euros INTEGER)")
+        for number in range(40):
+            with database:
+                row = work.invoice(SimpleNamespace(value=lambda number=number: str(number).encode()))
+                database.execute("INSERT INTO invoices VALUES (?, ?)", row)
+            consumer.commit(message=number)
+    out = capsys.readouterr().out
+    assert out.count(orders.STOPPED) == bool(place)
+    assert place in out
+    assert len(book.committed) == 40
+    assert orders.BY_ITSELF not in out
+    work.consumer()
+    assert orders.BY_ITSELF in capsys.readouterr().out
+
+
+def state(isr: tuple[int, ...], **ends: int) -> Any:
+    found = tuple((int(broker[1:]), end) for broker, end in ends.items())
+    topic = TopicState("t", (PartitionState("t", 0, 1, 0, (1, 2, 3), isr, log_end_offsets=found),))
+    return SimpleNamespace(topic=lambda name: topic, last_response_at=1.0)
+
+
+def test_who_has_what_was_sent():
+    view = state((1,), b1=5, b2=0, b3=0)
+    cluster = SimpleNamespace(brokers=(1, 2, 3), state=lambda names: view, views=lambda names: {1: view})
+    lab: Any = SimpleNamespace(cluster=cluster)
+    assert guarantees.who_has(lab, "t") == [1]
+    assert guarantees.is_alone(lab, "t", 1)
+    assert not guarantees.is_alone(lab, "t", 2)  # it does not answer
+    assert not guarantees._all_have(lab, "t", 5)
+    assert guarantees._end_on(lab, "t", 1) == 5
+    assert guarantees._end_on(lab, "t", 3) == 0
+    cluster.state = lambda names: state((1,), b1=1, b2=0, b3=0)
+    assert guarantees.who_has(lab, "t") == []  # that one was there first
+    cluster.state = lambda names: state((1, 2, 3), b1=5, b2=5, b3=6)
+    assert guarantees._all_have(lab, "t", 5)
+
+
+def test_set_ups_that_are_no_dictionaries():
+    with pytest.raises(LabError, match="is no dictionary of settings"):
+        guarantees.killed_leader(SimpleNamespace(), {"acks": "all"})  # type: ignore[arg-type, dict-item]
+
+
+def test_trials_are_shown_as_a_table():
+    trials = Trials({"mine": Balance("t")}, {}, 1.0, "killed-leader", {"mine": {}}, {})
+    assert "mine" in repr(trials)
+    assert "<table>" in trials._repr_html_()

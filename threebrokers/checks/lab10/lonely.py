@@ -1,0 +1,91 @@
+"""What lab 10's check says of records that were written to a leader without followers in sync."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from threebrokers.lab.attempt import attempt
+from threebrokers.lab.exercise import NotYet
+from threebrokers.lab.lab import Lab
+from threebrokers.lab.scenarios.guarantees import Alone, is_alone, who_has
+
+ACKNOWLEDGED, COPIES = "acknowledged", "copies"
+REPORTS = "the delivery reports: error is None for an acknowledged record"
+ENDS = "partition_of(lab, topic).log_end_offsets"
+
+
+def judge_alone(lab: Lab, alone: Alone, acknowledged: Mapping[Any, Any], copies: Mapping[Any, Any]) -> None:
+    """Raise NotYet unless both topics were written to, and the answers are what they show."""
+    _expect_still_alone(lab, alone)
+    loose, strict = who_has(lab, alone.loose), who_has(lab, alone.strict)
+    if strict:
+        raise NotYet(
+            f"the record in {alone.strict!r} is stored, by broker {strict[0]} alone: acks=all would have "
+            "been refused there",
+            "both topics should be written to with acks=all",
+            "acks in the settings of your producer",
+        )
+    if not loose:
+        raise NotYet(
+            f"no record of yours stands in {alone.loose!r}, so these answers come from no experiment",
+            "a record should be written to each topic, and its report be waited for",
+            "produce(…) and flush()",
+        )
+    for name, told in ((ACKNOWLEDGED, acknowledged), (COPIES, copies)):
+        if missing := [topic for topic in (alone.loose, alone.strict) if topic not in told]:
+            raise NotYet(
+                f"`{name}` says nothing of {missing[0]!r}",
+                "it should have both topics as keys",
+                "alone.loose and alone.strict",
+            )
+    _judge_reports(alone, acknowledged)
+    _judge_copies(alone, copies)
+
+
+def _expect_still_alone(lab: Lab, alone: Alone) -> None:
+    run = attempt()
+    if run is not None and alone.at < run.began:
+        raise NotYet(
+            "this state is that of an earlier try",
+            "each try should begin with its own",
+            "leader_alone(lab): the first line of the cell",
+        )
+    if not all(is_alone(lab, topic, alone.leader) for topic in (alone.loose, alone.strict)):
+        raise NotYet(
+            "the followers are in sync again",
+            "they should be away while you write, and while this cell looks",
+            "what mends links: recover() and heal()",
+        )
+
+
+def _judge_reports(alone: Alone, acknowledged: Mapping[Any, Any]) -> None:
+    if not acknowledged[alone.loose]:
+        raise NotYet(
+            f"`acknowledged` says that the record in {alone.loose!r} was not acknowledged, and it was: "
+            "acks=all asks those that are in sync, and that is the leader",
+            "it should be True",
+            REPORTS,
+        )
+    if acknowledged[alone.strict]:
+        raise NotYet(
+            f"`acknowledged` says that the record in {alone.strict!r} was acknowledged, and nobody has it: "
+            "one replica in sync is fewer than two",
+            "it should be False",
+            REPORTS,
+        )
+
+
+def _judge_copies(alone: Alone, copies: Mapping[Any, Any]) -> None:
+    if copies[alone.loose] != 1:
+        raise NotYet(
+            f"`copies` says {copies[alone.loose]!r} for {alone.loose!r}, and broker {alone.leader} has the "
+            "only one: an acknowledgement with acks=all is no promise of three",
+            "it should be the number of brokers that have the record now",
+            ENDS,
+        )
+    if copies[alone.strict] != 0:
+        raise NotYet(
+            f"`copies` says {copies[alone.strict]!r} for {alone.strict!r}: this leader refuses a record "
+            "before it stores it",
+            "it should be the number of brokers that have the record now",
+            ENDS,
+        )

@@ -1,0 +1,107 @@
+"""A worker whose effect is a row of a database, killed in five places, for lab 10: what the notebook does."""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from threebrokers.kafka.clients import LabProducer
+from threebrokers.lab.lab import Lab
+from threebrokers.lab.orders import BY_ITSELF, COUNT, Job, database_path, group_of
+from threebrokers.lab.scenarios.killing import Ending, committed_offset, live_and_die
+from threebrokers.ledger.table import ranges
+
+TOPIC = "paid-orders"
+# Each life is killed just before something that the program does for this order: what its database is told,
+# or a commit of its consumer, whatever comes as the first, second, …, after it asked for the row.
+PLACES = ((3, "1"), (8, "2"), (13, "3"), (18, "4"), (23, "5"))
+# The shop's program died and began again: these orders stand in the topic twice.
+FIRST_LIFE, SECOND_LIFE = range(30), range(20, COUNT)
+TWICE = range(20, 30)
+STORED = len(FIRST_LIFE) + len(SECOND_LIFE)
+
+
+@dataclass(frozen=True)
+class Effects(Ending):
+    """What stands in the worker's database after five kills: how many invoices each order has.
+
+    `schemas` are the statements that made its tables. `marked` are the numbers that another table holds.
+    `automatic` says that the consumer commits by itself.
+    """
+
+    counts: Mapping[int, int] = field(default_factory=dict)
+    schemas: tuple[str, ...] = ()
+    marked: frozenset[int] = frozenset()
+    automatic: bool = False
+    committed: int | None = None
+
+    @property
+    def twice(self) -> list[int]:
+        """The orders with more than one invoice."""
+        return sorted(number for number, count in self.counts.items() if count > 1)
+
+    @property
+    def missing(self) -> list[int]:
+        """The orders without an invoice."""
+        return [number for number in range(COUNT) if not self.counts.get(number)]
+
+    def __repr__(self) -> str:
+        once = COUNT - len(self.twice) - len(self.missing)
+        return (
+            f"{COUNT} orders in {STORED} records: {once} have one invoice, {_these(self.twice)} more, "
+            f"{_these(self.missing)} none"
+        )
+
+
+def killed_in_five_places(lab: Lab, program: str) -> Effects:
+    """Let a program write an invoice for each of 40 orders into its database, and kill it in five places.
+
+    Ten of the orders stand in the topic twice. Returns what the database holds in the end.
+    """
+    path = database_path(lab)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for old in (path, path.with_name(f"{path.name}-journal")):
+        old.unlink(missing_ok=True)
+    topic = lab.fresh_topic(TOPIC)
+    job = Job(program, topic, stops=PLACES)
+    book = lab.ledger(job.ledger)
+    for life in (FIRST_LIFE, SECOND_LIFE):
+        _send(book.producer({"enable.idempotence": True}), topic, life)
+    group = group_of(lab, job.ledger, book.run)
+    ending = live_and_die(
+        lab, job, group, lambda: (committed_offset(lab, group, topic) or 0) >= STORED, STORED
+    )
+    told = {part.name: getattr(ending, part.name) for part in fields(ending)}
+    automatic = BY_ITSELF in lab.program(program).output
+    committed = committed_offset(lab, group, topic)
+    return Effects(**told, **_found(path), automatic=automatic, committed=committed)
+
+
+def _send(producer: LabProducer, topic: str, orders: range) -> None:
+    for number in orders:
+        producer.produce(topic, str(number))
+    producer.flush()
+
+
+def _found(path: Path) -> dict[str, Any]:
+    """Return what a database holds: invoices by order, how its tables were made, and numbers in others."""
+    counts: Counter[int] = Counter()
+    marked: set[int] = set()
+    with closing(sqlite3.connect(path)) as database:
+        made = database.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+        for table in [name for kind, name, _ in made if kind == "table"]:
+            rows = database.execute(f'SELECT * FROM "{table}"')  # noqa: S608 (the name comes from SQLite)
+            columns = [column[0].lower() for column in rows.description]
+            if table.lower() == "invoices" and "order_number" in columns:
+                place = columns.index("order_number")
+                counts.update(row[place] for row in rows)
+            else:
+                marked.update(value for row in rows for value in row if isinstance(value, int))
+    return {"counts": counts, "schemas": tuple(sql for _, _, sql in made), "marked": frozenset(marked)}
+
+
+def _these(numbers: list[int]) -> str:
+    return f"{len(numbers)} ({ranges('order', numbers)}) have" if numbers else "0 have"

@@ -1,0 +1,297 @@
+"""Two faults that hit several producers at once, each made certain, and a leader alone: for lab 10."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from threebrokers import clock
+from threebrokers.errors import LabError
+from threebrokers.kafka.clients import LabProducer
+from threebrokers.lab.lab import Lab
+from threebrokers.lab.scenarios.partitions import (
+    controller_last,
+    existing,
+    partition_of,
+    wait_for_new_leaders,
+)
+from threebrokers.ledger import Comparison, Ledger
+from threebrokers.waiting import quiet_wait
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SetUps = Mapping[str, Mapping[str, Any]]
+KILLED, UNHEARD = "killed-leader", "lost-answers"
+PART = 100  # records before the fault, and as many in it
+# The records of a set-up travel together, and who gives up does so before the cell ends.
+GIVEN = {"linger.ms": 200, "message.timeout.ms": 15_000}
+LEAST = {"min.insync.replicas": "2"}
+COPIED_SECONDS, STORED_SECONDS, ANSWER_SECONDS, FLUSH_SECONDS = 10.0, 8.0, 0.5, 25.0
+# So long an answer is on its way: it is cut off meanwhile.
+HELD_MS = 2000
+ALONE_SECONDS, FIRST = 20.0, 1
+
+
+@dataclass(frozen=True, repr=False)
+class Trials(Comparison):
+    """What a fault has made of the records of several producers: a balance for each set-up, as a table.
+
+    `at` is when it began (s since 1970). `settings` are those of each producer, `config` is the topic's.
+    """
+
+    at: float
+    fault: str
+    settings: SetUps
+    config: Mapping[str, str]
+
+
+class _Round:
+    """A fresh topic with three replicas, and a producer for each set-up, which all write the same to it."""
+
+    def __init__(self, lab: Lab, name: str, set_ups: SetUps, config: Mapping[str, str]) -> None:
+        for set_up in (set_ups, *set_ups.values()):
+            if not isinstance(set_up, Mapping):
+                raise LabError(
+                    f"{set_up!r:.40} is no dictionary of settings", 'give it {"a name": {"acks": …}}'
+                )
+        self.at, self.name, self.set_ups = clock.now(), name, set_ups
+        self.config = {**LEAST, **config}
+        lab.cluster.recover()
+        self.lab, self.topic = (
+            lab,
+            lab.fresh_topic(name, brokers=controller_last(lab), config=self.config),
+        )
+        self.ledgers = {of: lab.ledger(f"{name}-{number}") for number, of in enumerate(set_ups)}
+        self.producers = [self.ledgers[of].producer({**GIVEN, **set_ups[of]}) for of in set_ups]
+        self.sent = 0
+        self.send()
+        lab.wait_until(self.copied, what="three replicas of the first records", within=COPIED_SECONDS)
+        self.leader = _leader(lab, self.topic)
+
+    def send(self) -> None:
+        """Send as many records as belong to a part, with each of the producers."""
+        for producer in self.producers:
+            for number in range(PART):
+                producer.produce(self.topic, str(number))
+            self.sent += PART
+
+    def copied(self) -> bool:
+        """Tell whether all three replicas have all that was sent."""
+        for producer in self.producers:
+            producer.poll(0)
+        return _all_have(self.lab, self.topic, self.sent)
+
+    def stored(self) -> bool:
+        """Tell whether the leader has all that was sent."""
+        return _end_on(self.lab, self.topic, self.leader) >= self.sent
+
+    def end(self) -> Trials:
+        """Wait for the delivery reports, bring all brokers back, and say what became of the records."""
+        for producer in self.producers:
+            producer.flush(FLUSH_SECONDS)
+        self.lab.cluster.recover()
+        balances = {name: ledger.balance(self.topic) for name, ledger in self.ledgers.items()}
+        return Trials(balances, {}, self.at, self.name, self.set_ups, self.config)
+
+
+def killed_leader(lab: Lab, set_ups: SetUps, config: Mapping[str, str] | None = None) -> Trials:
+    """Kill the leader that alone has the last 100 of 200 records of each set-up; say what became of them.
+
+    All three replicas have the first 100. Then the leader is cut off from the other brokers, gets the last
+    100, answers whom it may, and is killed. `config` is the topic's: min.insync.replicas is 2 unless told.
+    """
+    tried = _Round(lab, KILLED, set_ups, config or {})
+    lab.cluster.cut(tried.leader)
+    try:
+        tried.send()
+        quiet_wait(tried.stored, STORED_SECONDS)
+        _hear(tried.producers)
+        lab.cluster.kill(tried.leader)
+    finally:
+        lab.cluster.heal()
+    return tried.end()
+
+
+def lost_answers(lab: Lab, set_ups: SetUps, config: Mapping[str, str] | None = None) -> Trials:
+    """Cut off the leader's answers to the last 100 of 200 records of each set-up; say what became of them.
+
+    The links of clients are so slow that an answer needs 2 s. When the leader has stored all records the
+    connections are cut, and mended at once. No broker fails.
+    """
+    tried = _Round(lab, UNHEARD, set_ups, config or {})
+    lab.cluster.slow(tried.leader, HELD_MS, "clients")
+    try:
+        tried.send()
+        quiet_wait(tried.stored, STORED_SECONDS)
+        lab.cluster.cut(tried.leader, "clients")
+    finally:
+        lab.cluster.heal()
+    return tried.end()
+
+
+@dataclass(frozen=True)
+class Gone:
+    """A topic of which a leader took acknowledged records with it, and the ledger of their producer.
+
+    `at` is when it began (s since 1970).
+    """
+
+    at: float
+    topic: str
+    ledger: Ledger
+
+
+def acknowledged_and_gone(lab: Lab) -> Gone:
+    """Let a producer with acks=1 lose its last records to a killed leader, and another producer go on.
+
+    How many records there are before, in between and after is another number each time.
+    """
+    at = clock.now()
+    lab.cluster.recover()
+    topic = lab.fresh_topic("vanished", brokers=controller_last(lab), config=LEAST)
+    before, first, behind = 7 + secrets.randbelow(20), 20 + secrets.randbelow(30), 40 + secrets.randbelow(30)
+    ledger = lab.ledger("vanished")
+    hasty, others = ledger.producer({"acks": 1}), lab.producer()
+    _write(others, topic, "before", before)
+    _write(hasty, topic, "payment", first)
+    lab.wait_until(
+        lambda: _all_have(lab, topic, before + first), what="three replicas", within=COPIED_SECONDS
+    )
+    leader = _leader(lab, topic)
+    lab.cluster.cut(leader)
+    try:
+        _write(hasty, topic, "payment", behind)
+        lab.cluster.kill(leader)
+    finally:
+        lab.cluster.heal()
+    wait_for_new_leaders(lab, leader, topic)
+    _write(others, topic, "after", behind - 10 - secrets.randbelow(20))
+    lab.cluster.recover()
+    return Gone(at, topic, ledger)
+
+
+@dataclass(frozen=True)
+class Alone:
+    """Two topics with three replicas, of which only the leader is in sync: `leader` is its broker.
+
+    `loose` has min.insync.replicas 1, `strict` has 2. `at` is when it began (s since 1970).
+    """
+
+    at: float
+    loose: str
+    strict: str
+    leader: int
+
+
+def leader_alone(lab: Lab) -> Alone:
+    """Make two topics, and let their followers fetch nothing until the leader alone is in sync.
+
+    It stays so until `lab.cluster.recover()`. A follower that lacks nothing stays in the ISR, so each topic
+    has a record at offset 0 that only the leader has.
+    """
+    at = clock.now()
+    lab.cluster.recover()
+    brokers = controller_last(lab)
+    loose, strict = (
+        lab.fresh_topic(f"alone-{least}", brokers=brokers, config={"min.insync.replicas": str(least)})
+        for least in (1, 2)
+    )
+    leader = _leader(lab, loose)
+    lab.cluster.cut(leader, "brokers")
+    hasty = lab.producer({"acks": 1})
+    for topic in (loose, strict):
+        _write(hasty, topic, "only the leader has this", FIRST)
+    lab.wait_until(
+        lambda: all(is_alone(lab, topic, leader) for topic in (loose, strict)),
+        what="the followers to leave the ISR",
+        within=ALONE_SECONDS,
+    )
+    return Alone(at, loose, strict, leader)
+
+
+def is_alone(lab: Lab, topic: str, leader: int) -> bool:
+    """Tell whether a leader itself knows that no follower of this topic is in sync."""
+    return _in_sync(lab, topic, leader) == {leader}
+
+
+def who_has(lab: Lab, topic: str) -> list[int]:
+    """Return the brokers whose own replica of partition 0 holds more than what was there first."""
+    return sorted(broker for broker, end in partition_of(lab, topic).log_end_offsets if end > FIRST)
+
+
+def written_without_one(lab: Lab, leasts: Sequence[int]) -> "pd.DataFrame":
+    """Return what becomes of a record with acks=all while one of three brokers is stopped.
+
+    A row for each min.insync.replicas: how many replicas are in sync, and what the first try is told.
+    """
+    import pandas as pd  # only where a table is shown
+
+    lab.cluster.recover()
+    brokers = controller_last(lab)
+    topics = {
+        least: lab.fresh_topic(
+            f"restarted-{least}", brokers=brokers, config={"min.insync.replicas": str(least)}
+        )
+        for least in leasts
+    }
+    lab.cluster.stop(brokers[1])
+    rest = {brokers[0], brokers[2]}
+    lab.wait_until(
+        lambda: all(_in_sync(lab, topic, brokers[0]) == rest for topic in topics.values()),
+        what="the stopped broker to leave the ISR",
+        within=ALONE_SECONDS,
+    )
+    rows = {}
+    for least, topic in topics.items():
+        told: list[str] = []
+        _send_one(lab, topic, told)
+        rows[f"min.insync.replicas={least}"] = {"in sync": len(rest), "the report": told[0]}
+    lab.cluster.recover()
+    return pd.DataFrame(rows).T
+
+
+def _leader(lab: Lab, topic: str) -> int:
+    leader = partition_of(lab, topic).leader
+    if leader is None:
+        raise LabError(f"Nobody leads '{topic}'", "run the cell again")
+    return leader
+
+
+def _in_sync(lab: Lab, topic: str, broker: int) -> set[int]:
+    """Return who is in sync as this broker knows it; nobody if it does not answer."""
+    view = lab.cluster.views([topic]).get(broker)
+    return set(existing(view.topic(topic), topic).partitions[0].isr) if view else set()
+
+
+def _all_have(lab: Lab, topic: str, count: int) -> bool:
+    ends = [end for _, end in partition_of(lab, topic).log_end_offsets]
+    return len(ends) == len(lab.cluster.brokers) and min(ends) >= count
+
+
+def _end_on(lab: Lab, topic: str, broker: int) -> int:
+    """Return the end of a broker's own replica, as it tells that itself."""
+    view = lab.cluster.views([topic]).get(broker)
+    found = view.topic(topic) if view else None
+    return dict(found.partitions[0].log_end_offsets).get(broker, 0) if found else 0
+
+
+def _hear(producers: list[LabProducer]) -> None:
+    """Give each producer the time for answers that are under way."""
+    for producer in producers:
+        producer.flush(ANSWER_SECONDS)
+
+
+def _write(producer: LabProducer, topic: str, what: str, count: int) -> None:
+    """Write records and wait until they are acknowledged."""
+    for number in range(count):
+        producer.produce(topic, f"{what} {number}")
+    producer.flush(FLUSH_SECONDS)
+
+
+def _send_one(lab: Lab, topic: str, told: list[str]) -> None:
+    producer = lab.producer({"acks": "all", "retries": 0, "linger.ms": 0})
+    producer.produce(
+        topic, "one", on_delivery=lambda error, _: told.append(error.name() if error else "acknowledged")
+    )
+    producer.flush(FLUSH_SECONDS)
