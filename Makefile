@@ -73,6 +73,9 @@ reliability: authors  ## run the tests of faults and write docs/reliability.md (
 facts: authors  ## assert the facts about clients and write docs/facts.md
 	@$(RUN) tools facts $(TEST)
 
+guarantees: authors  ## run lab 10's faults 20 times and write what was lost and doubled, docs/guarantees.md (N=20)
+	@$(RUN) tools guarantees --runs $(or $(N),20)
+
 lint: authors  ## check style, types, who imports whom, and what is declared
 	@$(RUN) tools lint
 
@@ -86,4 +89,4 @@ runtime authors:
 	@command -v $(PYTHON) >/dev/null || { echo '✗ $(PYTHON) was not found: $(GET), then run make again.'; exit 1; }
 	@$(PYTHON) -m tools.setup $(KIND) $@
 
-.PHONY: help lab test test-compose test-all repeat-tests bench bench-engines repeat down clean build run compose topics reliability facts lint lock lock-python runtime authors
+.PHONY: help lab test test-compose test-all repeat-tests bench bench-engines repeat down clean build run compose topics reliability facts guarantees lint lock lock-python runtime authors

@@ -1,0 +1,69 @@
+"""docs/guarantees.md: what it says was counted by ledgers, in as many runs as it says."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from threebrokers.ledger import Balance
+from threebrokers.ledger.entries import Entry
+from threebrokers.ledger.journal import Number
+from tools.publish import guarantees
+from tools.publish.guarantees import Verdict
+
+SAME, ANOTHER = Verdict(200, 200, 0, 100, 100, 0), Verdict(200, 198, 2, 100, 98, 0)
+
+
+def entry(number: int, offset: int) -> Entry:
+    return Entry(Number(1, number), 0, offset)
+
+
+def test_a_ledger_becomes_six_numbers() -> None:
+    balance = Balance(
+        "t",
+        attempted=[Number(1, n) for n in range(4)],
+        acknowledged=[entry(0, 0), entry(1, 1), entry(2, 2)],
+        stored=[entry(0, 0), entry(1, 1), entry(1, 2)],
+    )
+    assert Verdict.of(balance) == Verdict(4, 3, 0, 2, 1, 1)
+
+
+def test_every_fault_is_run_so_many_times_and_each_set_up_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, said = list[str](), list[str]()
+
+    def fault(name: str) -> Any:
+        def run(lab: Any, set_ups: Any) -> Any:
+            asked.append(name)
+            return SimpleNamespace(balances={of: Balance("t") for of in set_ups})
+
+        return run
+
+    monkeypatch.setattr(guarantees, "FAULTS", {"a": (fault("a"), ""), "b": (fault("b"), "")})
+    tally = guarantees.measured(None, 3, said.append)  # type: ignore[arg-type]
+    assert asked == ["a", "b"] * 3
+    assert {len(verdicts) for of_fault in tally.values() for verdicts in of_fault.values()} == {3}
+    assert len(said) == 6
+
+
+def test_a_number_stands_alone_only_if_every_run_said_so() -> None:
+    tally = {name: {of: [SAME, SAME] for of in guarantees.SET_UPS} for name in guarantees.FAULTS}
+    tally["The answer gets lost"]["acks=1"] = [SAME, ANOTHER]
+    lines = guarantees.page(tally, ["Kafka 1", "client 2"]).splitlines()
+    assert "2 runs of each fault, with Kafka 1, client 2." in lines
+    assert lines.count("| `acks=1` | 200 | 200 | 0 | 100 | 100 | 0 |") == 1
+    assert lines.count("| `acks=1` | 200 | 198–200 | 0–2 | 100 | 98–100 | 0 |") == 1
+
+
+def test_no_runs_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert guarantees.main(["--runs", "0"]) == 2
+    assert "give at least 1" in capsys.readouterr().err
+
+
+def test_the_page_in_the_repository_has_every_set_up_and_twenty_runs() -> None:
+    text = guarantees.PAGE.read_text("utf-8")
+    assert f"{guarantees.RUNS} runs of each fault" in text
+    for name in guarantees.FAULTS:
+        section = text.partition(f"## {name}\n")[2].partition("\n## ")[0]
+        assert [line for line in section.splitlines() if line.startswith("| `")] != []
+        for of in guarantees.SET_UPS:
+            assert f"| `{of}` |" in section
