@@ -910,4 +910,4 @@ broker_settings(lab, names)
 lab.cluster.recover()
 
 # %% [markdown]
-# Compare with the [solution](../solutions/10_delivery_guarantees.ipynb). Next lab: [All of it, or none?](11_transactions.ipynb)
+# What twenty runs of both faults gave, for five set-ups, is in [docs/guarantees.md](../docs/guarantees.md). Compare with the [solution](../solutions/10_delivery_guarantees.ipynb). Next lab: [All of it, or none?](11_transactions.ipynb)
