@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -65,9 +66,15 @@ def _join(lab: Lab, teams: list[Team], recording: "Recorder") -> None:
     """Let C of each team be busy, and D join; wait until all have their new share."""
     for team in teams:
         lab.wait_until(partial(_all_handle, team), what="records for each member")
-    for number, team in enumerate(teams):
-        # The note is written by the member itself: who waits for it sees it late on a busy machine.
-        note = (lambda: None) if number else partial(recording.mark, FREE)
+    ended = count()
+
+    def note() -> None:
+        # Each C is free at a slightly other time, and no D may have waited for a later one than its own. A
+        # member writes it down itself: who waits for it sees it late on a busy machine.
+        if next(ended) == 0:
+            recording.mark(FREE)
+
+    for team in teams:
         team[BUSY].give(BUSY_SECONDS, until=lambda: all(map(_felt, teams)), then=note)
     for team in teams:
         team[BUSY].busy(lab)
