@@ -2,17 +2,15 @@
 
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from threebrokers.kafka.clients import LabProducer
 from threebrokers.lab.lab import Lab
-from threebrokers.lab.orders import BY_ITSELF, COUNT, Job, database_path, group_of
-from threebrokers.lab.scenarios.killing import Ending, committed_offset, live_and_die
-from threebrokers.ledger.table import ranges
+from threebrokers.lab.orders import BY_ITSELF, COUNT, Job, group_of
+from threebrokers.lab.scenarios.killing import Invoiced, committed_offset, live_and_die, without_database
 
 TOPIC = "paid-orders"
 # Each life is killed just before something that the program does for this order: what its database is told,
@@ -25,35 +23,20 @@ STORED = len(FIRST_LIFE) + len(SECOND_LIFE)
 
 
 @dataclass(frozen=True)
-class Effects(Ending):
+class Effects(Invoiced):
     """What stands in the worker's database after five kills: how many invoices each order has.
 
     `schemas` are the statements that made its tables. `marked` are the numbers that another table holds.
     `automatic` says that the consumer commits by itself.
     """
 
-    counts: Mapping[int, int] = field(default_factory=dict)
     schemas: tuple[str, ...] = ()
     marked: frozenset[int] = frozenset()
     automatic: bool = False
     committed: int | None = None
 
-    @property
-    def twice(self) -> list[int]:
-        """The orders with more than one invoice."""
-        return sorted(number for number, count in self.counts.items() if count > 1)
-
-    @property
-    def missing(self) -> list[int]:
-        """The orders without an invoice."""
-        return [number for number in range(COUNT) if not self.counts.get(number)]
-
     def __repr__(self) -> str:
-        once = COUNT - len(self.twice) - len(self.missing)
-        return (
-            f"{COUNT} orders in {STORED} records: {once} have one invoice, {_these(self.twice)} more, "
-            f"{_these(self.missing)} none"
-        )
+        return f"{COUNT} orders in {STORED} records: {self.told}"
 
 
 def killed_in_five_places(lab: Lab, program: str) -> Effects:
@@ -61,10 +44,7 @@ def killed_in_five_places(lab: Lab, program: str) -> Effects:
 
     Ten of the orders stand in the topic twice. Returns what the database holds in the end.
     """
-    path = database_path(lab)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    for old in (path, path.with_name(f"{path.name}-journal")):
-        old.unlink(missing_ok=True)
+    path = without_database(lab)
     topic = lab.fresh_topic(TOPIC)
     job = Job(program, topic, stops=PLACES)
     book = lab.ledger(job.ledger)
@@ -101,7 +81,3 @@ def _found(path: Path) -> dict[str, Any]:
             else:
                 marked.update(value for row in rows for value in row if isinstance(value, int))
     return {"counts": counts, "schemas": tuple(sql for _, _, sql in made), "marked": frozenset(marked)}
-
-
-def _these(numbers: list[int]) -> str:
-    return f"{len(numbers)} ({ranges('order', numbers)}) have" if numbers else "0 have"

@@ -95,11 +95,10 @@ def killed_twice(
 
 
 @dataclass(frozen=True)
-class Invoices(Ending):
-    """What stands in the worker's database: how many invoices each order has, and which offsets come next."""
+class Invoiced(Ending):
+    """How many invoices each order has in the worker's database."""
 
     counts: Mapping[int, int] = field(default_factory=dict)
-    positions: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def twice(self) -> list[int]:
@@ -111,13 +110,21 @@ class Invoices(Ending):
         """The orders without an invoice."""
         return [number for number in range(COUNT) if not self.counts.get(number)]
 
-    def __repr__(self) -> str:
+    @property
+    def told(self) -> str:
+        """How many orders have one invoice, more, and none, in words."""
         once = COUNT - len(self.twice) - len(self.missing)
-        return (
-            f"{COUNT} orders: {once} have one invoice, {_these(self.twice)} more, "
-            f"{_these(self.missing)} none\n"
-            f"positions (partition: next offset): {dict(self.positions)}"
-        )
+        return f"{once} have one invoice, {_these(self.twice)} more, {_these(self.missing)} none"
+
+
+@dataclass(frozen=True)
+class Invoices(Invoiced):
+    """What stands in the worker's database: how many invoices each order has, and which offsets come next."""
+
+    positions: Mapping[int, int] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"{COUNT} orders: {self.told}\npositions (partition: next offset): {dict(self.positions)}"
 
 
 def _these(numbers: list[int]) -> str:
@@ -130,10 +137,7 @@ def killed_between_statements(lab: Lab, program: str) -> Invoices:
     It is killed just before the second statement that it sends to the database for order 7, and just before
     the fourth for order 13. Returns what the database holds in the end.
     """
-    path = database_path(lab)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    for old in (path, path.with_name(f"{path.name}-journal")):
-        old.unlink(missing_ok=True)
+    path = without_database(lab)
     with closing(sqlite3.connect(path)) as database:
         database.executescript(TABLES)
     job = Job(program, lab.fresh_topic(TOPIC), stops=AT_STATEMENTS)
@@ -148,6 +152,15 @@ def killed_between_statements(lab: Lab, program: str) -> Invoices:
     told = {part.name: getattr(ending, part.name) for part in fields(ending)}
     counts, positions = _rows(path)
     return Invoices(**told, counts=counts, positions=positions)
+
+
+def without_database(lab: Lab) -> Path:
+    """Delete the worker's database, and return its place."""
+    path = database_path(lab)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for old in (path, path.with_name(f"{path.name}-journal")):
+        old.unlink(missing_ok=True)
+    return path
 
 
 def _rows(path: Path) -> tuple[Counter[int], dict[int, int]]:
