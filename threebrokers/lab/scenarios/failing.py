@@ -12,6 +12,7 @@ from threebrokers import clock
 from threebrokers.kafka.clients import LabProducer
 from threebrokers.kafka.log_reader import read_log
 from threebrokers.lab.lab import Lab
+from threebrokers.lab.scenarios.transactions import coordinator_of_transactions
 
 Rows = list[tuple[str, str]]
 Book = Callable[[LabProducer, Rows], Any] | EllipsisType
@@ -69,8 +70,8 @@ class Tried:
 def tried_in_four_cases(lab: Lab, book: Book) -> Tried:
     """Call `book(producer, rows)` in four cases with a new producer each, and see what becomes of its rows.
 
-    All is well; nothing passes between clients and brokers for as long as the first commit waits; the brokers
-    refuse one of the records; another producer of the same transactional.id has begun meanwhile.
+    All is well; the coordinator of its transactions is frozen for as long as the first commit waits;
+    the brokers refuse one of the records; another producer of the same transactional.id has begun meanwhile.
     """
     at = clock.now()
     if not callable(book):
@@ -81,7 +82,8 @@ def tried_in_four_cases(lab: Lab, book: Book) -> Tried:
 
 
 def _tried(lab: Lab, book: Callable[..., Any], name: str, normal: str, strict: str) -> Case:
-    settings = {"transactional.id": lab.topic(f"booked-{CASES.index(name)}"), "linger.ms": 0}
+    its_id = lab.topic(f"booked-{CASES.index(name)}")
+    settings = {"transactional.id": its_id, "linger.ms": 0}
     producer = lab.producer(settings)
     producer.init_transactions(CALL_SECONDS)
     mark = secrets.token_hex(4)
@@ -89,7 +91,7 @@ def _tried(lab: Lab, book: Callable[..., Any], name: str, normal: str, strict: s
     rows = [(normal, f"{mark} first"), (strict, f"{mark} {second}")]
     _count(producer)
     if name == CASES[1]:
-        _late_once(lab, producer)
+        _late_once(lab, producer, its_id)
     if name == CASES[3]:
         _replaced(producer, lambda: lab.producer(settings).init_transactions(CALL_SECONDS))
     told: dict[str, Any] = {}
@@ -121,24 +123,24 @@ def _count(producer: LabProducer) -> None:
         setattr(producer, name, counted(getattr(producer, name)))
 
 
-def _late_once(lab: Lab, producer: LabProducer) -> None:
-    """Hold back the answer to the first commit until its time is over, as a slow network does.
+def _late_once(lab: Lab, producer: LabProducer, transactional_id: str) -> None:
+    """Freeze who answers the first commit until its time is over, so that the answer comes late.
 
-    No time at all (`commit_transaction(0)`) would do without links, but not always: where librdkafka has not
+    No time at all (`commit_transaction(0)`) would do without that, but not always: where librdkafka has not
     begun with the commit when it returns, the next call takes one answer for another, and fails with _STATE.
     """
+    coordinator = coordinator_of_transactions(lab, transactional_id)
     real, first = producer.commit_transaction, [True]
 
     def commit(*arguments: Any, **named: Any) -> Any:
         if not first:
             return real(*arguments, **named)
         first.clear()
+        lab.cluster.pause(coordinator, force=True)
         try:
-            for broker in lab.cluster.brokers:
-                lab.cluster.stall(broker, "clients")
             return real(LATE_SECONDS)
         finally:
-            lab.cluster.heal()
+            lab.cluster.resume(coordinator)
 
     producer.commit_transaction = commit  # type: ignore[method-assign]
 
