@@ -125,10 +125,11 @@ def _next(labs: Mapping[str, Outline], solved: Collection[str], tried: Collectio
     left = {lab: [n for n in outline.exercises if n not in solved] for lab, outline in labs.items()}
     left = {lab: numbers for lab, numbers in left.items() if numbers}
     begun = [lab for lab in left if any(n in tried for n in labs[lab].exercises)]
-    for lab in [*begun[-1:], *left][:1]:
-        number = left[lab][0]
-        return [f"Next: exercise {number}, {labs[lab].exercises[number]} (`make lab LAB={lab}`)."]
-    return []
+    if not left:
+        return []
+    lab = begun[-1] if begun else next(iter(left))
+    number = left[lab][0]
+    return [f"Next: exercise {number}, {labs[lab].exercises[number]} (`make lab LAB={lab}`)."]
 
 
 def findings(found: Sequence["Finding"]) -> RenderableType:
