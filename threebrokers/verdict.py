@@ -43,23 +43,25 @@ class Box:
         return self.twin
 
     def _repr_html_(self) -> str:
-        colour = self.look.colour
-        edge = f"border-left:4px solid {colour};margin:.2em 0;padding:"
+        edge = f"border-left:4px solid {self.look.colour};margin:.2em 0;padding:"
         style = f"{edge}.5em 1em;{TINT}" if self.number else f"{edge}.15em 1em"
-        ink = f"color:color-mix(in srgb,{colour} 60%,currentColor)"
-        sign = f'<b role="img" aria-label="{self.look.word}" style="{ink}">{self.look.sign}</b>&ensp;'
-        said = self._sentence()
-        if self.number:
-            colon = "" if self.title.endswith("?") else ":"  # the sentence goes on from here
-            head = f"{sign}{html.escape(self.number)}&ensp;<b>{html.escape(self.title)}{colon}</b>"
-            inside = f"<div>{head}</div><div>{said}</div>"
-        else:
-            inside = f"<div>{sign}{said}</div>"
-        if self.soft:
-            inside += f'<div style="{SOFT}">{as_html(self.soft)}</div>'
         name = "tb-verdict tb-verdict-raised" if self.raised else "tb-verdict"
+        soft = f'<div style="{SOFT}">{as_html(self.soft)}</div>' if self.soft else ""
+        inside = f"<div>{self._head}{self._sentence}</div>{soft}"
         return f'{NO_STRIP if self.raised else ""}<div class="{name}" style="{style}">{inside}</div>'
 
+    @property
+    def _head(self) -> str:
+        ink = f"color:color-mix(in srgb,{self.look.colour} 60%,currentColor)"
+        # The small form says in its words what the sign says; they are not those of exercises.
+        spoken = f'role="img" aria-label="{self.look.word}"' if self.number else 'aria-hidden="true"'
+        sign = f'<b {spoken} style="{ink}">{self.look.sign}</b>&ensp;'
+        if not self.number:
+            return sign
+        colon = "" if self.title.endswith("?") else ":"  # the sentence goes on from here
+        return f"{sign}{html.escape(self.number)}&ensp;<b>{html.escape(self.title)}{colon}</b></div><div>"
+
+    @property
     def _sentence(self) -> str:
         strong = f"<b>{as_html(self.strong)}</b>" if self.strong else ""
         return f"{strong}{as_html(self.plain)}"

@@ -116,6 +116,7 @@ def test_the_small_form_is_one_line_with_the_same_bar():
     assert repr(observed) == "✓ Broker 2 `was` away."
     assert f"border-left:4px solid {theme.GOOD.colour}" in shown
     assert shown.count("<div") == 2
+    assert 'aria-hidden="true"' in shown  # a screen reader reads the sentence, not the word of an exercise
     assert "</b>&ensp;Broker 2 <code>was</code> away.</div>" in shown
 
 
