@@ -11,7 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from threebrokers import notebook, theme
 from threebrokers.errors import LabError
-from threebrokers.lab import outcomes
+from threebrokers.lab import opening, outcomes
 from threebrokers.lab.exercise import exercise
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.outcomes import NotAttempted, NotYet, Solved, show_in_boxes, trouble
@@ -145,11 +145,16 @@ def told_by(act: Callable[[], Any]) -> list[Any]:
     return shown
 
 
+class NotebookShell(InteractiveShell):
+    """A shell that has a kernel, which tells it from a terminal's."""
+
+    kernel = None
+
+
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Any]]:
     """Run a cell in a shell of a notebook, in which verdicts have boxes; return the error that ended it."""
-    shell = InteractiveShell()
-    shell.kernel = None  # what tells a notebook's shell from a terminal's
+    shell = NotebookShell()
     shell.user_ns["counts"] = counts
     for place in (notebook, outcomes):
         monkeypatch.setattr(place, "shell", lambda: shell)
@@ -159,16 +164,17 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Any]]:
 
 
 def order_of(run: Callable[[str], Any], text: str, capsys: pytest.CaptureFixture[str]) -> tuple[Any, str]:
+    """Return the error that ends a cell, and in order what it shows: each box begins a line with BOX."""
+
+    def draw(box: Box) -> None:
+        assert box.raised
+        assert box._repr_html_().startswith(NO_STRIP)
+        print("BOX", box)
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            "IPython.display.display", lambda box: print("BOX", box.raised, box, NO_STRIP in html_of(box))
-        )
+        patch.setattr("IPython.display.display", draw)
         error = run(text)
     return error, capsys.readouterr().out
-
-
-def html_of(box: Box) -> str:
-    return box._repr_html_()
 
 
 @pytest.mark.parametrize(
@@ -178,7 +184,7 @@ def test_a_cell_that_fails_shows_its_box_once_and_then_the_same_as_an_error(run,
     error, told = order_of(run, text, capsys)
     assert type(error) is kind
     [line] = error._render_traceback_()
-    assert told.splitlines() == [f"BOX True {line} True", line]
+    assert told.splitlines() == [f"BOX {line}", line]
 
 
 def test_a_learners_own_error_has_a_traceback_and_no_box(run, capsys):
@@ -197,3 +203,11 @@ def test_outside_a_notebook_nothing_is_changed(monkeypatch):
     for shell in (None, SimpleNamespace()):  # no IPython; IPython in a terminal
         monkeypatch.setattr(outcomes, "shell", lambda shell=shell: shell)
         show_in_boxes()
+
+
+def test_a_lab_asks_for_boxes_before_anything_can_fail(monkeypatch):
+    asked: list[bool] = []
+    monkeypatch.setattr(opening, "show_in_boxes", lambda: asked.append(True))
+    with pytest.raises(LabError, match="two digits"):
+        opening.open_lab("one")
+    assert asked == [True]
