@@ -108,11 +108,12 @@ lab.cluster.recover()
 lab.check.broker_killed(panel)
 
 # %% [markdown]
-# That was a **check**: it looks at the brokers, and says one of three things.
+# That was a **check**: it looks at the brokers, and says one of four things.
 #
 # - ✓ solved, and why it matters.
 # - ✗ not yet: what it found, what it expected, and where to look. Try as often as you like.
 # - ○ not attempted. *Run All Cells* stops there.
+# - ⚠ your answer was not judged: for example a broker is down. It says what to do.
 #
 # If something behaves strangely, run the page's first cell again. In a terminal, `.venv/bin/threebrokers doctor` looks for known troubles (with conda: `threebrokers doctor`).
 

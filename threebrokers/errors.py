@@ -2,6 +2,8 @@
 
 import errno
 
+from threebrokers import theme
+
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -9,7 +11,10 @@ class LabError(Exception):
     """A foreseeable fault: `what` has happened, and the `next_step` of whoever reads it.
 
     Shown as one sentence, "what: next step."; without a next step `what` is a whole sentence itself.
+    `label` and `title` are those of the exercise whose check it has ended, if it has.
     """
+
+    label = title = ""
 
     def __init__(self, what: str, next_step: str = "") -> None:
         super().__init__(what, next_step)
@@ -20,7 +25,7 @@ class LabError(Exception):
 
     def _render_traceback_(self) -> list[str]:
         # IPython shows these lines in place of a traceback; Jupyter, nbclient and nbval follow it.
-        return [f"✗ {self}"]
+        return [f"{theme.WARNING.sign} {f'{self.label}  ' if self.label else ''}{self}"]
 
 
 def cannot_write(fault: OSError, place: object, variable: str) -> LabError:

@@ -22,6 +22,17 @@ def running_cell() -> tuple[str, int]:
     return str(name), int(here.execution_count)
 
 
+def tell(value: object) -> None:
+    """Show a value under the running cell; outside a notebook print it in words."""
+    here = shell()
+    if here is None or not hasattr(here, "kernel"):
+        print(repr(value))
+        return
+    from IPython.display import display  # whoever has a cell has it loaded
+
+    display(value)  # type: ignore[no-untyped-call]
+
+
 def show(value: object) -> Any:
     """Show a value under the running cell and return its handle, with which it can be changed."""
     from IPython.display import display  # whoever has a cell has it loaded

@@ -12,7 +12,7 @@ def test_what_and_next_step_are_one_sentence(next_step: str) -> None:
     fault = LabError("Broker 2 is down", next_step)
     assert (fault.what, fault.next_step) == ("Broker 2 is down", "start it")
     assert str(fault) == "Broker 2 is down: start it."
-    assert fault._render_traceback_() == ["✗ Broker 2 is down: start it."]
+    assert fault._render_traceback_() == ["⚠ Broker 2 is down: start it."]
 
 
 def test_a_whole_sentence_stays_as_it_is() -> None:

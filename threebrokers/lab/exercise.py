@@ -70,12 +70,12 @@ class Check:
 
     @contextmanager
     def _outcomes(self) -> Iterator[None]:
-        """Give an outcome the exercise's number, and remember the try."""
+        """Tell an outcome, or a fault, which exercise it is about, and remember the try."""
         try:
             yield
-        except Outcome as outcome:
-            outcome.label = self.number
-            if not isinstance(outcome, NotAttempted):
+        except (Outcome, LabError) as said:
+            said.label, said.title = self.number, self.title
+            if isinstance(said, Outcome) and not isinstance(said, NotAttempted):
                 progress.record(self.number, solved=False)
             raise
 

@@ -16,7 +16,9 @@ from threebrokers.lab.exercise import Check, Solved
 from threebrokers.lab.names import Names
 from threebrokers.ledger import Ledger, place
 from threebrokers.ledger.journal import Book
+from threebrokers.notebook import tell
 from threebrokers.program import Program, Programs
+from threebrokers.verdict import Box
 from threebrokers.why_empty import Answer, explain
 
 if TYPE_CHECKING:
@@ -199,14 +201,14 @@ class Lab:
         return self._predictions[name]
 
     def observed(self, what: str, truth: object) -> None:
-        """Print `what`, a sentence in the past tense, if `truth` is true.
+        """Show `what`, a sentence in the past tense, if `truth` is true.
 
         Raises LabError if not: then the cell shows it in one sentence, and `make repeat` counts it.
         """
         sentence = what.strip().rstrip(".")
         if not truth:
             raise LabError(f"This time it did not happen: {sentence}; run the cell again.")
-        print(f"{theme.GOOD.sign} {sentence}.")
+        tell(Box(theme.GOOD, f"{theme.GOOD.sign} {sentence}.", f"{sentence}."))
 
     def program(self, name: str, *, restart: bool = False) -> Program:
         """Return the program that a cell `%%program name` has started; `restart` starts it again first.

@@ -14,6 +14,7 @@ from threebrokers.errors import LabError
 from threebrokers.lab import cluster_defaults
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.names import Names, all_names
+from threebrokers.lab.outcomes import show_in_boxes
 from threebrokers.notebook import shell
 from threebrokers.text import numbered
 
@@ -25,8 +26,9 @@ def open_lab(number: str) -> Lab:
 
     Raises LabError if there is no such lab, or if the brokers cannot start.
     """
-    names = _names(number)
+    show_in_boxes()
     cells.history()  # which notes from now on how each cell ends
+    names = _names(number)
     for earlier in _opened_here():
         earlier.close()  # a cell that runs again must not leave members in a group
     cluster = Cluster()

@@ -1,28 +1,38 @@
-"""What a check says: solved, not yet, or not attempted; each is shown as one sentence."""
+"""What a check says: solved, not yet, or not attempted; each is one sentence, shown in a box."""
 
-import html
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any
 
 from threebrokers import theme
+from threebrokers.errors import LabError
+from threebrokers.notebook import shell, tell
+from threebrokers.verdict import Box
 
 
 class Outcome(Exception):  # noqa: N818 - not an error
-    """What a check says when an exercise is not solved."""
+    """What a check says when an exercise is not solved; `label` and `title` are the exercise's."""
 
-    sign = theme.BAD.sign
-    label = ""
+    look = theme.BAD
+    label = title = ""
 
     def _render_traceback_(self) -> list[str]:
         return [str(self)]
 
     def __str__(self) -> str:
-        return f"{self.sign} {self.label}  {self.args[0]}" if self.label else f"{self.sign} {self.args[0]}"
+        number = f"{self.label}  " if self.label else ""
+        return f"{self.look.sign} {number}{self.args[0]}"
+
+    @property
+    def box(self) -> Box:
+        """The box that shows it."""
+        return Box(self.look, str(self), str(self.args[0]), number=self.label, title=self.title)
 
 
 class NotAttempted(Outcome):
     """The exercise still has its blanks."""
 
-    sign = theme.OPEN.sign
+    look = theme.OPEN
 
 
 class NotYet(Outcome):
@@ -31,6 +41,12 @@ class NotYet(Outcome):
     def __init__(self, found: str, expected: str, look_at: str) -> None:
         super().__init__(f"{found}; {expected}. Look at: {look_at}")
         self.found, self.expected, self.look_at = found, expected, look_at
+
+    @property
+    def box(self) -> Box:
+        """The box that shows it, its three parts in three ranks."""
+        soft = f"Look at: {self.look_at}"
+        return replace(super().box, strong=self.found, plain=f"; {self.expected}.", soft=soft)
 
 
 @dataclass(frozen=True)
@@ -45,8 +61,36 @@ class Solved:
         return f"{theme.GOOD.sign} {self.number}  {self.title}: {self.reason}"
 
     def _repr_html_(self) -> str:
-        return (
-            f'<div style="border-left:4px solid {theme.GOOD.colour};padding:.4em .8em">'
-            f"{theme.GOOD.sign} {html.escape(self.number)}&ensp;<b>{html.escape(self.title)}</b>: "
-            f"{html.escape(self.reason)}</div>"
-        )
+        return self.box._repr_html_()
+
+    @property
+    def box(self) -> Box:
+        """The box that shows it."""
+        return Box(theme.GOOD, repr(self), self.reason, number=self.number, title=self.title)
+
+
+def trouble(fault: LabError) -> Box:
+    """Return the box of a fault that is not the learner's answer: what has happened, and the next step."""
+    strong, plain = (fault.what, f": {fault.next_step}.") if fault.next_step else ("", fault.what)
+    [twin] = fault._render_traceback_()
+    return Box(theme.WARNING, twin, plain, strong, number=fault.label, title=fault.title)
+
+
+def show_in_boxes() -> None:
+    """From now on show an Outcome or a LabError that ends a cell of this notebook in its box.
+
+    The cell fails as before: its error, with the same sentence, follows the box.
+    """
+    here = shell()
+    if here is None or not hasattr(here, "kernel"):
+        return
+
+    def show(
+        self: Any, kind: type[Exception], fault: Exception, trace: TracebackType, tb_offset: int | None = None
+    ) -> None:
+        if isinstance(fault, Outcome | LabError):
+            box = fault.box if isinstance(fault, Outcome) else trouble(fault)
+            tell(replace(box, raised=True))
+        self.showtraceback((kind, fault, trace), tb_offset=tb_offset)
+
+    here.set_custom_exc((Outcome, LabError), show)

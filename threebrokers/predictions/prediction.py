@@ -8,9 +8,11 @@ from IPython.display import display
 
 from threebrokers import clock, progress, theme
 from threebrokers.errors import LabError
+from threebrokers.notebook import tell
 from threebrokers.predictions.buttons import Buttons
 from threebrokers.predictions.question import Question
-from threebrokers.text import as_html, quoted
+from threebrokers.text import quoted
+from threebrokers.verdict import Box
 
 VERDICT = "application/vnd.threebrokers.verdict+json"
 
@@ -29,21 +31,23 @@ class Verdict:
         return theme.OPEN if self.chosen is None else theme.GOOD if self.chosen == self.truth else theme.BAD
 
     def __repr__(self) -> str:
-        if self.chosen is None:
-            said = f"It was: {self.truth}. You had not chosen an answer; that is worth a try next time."
-        elif self.chosen == self.truth:
-            said = f"You predicted: {self.chosen}. So it was."
-        else:
-            said = f"You predicted: {self.chosen}. It was: {self.truth}."
-        return f"{self.look.sign} {said} {self.why}".rstrip()
+        came, why = self._said
+        return f"{self.look.sign} {came}{why}"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        style = f"border-left:4px solid {self.look.colour};padding:.4em .8em"
-        return {
-            "text/plain": repr(self),
-            "text/html": f'<div style="{style}">{as_html(repr(self))}</div>',
-            VERDICT: {"chosen": self.chosen, "truth": self.truth},  # for tools
-        }
+        came, why = self._said
+        box = Box(self.look, repr(self), why, strong=came)
+        return box.forms | {VERDICT: {"chosen": self.chosen, "truth": self.truth}}  # for tools
+
+    @property
+    def _said(self) -> tuple[str, str]:
+        """What came, and behind it what there is to learn from that."""
+        why = f" {self.why}" if self.why else ""
+        if self.chosen is None:
+            return f"It was: {self.truth}.", " You had not chosen an answer; that is worth a try next time."
+        if self.chosen == self.truth:
+            return f"You predicted: {self.chosen}. So it was.", why
+        return f"You predicted: {self.chosen}. It was: {self.truth}.", why
 
 
 class Prediction:
@@ -92,7 +96,7 @@ class Prediction:
             progress.record_guess(self.name, progress.Guess(self.chosen, found))
         self._buttons.show(self.chosen, self.truth, "")
         why = self.answers[self.chosen] if self.chosen is not None else ""
-        display(Verdict(self.chosen, found, why))  # type: ignore[no-untyped-call]
+        tell(Verdict(self.chosen, found, why))
 
     def close(self) -> None:
         """Take the buttons away."""

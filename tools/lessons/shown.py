@@ -23,6 +23,7 @@ PLACES = (
     "program",
     "recorder",
     "text.py",
+    "verdict.py",
     "waiting.py",
     "why_empty",
 )

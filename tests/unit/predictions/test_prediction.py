@@ -112,7 +112,7 @@ def test_the_text_twin_is_whole_and_the_same_in_every_run(guess, capsys):
 def test_a_verdict_is_safe_html_with_a_sign_and_code():
     verdict = Verdict("<b>", "<i>", "Why & `acks=<1>`.")._repr_mimebundle_()
     assert (
-        "✗ You predicted: &lt;b&gt;. It was: &lt;i&gt;. Why &amp; <code>acks=&lt;1&gt;</code>."
+        "<b>You predicted: &lt;b&gt;. It was: &lt;i&gt;.</b> Why &amp; <code>acks=&lt;1&gt;</code>."
         in (verdict["text/html"])
     )
     assert verdict["text/plain"] == "✗ You predicted: <b>. It was: <i>. Why & `acks=<1>`."
