@@ -58,10 +58,11 @@ def _log(facts: Facts, place: Place) -> str:
     keys = "".join(
         f'<span class="tb-key"><i class="tb-{s.kind}"></i>{s.words}</span>' for s in found.stretches
     )
+    keys = keys or "no record from its start to its end"
     if not found.to_scale:
         keys += "<span>not drawn to scale</span>"
     return (
-        f'<div class="tb-log"><p>{about}</p><p class="tb-keys">{keys or "no record from its start to its end"}</p>'
+        f'<div class="tb-log"><p>{about}</p><p class="tb-keys">{keys}</p>'
         f'<div class="tb-scale" role="img" aria-label="{html.escape(words(place, found))}">'
         f"{_labels(found, reader=True)}{_line(found)}{_labels(found, reader=False)}</div></div>"
     )
