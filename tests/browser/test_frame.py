@@ -58,7 +58,7 @@ def test_a_lab_as_it_is_opened(tmp_path, watched, theme):
 
         page.goto(server.address.replace(f"work/{LAB}", f"solutions/{LAB}"))
         idle(page)
-        expect(page.locator(".jp-MarkdownCell").first).to_contain_text("Solution.")
+        expect(page.locator(".jp-MarkdownCell:visible").first).to_contain_text("Solution.")
         expect(page.locator(".jp-mod-dirty")).to_have_count(0)
         page.goto("about:blank", timeout=10 * MS)
     assert lab.read_bytes() == before, "it was saved, and nobody had touched it"

@@ -4,7 +4,7 @@ from copy import deepcopy
 from typing import Any
 
 from ipykernel.ipkernel import IPythonKernel
-from jupyter_client.kernelspec import NATIVE_KERNEL_NAME
+from ipykernel.kernelspec import KERNEL_NAME
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from tornado.web import HTTPError
 
@@ -65,7 +65,7 @@ def _name_language(metadata: dict[str, Any]) -> None:
     JupyterLab writes that into each notebook that it opens: one that says something else, or nothing, is
     marked as changed, and saved, before anybody has touched it.
     """
-    if metadata.get("kernelspec", {}).get("name") == NATIVE_KERNEL_NAME:
+    if metadata.get("kernelspec", {}).get("name") == KERNEL_NAME:
         metadata["language_info"] = deepcopy(IPythonKernel.language_info)
 
 
