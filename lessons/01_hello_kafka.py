@@ -78,7 +78,7 @@ print(len(read_log(lab.bootstrap, hello)) - before, "records are stored")
 # %% [markdown]
 # ## One letter is missing
 #
-# The next program sends to `helo`, a topic that does not exist, and these brokers do not create it. But it might be so new that they do not know it yet, so the client keeps asking: for 30 seconds by default, here for one. How does the program notice?
+# The next program sends to `helo`, a topic that does not exist, and these brokers do not create it. But it might be so new that they do not know it yet, so the client keeps asking: for 30 seconds by default, here for one.
 
 # %%
 guess_1b = lab.predict("1.b")
@@ -528,7 +528,7 @@ for name, one in silent.items():
     print(f"{len(one.assignment())} partition, {len(one.consume(1, timeout=1))} records")
 
 # %% [markdown]
-# Why does each of them get nothing? And if one more record is sent to `news`, who gets it?
+# Why does each of them get nothing?
 
 # %%
 guess_1f = lab.predict("1.f")

@@ -42,7 +42,7 @@ print(lab.cluster.tool("kafka-metadata-quorum", "describe", "--status"))
 #
 # A **power cut** is not in the table. To a client it looks like `pause`: nobody closes the connections.
 #
-# Sensor and monitor have patience too: they wait 2.5 s for an answer. **Predict** how long the monitor hears nothing after each of them.
+# Sensor and monitor have patience too: they wait 2.5 s for an answer.
 
 # %%
 guess_4a = lab.predict("4.a")
@@ -216,7 +216,7 @@ guess_4b.compare("broker 3" if in_order else "whichever answers first")
 #
 # After the cut the old leader did not know that another one had been chosen. For some seconds two brokers believed that they lead. Which of them is right? Let us write to the *old* one. A producer that asks for metadata could find the new leader, so these two start before the cut and do not ask again. One wants `acks=1`, the other `acks=all`.
 #
-# **Predict:** the old leader is cut off from the other brokers, and clients still reach it. What becomes of a record with `acks=1`?
+# Now the old leader is cut off from the other brokers, and clients still reach it.
 
 # %%
 guess_4c = lab.predict("4.c")
@@ -450,8 +450,6 @@ lab.check.nothing_lost(producer)
 # 2. The follower loses its network and leaves the ISR.
 # 3. Ten more records go to the leader, and it acknowledges each of them: the ISR is the leader alone.
 # 4. The leader loses its network too, and the **follower** comes back first. Later the leader returns.
-#
-# **Predict:** all 15 records of the producer were acknowledged with `acks=all`. How many are there in the end?
 
 # %%
 guess_4e = lab.predict("4.e")
@@ -668,7 +666,7 @@ asked = [lab.admin().describe_cluster().result().controller.id for _ in range(5)
 print("describe_cluster names", asked, "and the active controller is", lab.cluster.state([]).quorum_leader)
 
 # %% [markdown]
-# In the next exercise the active controller dies, and the sensor's partition has its two replicas on the other two brokers. **Predict** what sensor and monitor notice.
+# In the next exercise the active controller dies, and the sensor's partition has its two replicas on the other two brokers.
 
 # %%
 guess_4f = lab.predict("4.f")

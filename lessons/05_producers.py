@@ -48,7 +48,7 @@ def wait_for_each(producer, topic, orders):
 shop_orders(1)[0]  # what produce() gets of one order
 
 # %% [markdown]
-# The third program, `send_and_listen`, sends on, and takes the reports as they come. You will write such a one yourself. **Predict** how much faster it is than waiting.
+# The third program, `send_and_listen`, sends on, and takes the reports as they come. You will write such a one yourself.
 
 # %%
 guess_5a = lab.predict("5.a")

@@ -77,7 +77,7 @@ while True:
 #
 # The worker is killed twice and started again. The first time it has just got order 7, and that invoice takes so long that an automatic commit comes in between; then it is killed, and the invoice is not written. The second time it is killed at once after the invoice of order 13. (The helper also sets `group.instance.id`. It tells the group that it is the same worker again, so nobody waits for the dead one.)
 #
-# **Predict** for `automatic`, without a thread: is an invoice missing, and have some orders two?
+# First comes `automatic`, without a thread.
 
 # %%
 guess_6a = lab.predict("6.a")
@@ -1320,7 +1320,7 @@ lab.check.heard_again(headlines, silent, got)
 #
 # `assign` gives a consumer its partitions by hand, each with a place to begin; `seek` moves it to another place in a partition that it has. It joins no group: nobody shares with it, and nobody takes over when it dies. So it suits a program that needs *all* partitions at every start, a tool that looks up one record, or a framework with a plan of its own; Spark reads so. It may still commit, and must have a `group.id` for that.
 #
-# Here a consumer subscribes to a topic of three partitions, and when it has got them, `assign` gives it partition 0 alone. Each partition gets two records then. How many come?
+# Here a consumer subscribes to a topic of three partitions, and when it has got them, `assign` gives it partition 0 alone. Each partition gets two records then.
 
 # %%
 guess_6e = lab.predict("6.e")

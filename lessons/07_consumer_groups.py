@@ -22,7 +22,7 @@ tickets = lab.fresh_topic("tickets", partitions=6, replication_factor=3)
 lab.watch(tickets, group=lab.group("desk"))
 
 # %% [markdown]
-# Each clerk needs 15 ms for a ticket. There are 20 tickets in each of the six partitions, first for one clerk, then for three, four and seven. **Predict** how long four clerks need, compared with three.
+# Each clerk needs 15 ms for a ticket. There are 20 tickets in each of the six partitions, first for one clerk, then for three, four and seven.
 
 # %%
 guess_7a = lab.predict("7.a")
@@ -378,7 +378,7 @@ while True:
     clerk.poll(0.1)
 
 # %% [markdown]
-# First B closes its consumer. Then the clerk's process is killed. Then C hangs: its code works on one ticket for 8 s. **Predict** how long their partitions wait for another member.
+# First B closes its consumer. Then the clerk's process is killed. Then C hangs: its code works on one ticket for 8 s.
 
 # %%
 guess_7b = lab.predict("7.b")
@@ -423,8 +423,6 @@ guess_7b.compare("0.3 s · 2 s · 3 s" if hung > 2.8 else "0.3 s · 2 s · 2 s")
 # ## And when a member joins?
 #
 # New group: A, B and C share 12 partitions, with this client's default settings. C is busy with one record, for more than a second. In this moment D joins. A and B have nothing to do with either of them.
-#
-# **Predict:** for how long do A and B get no records?
 
 # %%
 guess_7c = lab.predict("7.c")

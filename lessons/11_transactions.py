@@ -15,7 +15,7 @@ lab = open_lab("11")
 #
 # A **transaction** is a group of records, in any topics and partitions of a cluster, of which readers see all or none. A producer needs a name for that, its `transactional.id`. It calls `init_transactions()` once. Then each transaction begins with `begin_transaction()`, and ends with `commit_transaction()` or `abort_transaction()`.
 #
-# An author will write three drafts in one transaction. `flush()` waits until all three are acknowledged. Then the author takes them back. What does a reader get, with each of the two values of `isolation.level`?
+# An author will write three drafts in one transaction. `flush()` waits until all three are acknowledged. Then the author takes them back. Two readers read the topic, one with each value of `isolation.level`.
 
 # %%
 guess_11a = lab.predict("11.a")

@@ -1,7 +1,10 @@
 """The files that JupyterLab shows: those that the course has built are read-only there."""
 
+from copy import deepcopy
 from typing import Any
 
+from ipykernel.ipkernel import IPythonKernel
+from ipykernel.kernelspec import KERNEL_NAME
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from tornado.web import HTTPError
 
@@ -32,11 +35,11 @@ class CourseFiles(AsyncLargeFileManager):  # type: ignore[misc]
                 f"{path} is damaged: it is not a notebook. `.venv/bin/threebrokers restore {name[:2]}` in a "
                 "terminal brings the untouched lab back, and keeps this file beside it.",
             ) from fault
-        if content and model["type"] == "notebook" and _is_built(path):
-            for cell in model[
-                "content"
-            ].cells:  # otherwise letters are taken, and lost when the page is closed
-                cell.metadata.update(editable=False, deletable=False)
+        if content and model["type"] == "notebook":
+            _name_language(model["content"].metadata)
+            if _is_built(path):
+                for cell in model["content"].cells:  # else letters are taken, and lost with the page
+                    cell.metadata.update(editable=False, deletable=False)
         return model
 
     async def save(self, model: dict[str, Any], path: str = "") -> Any:
@@ -54,6 +57,16 @@ class CourseFiles(AsyncLargeFileManager):  # type: ignore[misc]
         """Delete a file."""
         _refuse(path)
         await super().delete_file(path)
+
+
+def _name_language(metadata: dict[str, Any]) -> None:
+    """Say of a notebook's language what its kernel will say, if that is the course's own.
+
+    JupyterLab writes that into each notebook that it opens: one that says something else, or nothing, is
+    marked as changed, and saved, before anybody has touched it.
+    """
+    if metadata.get("kernelspec", {}).get("name") == KERNEL_NAME:
+        metadata["language_info"] = deepcopy(IPythonKernel.language_info)
 
 
 def _is_built(path: str) -> bool:

@@ -35,7 +35,15 @@ SETTINGS = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
     # JupyterLab's own two minutes of typing would be gone at Ctrl-C, which waits for this long.
     "@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": AUTOSAVE_SECONDS},
+    # In 250 px a file's name can be read if nothing stands beside it.
+    "@jupyterlab/filebrowser-extension:browser": {"showLastModifiedColumn": False},
 }
+# What no lab needs is out of a learner's way.
+LEFT_OUT = (
+    "@jupyterlab/application-extension:property-inspector",
+    "@jupyterlab/debugger-extension",
+    "@jupyterlab/extensionmanager-extension",
+)
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,8 @@ def start(notebook: Path, port: int | None = None) -> Server:
     """
     folder = _folder()
     write_whole(folder / "settings" / "overrides.json", json.dumps(SETTINGS).encode())
+    off = {"disabledExtensions": dict.fromkeys(LEFT_OUT, True)}
+    write_whole(folder / "settings" / "page_config.json", json.dumps(off).encode())
     write_whole(folder / "config" / "custom" / "custom.css", CSS.read_bytes())
     page = _page(notebook)
     for _ in range(ATTEMPTS):

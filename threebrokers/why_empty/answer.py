@@ -3,6 +3,7 @@
 import textwrap
 from dataclasses import dataclass
 
+from threebrokers.why_empty import picture
 from threebrokers.why_empty.facts import Facts, Place
 
 WIDTH = 100
@@ -13,18 +14,23 @@ HEAD = ("partition", "leader", "start", "end", "readable", "stable", "committed"
 class Answer:
     """Why a consumer gets nothing. `cause` is one word for programs, `str()` the paragraph for people.
 
-    `facts` holds the numbers: `facts.places` for each partition, `facts.group` its members.
+    `facts` holds the numbers: `facts.places` for each partition, `facts.group` its members. `about` are
+    the partitions that the reason is about; none if it is about all, or about something else.
     """
 
     cause: str
     text: str
     facts: Facts
+    about: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         return self.text
 
     def __repr__(self) -> str:
         return textwrap.fill(self.text, WIDTH) + self._table()
+
+    def _repr_html_(self) -> str:
+        return picture.drawn(self.text, self.facts, self.about)
 
     def _table(self) -> str:
         if not self.facts.places:
@@ -40,8 +46,4 @@ class Answer:
     def _row(self, place: Place) -> tuple[str, ...]:
         numbers = place.leader, place.start, place.end, place.readable, place.stable, place.committed
         told = (*numbers, self.facts.lag(place))
-        return (str(place.id), *("–" if n is None else str(n) for n in told), self._holder(place))
-
-    def _holder(self, place: Place) -> str:
-        mine = self.facts.client is not None and place in self.facts.mine
-        return "this consumer" if mine else place.holder or "nobody"
+        return (str(place.id), *("–" if n is None else str(n) for n in told), self.facts.holder(place))

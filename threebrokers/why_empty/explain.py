@@ -65,7 +65,8 @@ def explain(
         if told:
             return told
         facts = _tried(cluster, _watched(facts, look, watch))
-        return reasons.first(reasons.AFTER_WATCHING, facts) or Answer(*reasons_topic.unknown(facts), facts)
+        told = reasons.first(reasons.AFTER_WATCHING, facts)
+        return told or Answer(*reasons_topic.unknown(facts)[:2], facts)
     finally:
         poller.close()
 

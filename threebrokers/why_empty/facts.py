@@ -148,3 +148,8 @@ class Facts:
         if place.committed is None or place.readable is None:
             return None
         return max(0, place.readable - place.committed)
+
+    def holder(self, place: Place) -> str:
+        """Say who holds a partition."""
+        mine = self.client is not None and place in self.mine
+        return "this consumer" if mine else place.holder or "nobody"

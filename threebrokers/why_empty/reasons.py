@@ -43,5 +43,5 @@ def first(reasons: Iterable[Reason], facts: Facts) -> Answer | None:
     """Return the first reason that holds, None if there is none."""
     for reason in reasons:
         if told := reason(facts):
-            return Answer(*told, facts)
+            return Answer(told.cause, told.text, facts, told.about)
     return None

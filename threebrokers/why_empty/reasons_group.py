@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 from threebrokers.text import counted
 from threebrokers.why_empty.facts import Facts, Place
-from threebrokers.why_empty.words import Told, partitions, wait
+from threebrokers.why_empty.words import Told, ids, partitions, wait
 
 
 def rebalancing(f: Facts) -> Told | None:
@@ -13,12 +13,13 @@ def rebalancing(f: Facts) -> Told | None:
     if not f.rebalancing:
         return None
     members = counted(len(f.group.members), "member")
-    return "rebalancing", (
+    return Told(
+        "rebalancing",
         f"Group '{f.group.name}' is sharing out its partitions ({f.group.state}, {members}), and "
-        "nobody gets records until each member has answered; a member answers inside poll(), so one that "
+        "nobody gets records until each member has answered. A member answers inside poll(), so one that "
         "does not call it, or is frozen, holds up all others (at most max.poll.interval.ms, or "
         "session.timeout.ms if it is silent). Call poll() on every consumer of the group, and close() those "
-        "that you have forgotten: restarting the kernel that made them closes them too."
+        "that you have forgotten: restarting the kernel that made them closes them too.",
     )
 
 
@@ -31,10 +32,11 @@ def nobody(f: Facts) -> Told | None:
     name, names = f.group.name, [g for g in f.groups if g != f.group.name]
     near = [g for g in names if g.startswith(f"{name}-")] or get_close_matches(name, names, n=1, cutoff=0.6)
     other = f" A group of a similar name is '{near[0]}': is it meant?" if near and not read else ""
-    return "nobody", (
+    return Told(
+        "nobody",
         f"Nobody is in group '{f.group.name}' now{past}. A consumer joins by subscribe(['{f.topic}']) and "
         "poll(), and leaves by close(), or when its process ends; one that was given partitions with "
-        f"assign() is no member.{other}"
+        f"assign() is no member.{other}",
     )
 
 
@@ -45,9 +47,10 @@ def unsubscribed(f: Facts) -> Told | None:
     topics = sorted({topic for m in f.group.members for topic, _ in m.partitions})
     what = f"they read {', '.join(map(repr, topics))}" if topics else "they hold nothing"
     members = counted(len(f.group.members), "member")
-    return "not subscribed", (
+    return Told(
+        "not subscribed",
         f"Group '{f.group.name}' has {members}, and none of them holds a partition of "
-        f"'{f.topic}': {what}. Call subscribe(['{f.topic}'])."
+        f"'{f.topic}': {what}. Call subscribe(['{f.topic}']).",
     )
 
 
@@ -58,11 +61,13 @@ def forgotten(f: Facts) -> Told | None:
     if not still or (f.client is None and len(f.group.members) < 2) or any(map(f.waiting, _own(f))):
         return None
     what = wait(sum(map(f.waiting, still)))
-    return "forgotten", (
+    return Told(
+        "forgotten",
         f"{what} in {partitions(still)}, and member {still[0].holder}, which holds that, has read "
-        "nothing while it was watched: often it is the consumer of a cell that ran twice, or of a notebook "
+        "nothing while it was watched. Often it is the consumer of a cell that ran twice, or of a notebook "
         "that is still open. close() it or restart its kernel, and the group shares out the partitions "
-        "again; consumers made with lab.consumer() are closed for you when their cell runs again."
+        "again; consumers made with lab.consumer() are closed for you when their cell runs again.",
+        ids(still),
     )
 
 
@@ -75,11 +80,12 @@ def idle(f: Facts) -> Told | None:
     if not holders or not without or len(f.group.members) <= len(f.places):
         return None
     given = "this consumer has none" if f.client else f"these have none: {', '.join(without)}"
-    return "idle", (
+    return Told(
+        "idle",
         f"Group '{f.group.name}' has {len(f.group.members)} members and '{f.topic}' only "
         f"{counted(len(f.places), 'partition')}: one partition is read by one member at a time, and "
         f"{given}. Close a member, make more partitions, or give a consumer that shall read everything a "
-        "group of its own."
+        "group of its own.",
     )
 
 
@@ -93,10 +99,12 @@ def elsewhere(f: Facts) -> Told | None:
     have = (
         f"holds {partitions(f.mine)}, which holds no record" if f.mine else "holds no partition of the topic"
     )
-    return "elsewhere", (
+    return Told(
+        "elsewhere",
         f"This consumer {have}; the records are in {partitions(others)}, which another member of the group "
         "has, or which it was not given. A group shares out a topic: give a consumer that shall read "
-        "everything a group of its own."
+        "everything a group of its own.",
+        ids(others),
     )
 
 
@@ -108,7 +116,7 @@ def closed(f: Facts) -> Told | None:
     """Explain that a closed consumer reads nothing."""
     if not (f.client and f.client.closed):
         return None
-    return (
+    return Told(
         "closed",
         "This consumer is closed, so it reads nothing any more. Make a new one: `lab.consumer({…})`.",
     )
@@ -121,24 +129,28 @@ def subscribed_elsewhere(f: Facts) -> Told | None:
         return None
     if c.subscribed and f.topic not in c.subscribed and not _pattern(c.subscribed):
         if near := next((name for name in c.subscribed if _fits(name, f.topic)), ""):
-            return "no pattern", (
+            return Told(
+                "no pattern",
                 f"This consumer has subscribed to a topic of the name '{near}', which is not there. If it is "
-                f"meant as a pattern for '{f.topic}', it must begin with ^: subscribe(['^{near}'])."
+                f"meant as a pattern for '{f.topic}', it must begin with ^: subscribe(['^{near}']).",
             )
-        return "not subscribed", (
+        return Told(
+            "not subscribed",
             f"This consumer has subscribed to {', '.join(map(repr, c.subscribed))}, and not to '{f.topic}'. "
-            f"Call subscribe(['{f.topic}']), which replaces the topics before."
+            f"Call subscribe(['{f.topic}']), which replaces the topics before.",
         )
     if not c.subscribed:
-        return "not joined", (
+        return Told(
+            "not joined",
             f"This consumer has neither subscribed nor been given partitions. Call subscribe(['{f.topic}']), "
-            "then poll() again and again."
+            "then poll() again and again.",
         )
     if not c.member:
-        return "not joined", (
+        return Told(
+            "not joined",
             f"This consumer has subscribed to '{f.topic}' and is not a member of group '{f.group.name}': not "
             "yet, or no more, for whoever does not call poll() for max.poll.interval.ms "
-            f"({c.poll_limit} here) is thrown out. Call poll() again and again: it joins within a second."
+            f"({c.poll_limit} here) is thrown out. Call poll() again and again: it joins within a second.",
         )
     return None
 
@@ -148,10 +160,11 @@ def thrown_out(f: Facts) -> Told | None:
     c = f.client
     if not c or not c.member or f.by_hand or c.member in {m.id for m in f.group.members}:
         return None
-    return "thrown out", (
+    return Told(
+        "thrown out",
         f"This consumer is no member of group '{f.group.name}' any more: it was silent for longer than "
         "session.timeout.ms, as when its process was frozen, or nobody called poll() for "
-        f"max.poll.interval.ms ({c.poll_limit} here). Call poll() again and again: it joins within a second."
+        f"max.poll.interval.ms ({c.poll_limit} here). Call poll() again and again: it joins within a second.",
     )
 
 
@@ -159,9 +172,11 @@ def unpolled(f: Facts) -> Told | None:
     """Explain that the group gave partitions to a consumer that has not taken them."""
     if not f.client or f.by_hand or not f.mine or f.client.assigned:
         return None
-    return "not polled", (
+    return Told(
+        "not polled",
         f"The group has given {partitions(f.mine)} to this consumer, which does not know it yet: a consumer "
-        "takes its partitions inside poll(). Call poll() again and again, not once."
+        "takes its partitions inside poll(). Call poll() again and again, not once.",
+        ids(f.mine),
     )
 
 

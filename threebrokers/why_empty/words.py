@@ -1,18 +1,31 @@
 """Words that several explanations use."""
 
 from collections.abc import Collection, Iterable
+from typing import NamedTuple
 
 from threebrokers.kafka.state import BrokerState
 from threebrokers.text import counted, listed
 from threebrokers.why_empty.facts import Place
 
-Told = tuple[str, str]  # one word for programs, one paragraph for people
 STATES = {"down": "is down", "paused": "is paused", "unknown": "answers nobody"}
 MEND = {
     "down": "start it with `lab.cluster.start({n})` or `threebrokers up`",
     "paused": "let it go on with `lab.cluster.resume({n})` or `threebrokers up`",
     "unknown": "`threebrokers doctor` looks for the cause",
 }
+
+
+class Told(NamedTuple):
+    """A reason: one word for programs, one paragraph for people, and the partitions that it is about."""
+
+    cause: str
+    text: str
+    about: tuple[int, ...] = ()
+
+
+def ids(places: Iterable[Place]) -> tuple[int, ...]:
+    """Return the numbers of these partitions."""
+    return tuple(place.id for place in places)
 
 
 def partitions(places: Iterable[Place | int]) -> str:

@@ -1,6 +1,7 @@
 """What JupyterLab may change in the repo: all but what the course has built."""
 
 import asyncio
+import platform
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,20 @@ def test_a_copy_of_it_is_the_learners_own(files: CourseFiles, tmp_path: Path) ->
     model["content"].cells[0].source = "2"
     done(files.save(model, "work/copy.ipynb"))
     assert nbformat.read(tmp_path / "work" / "copy.ipynb", as_version=4).cells[0].source == "2"
+
+
+@pytest.mark.parametrize(("kernel", "named"), [("python3", True), ("ir", False)])
+def test_a_notebook_of_the_courses_kernel_names_its_language_and_its_file_stays(
+    files: CourseFiles, tmp_path: Path, kernel: str, named: bool
+) -> None:
+    spec = {"name": kernel, "display_name": kernel, "language": "x"}
+    path = tmp_path / "work" / "own.ipynb"
+    nbformat.write(new_notebook(metadata={"kernelspec": spec}), path)
+    before = path.read_bytes()
+    told = done(files.get("work/own.ipynb"))["content"].metadata
+    assert told["kernelspec"] == spec
+    assert (told.get("language_info", {}).get("version") == platform.python_version()) is named
+    assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", "{}", '{"cells": 1}', "\x00\xff"])
