@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 
 from threebrokers.cluster.actions import Action, action_kind
 from threebrokers.kafka.state import ClusterState
@@ -150,7 +150,7 @@ def own_silence(recording: RecordingData, gap: Gap) -> bool:
     end, late = gap.start + gap.seconds, max(SLACK_SECONDS, BESIDE * gap.seconds)
     times = (at for burst in sent for at in (burst.first, burst.last))
     within = [gap.start, *sorted(at for at in times if gap.start < at < end), end]
-    begin, stop = max(zip(within, within[1:], strict=False), key=lambda pause: pause[1] - pause[0])
+    begin, stop = max(pairwise(within), key=lambda pause: pause[1] - pause[0])
     answers = _bursts(recording, gap.topic, "acknowledged", "failed")
     waited = any(begin + late < burst.first <= stop for burst in answers)
     return stop - begin >= (1 - BESIDE) * gap.seconds and not waited

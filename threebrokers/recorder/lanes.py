@@ -162,8 +162,8 @@ def group_lanes(recording: RecordingData) -> Iterator[Lane]:
 def _draw_group(group: GroupState) -> Drawn:
     count = counted(len(group.members), "member")
     if group.coordinator is None:
-        words = f"{theme.NO_LEADER.sign} no coordinator"
-        return Drawn(f"{words} answers", (words,), "gone")
+        nobody = f"{theme.NO_LEADER.sign} no coordinator"
+        return Drawn(f"{nobody} answers", (nobody,), "gone")
     told = f"{group.state} · {count} · coordinator {group.coordinator}"
     words = told, f"{group.state} · {count}", group.state
     return Drawn(told, words, "", (0,)) if group.state == "Stable" else Drawn(told, words, "short", (0,))

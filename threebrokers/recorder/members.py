@@ -88,10 +88,9 @@ def _span(one: Held, over: bool) -> Span:
 
 
 def _named(places: Places) -> tuple[str, ...]:
-    """Name the partitions, or count them where there is no room."""
-    count = counted(len(places), "partition")
+    """Name the partitions, or count them if they are many."""
     if len(places) > FEW_PLACES:
-        return (count,)
+        return (counted(len(places), "partition"),)
     names = {topic for topic, _ in places}
     parts = [str(number) if len(names) == 1 else f"{topic}-{number}" for topic, number in sorted(places)]
-    return f"{'partition' if len(parts) == 1 else 'partitions'} {', '.join(parts)}", count
+    return (f"{'partition' if len(parts) == 1 else 'partitions'} {', '.join(parts)}",)

@@ -23,7 +23,7 @@ STYLE = f"""
   pointer-events: none;
 }}
 .tb-time > span.tb-left::after {{ left: auto; right: 0; }}
-.tb-time > span:focus:not(:hover) {{ z-index: 2; }}
+.tb-time:has(> span:hover) > span:focus:not(:hover)::after {{ display: none; }}
 """
 
 

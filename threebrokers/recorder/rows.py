@@ -3,10 +3,23 @@
 from threebrokers import theme
 from threebrokers.recorder.gaps import Gap
 from threebrokers.recorder.labels import Label, Labels, Range, shortened, width
-from threebrokers.recorder.shapes import BAD, BAR, LEFT, LINE, LOOKS, RIGHT, ROW, TIER, WIDTH, Scale, Sheet
+from threebrokers.recorder.shapes import (
+    BAD,
+    BAR,
+    HATCHES,
+    LEFT,
+    LINE,
+    LOOKS,
+    RIGHT,
+    ROW,
+    TIER,
+    WIDTH,
+    Scale,
+    Sheet,
+)
 from threebrokers.recorder.spans import Drawn, Lane, Point, Span
 from threebrokers.text import counted
-from threebrokers.theme import INK, RULE, SOFT
+from threebrokers.theme import INK, PAPER, RULE, SOFT
 
 TICK, APART = 1.2, 3.0  # how wide a tick is, and how far apart ticks can still be told (px)
 FOOT, UPPER_FOOT = 14.5, 11.5  # from a row's top to the foot of its words; so much if a line lies below them
@@ -102,12 +115,15 @@ class Row:
     def _state(self, span: Span, label: Label | None) -> None:
         if label:
             self._said |= set(span.drawn.words)
-            ink = LOOKS[_look(span.drawn)].ink
-            self._write(label, ink, UPPER_FOOT if span.drawn.line else FOOT)
+            look = LOOKS[_look(span.drawn)]
+            on = PAPER if label.row or look.fill in HATCHES else look.fill
+            self._write(label, look.ink, UPPER_FOOT if span.drawn.line else FOOT, on=on)
 
-    def _write(self, label: Label, ink: str, foot: float = FOOT, *, anchor: str = "middle") -> None:
+    def _write(
+        self, label: Label, ink: str, foot: float = FOOT, *, anchor: str = "middle", on: str = PAPER
+    ) -> None:
         lower = BAR + TIER * label.row - 1.5
-        self._sheet.label(label, self._y + (lower if label.row else foot), ink, anchor=anchor)
+        self._sheet.label(label, self._y + (lower if label.row else foot), ink, anchor=anchor, on=on)
 
     def _points(self) -> None:
         points, few = self._lane.points, len(self._lane.points) <= FEW_POINTS

@@ -16,7 +16,7 @@ MOST = 12
 
 BAD = theme.BAD.colour
 # Hatches: what was concluded, and what the own program did not do.
-CONCLUDED, OWN = "url(#h)", "url(#o)"
+HATCHES = CONCLUDED, OWN = "url(#h)", "url(#o)"
 
 
 class Look(NamedTuple):
@@ -88,8 +88,8 @@ class Sheet:
         """Draw a box."""
         dashed = f' stroke-dasharray="{look.dash}"' if look.dash else ""
         self.shapes.append(
-            f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 0.5):.1f}" height="{height:.1f}" rx="{radius}" '
-            f'fill="{look.fill}" stroke="{look.edge}"{dashed}/>'
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 0.5):.1f}" height="{height:.1f}" '
+            f'rx="{radius}" fill="{look.fill}" stroke="{look.edge}"{dashed}/>'
         )
 
     def path(self, way: str, **more: str) -> None:
@@ -98,20 +98,28 @@ class Sheet:
         self.shapes.append(f'<path d="{way}"{properties}/>')
 
     def text(
-        self, x: float, y: float, words: str, ink: str, *, anchor: str = "start", bold: bool = False
+        self,
+        x: float,
+        y: float,
+        words: str,
+        ink: str,
+        *,
+        anchor: str = "start",
+        bold: bool = False,
+        on: str = PAPER,
     ) -> None:
-        """Write words, with an edge of paper so that they can be read on lines and hatches."""
+        """Write words, with an edge like what they lie `on`: they can be read on lines and hatches."""
         weight = ' font-weight="600"' if bold else ""
         where = "" if anchor == "start" else f' text-anchor="{anchor}"'
-        edge = f' stroke="{PAPER}" stroke-width="4" style="paint-order:stroke"'
+        edge = f' stroke="{on}" stroke-width="4" style="paint-order:stroke"'
         self.words.append(
             f'<text x="{x:.1f}" y="{y:.1f}" fill="{ink}"{where}{weight}{edge}>{escape(words)}</text>'
         )
 
-    def label(self, label: Label, y: float, ink: str, *, anchor: str = "middle") -> None:
+    def label(self, label: Label, y: float, ink: str, *, anchor: str = "middle", on: str = PAPER) -> None:
         """Write words into the middle of their place, or at its start."""
         x = label.left + 1 if anchor == "start" else (label.left + label.right) / 2
-        self.text(x, y, label.words, ink, anchor=anchor, bold=label.bold)
+        self.text(x, y, label.words, ink, anchor=anchor, bold=label.bold, on=on)
 
     def spot(self, x: float, y: float, width: float, height: float, words: str) -> None:
         """Let a place tell these words; it is never too small to be met."""

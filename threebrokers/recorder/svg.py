@@ -46,7 +46,9 @@ class Note:
         return 18 + self.row * ROW_PX
 
 
-def placed(recording: RecordingData, place: Callable[[float], float], said: Mapping[Action | Mark, str]) -> list[Note]:
+def placed(
+    recording: RecordingData, place: Callable[[float], float], said: Mapping[Action | Mark, str]
+) -> list[Note]:
     """Return the notes from left to right, in as many rows as they need; `said` tells more of each."""
     found = [(a.at, a.words, said.get(a, ""), action_kind(a.kind).harm, False) for a in recording.actions]
     found += [(m.at, f"✎ {_shorter(m.words)}", said.get(m, ""), False, True) for m in recording.marks]
@@ -111,9 +113,7 @@ def draw(
     for number, entry in enumerate(entries):
         _entry(sheet, entry, y + FOOT + number * LEGEND_ROW)
     height = y + FOOT + len(entries) * LEGEND_ROW
-    return Drawing(
-        f"{opened(height, title)}{''.join(sheet.svg())}</svg>", WIDTH, height, tuple(sheet.spots)
-    )
+    return Drawing(f"{opened(height, title)}{''.join(sheet.svg())}</svg>", WIDTH, height, tuple(sheet.spots))
 
 
 def _line(sheet: Sheet, note: Note, bottom: float) -> None:

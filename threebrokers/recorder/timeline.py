@@ -47,7 +47,7 @@ class TimeLine:
 
 
 def draw(recording: RecordingData, gaps: Sequence[Gap], partitions: str = "") -> TimeLine:
-    """Return the time line of a recording, in which `gaps` stand out; each partition of one topic if named."""
+    """Return the time line of a recording, in which `gaps` stand out, with the `partitions` of one topic."""
     unclean = unclean_elections(recording)
     # What clients felt is the answer that a reader looks for; what explains it stands below.
     lanes = [
@@ -84,7 +84,8 @@ def _blind(recording: RecordingData) -> Iterable[Lane]:
 
 def _said(recording: RecordingData, came: dict[Action, str]) -> dict[Action | Mark, str]:
     """Return one sentence for each action and each note, in order of time."""
-    words: dict[Action | Mark, str] = {**came}
+    words: dict[Action | Mark, str] = {}
+    words.update(came.items())
     words |= {mark: f"your note: {mark.words}" for mark in recording.marks}
     found = sorted(words.items(), key=lambda each: each[0].at)
     return {done: f"At {done.at - recording.began:.1f} s: {told}." for done, told in found}
@@ -120,7 +121,8 @@ def _changes(lane: Lane, recording: RecordingData) -> Iterator[str]:
     seen = [(point.at, point.told) for point in lane.points]
     if not seen:
         seen = [
-            (span.start, f"{'' if span.drawn.seen else 'concluded: '}{span.drawn.told}") for span in lane.spans
+            (span.start, f"{'' if span.drawn.seen else 'concluded: '}{span.drawn.told}")
+            for span in lane.spans
         ]
     for at, told in seen[:MANY]:
         yield f"{'at' if lane.points else 'from'} {at - recording.began:.1f} s {told}"

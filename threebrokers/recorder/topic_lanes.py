@@ -143,7 +143,9 @@ def _elections(unclean: Sequence[UncleanElection]) -> Iterator[Point]:
 
 
 def _election(one: UncleanElection) -> str:
-    who = f"broker {one.leader} leads, was not in sync" if one.leader is not None else "leader was not in sync"
+    who = (
+        f"broker {one.leader} leads, was not in sync" if one.leader is not None else "leader was not in sync"
+    )
     return f"{who}: {_lost(one)}" if _lost(one) else who
 
 
@@ -171,9 +173,7 @@ def leader_of(state: ClusterState, told: int | None) -> Leader:
 
 def leader_lane(name: str, recording: RecordingData, look: Callable[[ClusterState], Leader | None]) -> Lane:
     """Return the lane of one leader that is called so."""
-    spans = (
-        Span(start, end, _draw_leader(value, name)) for start, end, value in runs(recording, look)
-    )
+    spans = (Span(start, end, _draw_leader(value, name)) for start, end, value in runs(recording, look))
     return Lane(name, begun(spans))
 
 

@@ -56,7 +56,7 @@ def extra(recording: RecordingData, flows: Iterable[Flow]) -> Extra:
 
 
 def came_again(flows: Iterable[Flow]) -> Iterator[tuple[float, int]]:
-    """Yield (s since 1970, how many) of records that came again in a row, where offsets tell when that was."""
+    """Yield (s since 1970, how many) of records that came again in a row, where offsets tell when."""
     for flow in flows:
         if count(flow.offsets) != flow.records:  # of some records nobody knows which ones they are
             continue
