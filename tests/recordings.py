@@ -76,7 +76,7 @@ def a_kill_and_a_pause():
 
 
 def four_topics():
-    """Four topics of up to 13 partitions while broker 1 is killed, paused and cut off, one after the other."""
+    """Four topics of up to 13 partitions; broker 1 is killed, paused and cut off, one after the other."""
     replicas = {"beat": (3, 3), "copies-1": (13, 1), "copies-2": (13, 2), "copies-3": (13, 3)}
     actions = (
         *(Action(at(2), "kill", 1), Action(at(6), "start", 1)),

@@ -98,26 +98,35 @@ class Row:
 
     def _states(self) -> None:
         """Write what was so: into boxes, or once below them; and above a line where it changed."""
-        before: tuple[str, ...] = ()
+        before, inside_none = tuple[str, ...](), list[Span]()
         for span in self._lane.spans:
             words, (x, end) = span.drawn.words, self._place(span.start, span.end)
-            if _look(span.drawn):
-                self._state(span, self._labels.inside(x, end, words))
+            if _look(span.drawn) and words:
+                if label := self._labels.inside(x, end, words):
+                    self._state(span, label)
+                else:
+                    inside_none.append(span)
             elif words != before and (label := self._labels.at_start(x, end, words)):
                 self._write(label, INK, UPPER_FOOT, anchor="start")
             before = words
-        for span in self._lane.spans:
-            # What is written once in a lane is known there by its look; the others can be asked.
+        for span in inside_none:
             words, (x, end) = span.drawn.words, self._place(span.start, span.end)
-            if _look(span.drawn) and words and words[-1] not in self._said:
+            # What is written once in a lane is known there by its look, if nothing else looks so.
+            if words[-1] not in self._said or self._alike(span) > 1:
                 self._state(span, self._labels.below(x, end, words[-1]))
 
-    def _state(self, span: Span, label: Label | None) -> None:
-        if label:
-            self._said |= set(span.drawn.words)
-            look = LOOKS[_look(span.drawn)]
-            on = PAPER if label.row or look.fill in HATCHES else look.fill
-            self._write(label, look.ink, UPPER_FOOT if span.drawn.line else FOOT, on=on)
+    def _alike(self, span: Span) -> int:
+        """Return how many states of this lane have the look of this one."""
+        all_drawn = (other.drawn for other in self._lane.spans)
+        return len(
+            {drawn.words[-1] for drawn in all_drawn if drawn.words and _look(drawn) == _look(span.drawn)}
+        )
+
+    def _state(self, span: Span, label: Label) -> None:
+        self._said |= set(span.drawn.words)
+        look = LOOKS[_look(span.drawn)]
+        on = PAPER if label.row or look.fill in HATCHES else look.fill
+        self._write(label, look.ink, UPPER_FOOT if span.drawn.line else FOOT, on=on)
 
     def _write(
         self, label: Label, ink: str, foot: float = FOOT, *, anchor: str = "middle", on: str = PAPER

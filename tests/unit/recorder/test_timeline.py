@@ -9,8 +9,8 @@ import pytest
 
 from tests.recordings import KILL, a_kill_and_a_pause, at, beats, every, state
 from threebrokers.cluster.actions import Action
-from threebrokers.kafka.state import GroupState, MemberState
 from threebrokers.errors import LabError
+from threebrokers.kafka.state import GroupState, MemberState
 from threebrokers.recorder import Recording
 from threebrokers.recorder.data import Burst, Flow, Mark, Missed, RecordingData
 from threebrokers.recorder.gaps import Gap
@@ -173,7 +173,7 @@ def test_the_partitions_of_a_topic_have_lanes_on_demand():
     recording = Recording(two_topics())
     assert "beat-12 led by" in texts_of(recording.show(partitions="beat"))
     assert "beat-12 led by" not in texts_of(recording.show())
-    with pytest.raises(LabError, match="no topic 'bat'.*another and beat"):
+    with pytest.raises(LabError, match=r"no topic 'bat'.*another and beat"):
         recording.show(partitions="bat")
 
 

@@ -105,9 +105,9 @@ def test_no_words_lie_on_others_or_outside(shown):
     found = boxes(shown)
     height = float(ElementTree.fromstring(shown.svg).get("viewBox").split()[3])
     for one in found:
-        assert 0 <= one.left, one
+        assert one.left >= 0, one
         assert one.right <= WIDTH, one
-        assert 0 <= one.top, one
+        assert one.top >= 0, one
         assert one.bottom <= height, one
     for one, other in combinations(found, 2):
         apart = one.right <= other.left or other.right <= one.left
@@ -171,6 +171,18 @@ def test_a_state_has_one_wording_and_it_is_that_of_the_panel():
     }
     assert isr == {"1 of 2 in sync", "2 of 3 in sync"}
     assert not {"none", "nobody", "3", "2 of 3"} & words
+
+
+def test_a_state_without_room_is_named_below_unless_its_look_says_it():
+    def written(*downs):
+        looks = tuple(state(s, **down) for s, down in zip(every(0.5, 0.5, 20), downs, strict=True))
+        shown = Recording(RecordingData(at(0), at(20), states=looks)).show()
+        return [box.words for box in boxes(shown) if box.words in ("✕ down", "❚❚ paused")]
+
+    calm, down, paused = {}, {"down": [2]}, {"paused": [2]}
+    few = [*[calm] * 10, down, *[calm] * 10, down]
+    assert written(*few, *[calm] * 18) == ["✕ down"]
+    assert written(*few, *[calm] * 10, paused, *[calm] * 7) == ["✕ down", "✕ down", "❚❚ paused"]
 
 
 def shapes(shown, **wanted):
