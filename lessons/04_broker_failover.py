@@ -89,7 +89,7 @@ with sensor, lab.record(sensor.topic) as four_ways:
 four_ways.show()
 
 # %% [markdown]
-# Read the picture from the top: what was done; each broker; the active controller; who led the partition, and how many of its replicas were in sync. The last rows are the clients': readings that were *sent*, *acknowledged* to the sensor, and *delivered* to the monitor. A hatched gap is a silence.
+# Read the picture from the top: what was done; then the clients' rows: readings that were *delivered* to the monitor, *acknowledged* to the sensor, and *sent*. A hatched gap is a silence. Below stand the brokers, the active controller, and who led the topic: a thin line in the broker's colour means that all is well, and a box says what is not. Point at a box, and it tells more.
 #
 # The same in seconds (`silences` is a helper, too):
 

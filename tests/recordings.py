@@ -73,3 +73,45 @@ def a_kill_and_a_pause():
             ),
         )
     )
+
+
+def four_topics():
+    """Four topics of up to 13 partitions; broker 1 is killed, paused and cut off, one after the other."""
+    replicas = {"beat": (3, 3), "copies-1": (13, 1), "copies-2": (13, 2), "copies-3": (13, 3)}
+    actions = (
+        *(Action(at(2), "kill", 1), Action(at(6), "start", 1)),
+        *(Action(at(9), "pause", 1), Action(at(13), "resume", 1)),
+        *(Action(at(16), "cut", 1, "from the other brokers"), Action(at(21), "heal", 1)),
+    )
+    flows = tuple(
+        beats(kind, *(t for t in every(0.05, 0, 23) if not any(a < t < b for a, b in silent)))
+        for kind, silent in (
+            ("sent", ()),
+            ("acknowledged", ((2, 3.8), (9, 12.6), (16, 19.5))),
+            ("delivered", ((2, 3.8), (9, 13.4), (15.4, 15.97), (16, 22.3))),
+        )
+    )
+    looks = tuple(_without_broker_1(seconds, replicas) for seconds in every(0.1, 0.1, 23))
+    return Recording(RecordingData(at(0), at(23), states=looks, actions=actions, flows=flows))
+
+
+def _without_broker_1(seconds, replicas):
+    out = any(start + 1.7 < seconds < end for start, end in ((2, 8), (9, 13.5), (16, 21.5)))
+    told = state(
+        seconds,
+        down=[1] if 2 < seconds < 6 else [],
+        paused=[1] if 9 < seconds < 13 else [],
+        quorum=2,
+        topics=tuple(replicas),
+    )
+    topics = []
+    for name, (partitions, copies) in replicas.items():
+        made = []
+        for number in range(partitions):
+            mine = tuple((number + n) % 3 + 1 for n in range(copies))
+            isr = tuple(b for b in mine if b != 1 or not out) or mine
+            leader = next((b for b in mine if b != 1 or not out), None)
+            [one] = told.topic(name).partitions
+            made.append(replace(one, id=number, leader=leader, replicas=mine, isr=isr))
+        topics.append(TopicState(name, tuple(made)))
+    return replace(told, topics=tuple(topics))

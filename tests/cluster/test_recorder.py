@@ -121,7 +121,7 @@ def test_a_fault_and_its_silence_are_on_the_tape(lab, tmp_path, fault, mend, not
 
     kept = Recording.load(recording.save(tmp_path / "recording.json.gz"))
     assert kept.data == recording.data
-    assert f"concluded: no leader: {broken} cannot serve" in kept.show().words
+    assert f"concluded: no leader (broker {broken} cannot serve)" in kept.show().words
     notes.append(f"recorder: {fault}: {acknowledged}; {delivered}; {nobody}")
 
 

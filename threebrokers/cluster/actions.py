@@ -16,6 +16,11 @@ class Action:
     broker: int
     more: str = ""
 
+    @property
+    def words(self) -> str:
+        """What was done, for people: for example "kill broker 1"."""
+        return f"{self.kind} broker {self.broker}"
+
 
 @dataclass(frozen=True)
 class ActionKind:

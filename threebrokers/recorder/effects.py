@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from threebrokers.cluster.actions import Action, action_kind
+from threebrokers.kafka.elections import UncleanElection
 from threebrokers.kafka.state import ClusterState, PartitionState
 from threebrokers.recorder.data import RecordingData
-from threebrokers.recorder.gaps import Gap
-from threebrokers.recorder.topic_lanes import partitions_of
+from threebrokers.recorder.gaps import Gap, own_silence
+from threebrokers.recorder.topic_lanes import election_told, partitions_of
 from threebrokers.text import counted
 
 Place = tuple[str, int]
@@ -14,12 +15,22 @@ Place = tuple[str, int]
 FELT = ("acknowledged", "delivered", "processed")
 
 
-def effects(recording: RecordingData, gaps: Sequence[Gap]) -> Iterator[tuple[Action, str]]:
-    """Yield each action with what was done and what came of it before the next one, as far as it was seen."""
+def effects(
+    recording: RecordingData, gaps: Sequence[Gap], unclean: Sequence[UncleanElection] = ()
+) -> Iterator[tuple[Action, str]]:
+    """Yield each action with what was done and what came of it before the next one, as far as it was seen.
+
+    A silence of the own program is nobody's answer to it.
+    """
     ends = [*(action.at for action in recording.actions[1:]), recording.ended]
     for action, end in zip(recording.actions, ends, strict=False):
-        done = f"{action.kind}({action.broker}) {action.more}".rstrip()
-        came = [*_of_leaders(recording, action, end), *_of_clients(action, gaps)]
+        done = f"{action.words} {action.more}".rstrip()
+        others = [gap for gap in gaps if not own_silence(recording, gap)]
+        came = [
+            *_of_leaders(recording, action, end),
+            *(election_told(one) for one in unclean if action.at < one.at <= end),
+            *_of_clients(action, others),
+        ]
         yield action, done + (f": {'; '.join(came)}" if came else "")
 
 

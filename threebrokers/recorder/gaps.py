@@ -3,11 +3,11 @@
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 
 from threebrokers.cluster.actions import Action, action_kind
 from threebrokers.kafka.state import ClusterState
-from threebrokers.recorder.data import KINDS, Flow, RecordingData
+from threebrokers.recorder.data import KINDS, Burst, Flow, RecordingData
 
 # A pause counts as a gap if it is this many times as long as the flow's usual one.
 RHYTHMS = 10
@@ -60,7 +60,7 @@ class Gap:
 
     def __str__(self) -> str:
         place = f" ({self.place})" if self.place else ""
-        after = f", after {self.after.kind}({self.after.broker})" if self.after else ""
+        after = f", after {self.after.words}" if self.after else ""
         return f"{self.words}{place}{after}"
 
     __repr__ = __str__
@@ -131,6 +131,33 @@ def _pauses(recording: RecordingData, flow: Flow) -> Iterator[Gap]:
     still, last = max(sent, default=0.0), flow.bursts[-1].last
     if flow.kind in ANSWERS and still > last:
         yield gap(last, still, False)
+
+
+# So much of a silence may lie beside the own program's, and it is still only the answer to that.
+BESIDE = 0.1
+
+
+def own_silence(recording: RecordingData, gap: Gap) -> bool:
+    """Tell whether nothing came because the own program sent nothing to that topic.
+
+    A program that sent nothing because it waited for an answer is not the cause: the answer came meanwhile.
+    """
+    if gap.kind == "sent":
+        return True
+    sent = _bursts(recording, gap.topic, "sent")
+    if gap.kind not in ANSWERS or not sent:
+        return False
+    end, late = gap.start + gap.seconds, max(SLACK_SECONDS, BESIDE * gap.seconds)
+    times = (at for burst in sent for at in (burst.first, burst.last))
+    within = [gap.start, *sorted(at for at in times if gap.start < at < end), end]
+    begin, stop = max(pairwise(within), key=lambda pause: pause[1] - pause[0])
+    answers = _bursts(recording, gap.topic, "acknowledged", "failed")
+    waited = any(begin + late < burst.first <= stop for burst in answers)
+    return stop - begin >= (1 - BESIDE) * gap.seconds and not waited
+
+
+def _bursts(recording: RecordingData, topic: str, *kinds: str) -> list[Burst]:
+    return [b for flow in recording.flows if flow.kind in kinds and flow.topic == topic for b in flow.bursts]
 
 
 # A process that is so serves nobody. One that only did not answer may be busy, so nothing follows from that.

@@ -3,31 +3,47 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-LETTER = 6.2  # how wide a letter is at most, on average
-AWAY = 5.0  # from a box to words beside it
+FONT = 12.0
+# Parts of the font's size, after DejaVu Sans: of the fonts that a notebook may have, it is the widest.
+WIDTHS = {"ijl'|": 0.29, " .,:;·I/": 0.35, "tfr()[]-!J–": 0.42, "ckvxyzs?": 0.6, "mwMW%@…": 0.98}
+LETTERS = {letter: part for letters, part in WIDTHS.items() for letter in letters}
+OTHER, CAPITAL, SIGN, BOLD = 0.64, 0.8, 0.93, 1.13
+AROUND = 3.0  # free room that words need
+AWAY = 4.0  # from a box to words beside it
 Range = tuple[float, float]
 
 
-def width(words: str) -> float:
+def width(words: str, bold: bool = False) -> float:
     """Return how much room words need."""
-    return len(words) * LETTER + 5
+    return sum(_letter(letter) for letter in words) * FONT * (BOLD if bold else 1.0) + AROUND
 
 
-def fits(words: str, room: float) -> bool:
-    """Tell whether words fit into so many px."""
-    return width(words) <= room
+def _letter(letter: str) -> float:
+    if letter in LETTERS:
+        return LETTERS[letter]
+    if not letter.isascii():
+        return OTHER if letter.isalpha() else SIGN
+    return CAPITAL if letter.isupper() else OTHER
+
+
+def shortened(words: str, room: float) -> str:
+    """Return words that fit into so many px; longer ones end in an ellipsis."""
+    if width(words) <= room:
+        return words
+    kept = words
+    while kept and width(f"{kept}…") > room:
+        kept = kept[:-1]
+    return f"{kept.rstrip()}…"
 
 
 class Label(NamedTuple):
-    """Words, and where their middle is."""
+    """Words from `left` to `right`, in this row of words: 0 is that of the bars, the others lie below."""
 
     words: str
-    middle: float
-
-    @property
-    def place(self) -> Range:
-        """From where to where the words reach."""
-        return self.middle - width(self.words) / 2, self.middle + width(self.words) / 2
+    left: float
+    right: float
+    row: int = 0
+    bold: bool = False
 
 
 class Labels:
@@ -35,39 +51,73 @@ class Labels:
 
     def __init__(self, left: float, right: float) -> None:
         self._left, self._right = left, right
-        self._taken: list[Range] = []
+        self._rows: list[list[Range]] = [[]]
 
-    def inside(self, x: float, end: float, wordings: Sequence[str]) -> Label | None:
-        """Return the first of these wordings that fits into the box from `x` to `end`, if any does."""
-        labels = (Label(words, (x + end) / 2) for words in wordings if fits(words, end - x))
-        return next((kept for label in labels if (kept := self._kept(label))), None)
+    @property
+    def rows(self) -> int:
+        """How many rows of words there are below the bars."""
+        return len(self._rows) - 1
 
-    def beside(
-        self, x: float, end: float, words: str, *, avoid: Sequence[Range] = (), never: Sequence[Range] = ()
-    ) -> Label | None:
-        """Return words beside the box from `x` to `end`, or across its edges, or None if there is no room.
-
-        They cover what lies in `avoid` only if there is no other room, and what lies in `never` not at all.
-        """
-        half = width(words) / 2
-        over = min(max((x + end) / 2, self._left + half), self._right - half)
-        right, left, across = (Label(words, at) for at in (end + AWAY + half, x - AWAY - half, over))
-        # Words that must hide a neighbour should at least lie on what they belong to.
-        for label in (*(one for one in (right, left) if _free(one, avoid)), across, right, left):
-            begin, stop = label.place
-            within = begin >= self._left and stop <= self._right + 0.1
-            if within and _free(label, never) and (kept := self._kept(label)):
+    def inside(self, x: float, end: float, wordings: Sequence[str], *, bold: bool = False) -> Label | None:
+        """Return the first of these wordings that fits into the middle of the box from `x` to `end`."""
+        for words in wordings:
+            half, middle = width(words, bold) / 2, (x + end) / 2
+            if 2 * half <= end - x and (kept := self._kept(words, middle - half, middle + half, bold=bold)):
                 return kept
         return None
 
-    def _kept(self, label: Label) -> Label | None:
-        """Return the label and remember its place, or None if other words are there."""
-        if not _free(label, self._taken):
+    def at_start(self, x: float, end: float, wordings: Sequence[str]) -> Label | None:
+        """Return the first of these wordings that has room from `x` on, before `end`."""
+        for words in wordings:
+            right = x + width(words)
+            if right <= end and (kept := self._kept(words, x, right)):
+                return kept
+        return None
+
+    def beside(
+        self, x: float, end: float, words: str, *, never: Sequence[Range] = (), bold: bool = False
+    ) -> Label | None:
+        """Return words to the right or the left of a box, which cover nothing that lies in `never`."""
+        length = width(words, bold)
+        for left in (end + AWAY, x - AWAY - length):
+            if free((left, left + length), never) and (
+                kept := self._kept(words, left, left + length, bold=bold)
+            ):
+                return kept
+        return None
+
+    def below(self, x: float, end: float, words: str, *, bold: bool = False) -> Label:
+        """Return words below the box from `x` to `end`, in the first row that has room there."""
+        length = width(words, bold)
+        left = max(self._left, min((x + end - length) / 2, self._right - length))
+        place, row = (left, left + length), 1
+        while row < len(self._rows) and not free(place, self._rows[row]):
+            row += 1
+        self._grow(row)
+        self._rows[row].append(place)
+        return Label(words, *place, row, bold)
+
+    def note(self, right: float, words: str) -> Label:
+        """Return words that end at `right` in the first row below, beyond the bars' end or not."""
+        left = right - width(words)
+        self._grow(1)
+        self._rows[1].append((left, right))
+        return Label(words, left, right, 1)
+
+    def _grow(self, row: int) -> None:
+        while len(self._rows) <= row:
+            self._rows.append([])
+
+    def _kept(self, words: str, left: float, right: float, *, bold: bool = False) -> Label | None:
+        """Return the label and remember its place, or None if it leaves the lane or covers other words."""
+        outside = left < self._left - 0.1 or right > self._right + 0.1
+        if outside or not free((left, right), self._rows[0]):
             return None
-        self._taken.append(label.place)
-        return label
+        self._rows[0].append((left, right))
+        return Label(words, left, right, 0, bold)
 
 
-def _free(label: Label, ranges: Sequence[Range]) -> bool:
-    begin, end = label.place
+def free(place: Range, ranges: Sequence[Range]) -> bool:
+    """Tell whether a place covers none of these."""
+    begin, end = place
     return not any(begin < b and a < end for a, b in ranges)

@@ -1,22 +1,31 @@
 """What a time line shows of clients, brokers, the quorum and groups: functions of a recording."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
 from threebrokers import theme
 from threebrokers.cluster.actions import Action, hindered
 from threebrokers.kafka.state import ClusterState, GroupState
-from threebrokers.recorder.data import KINDS, RecordingData
-from threebrokers.recorder.gaps import Gap
-from threebrokers.recorder.spans import ABSENT, Drawn, Lane, lane
-from threebrokers.recorder.topic_lanes import FEW_PARTITIONS, Leader, leader_lane, leader_of
-from threebrokers.recorder.twice import extra
+from threebrokers.recorder.data import Flow, RecordingData
+from threebrokers.recorder.gaps import Gap, own_silence
+from threebrokers.recorder.spans import ABSENT, Drawn, Lane, Point, lane, runs
+from threebrokers.recorder.topic_lanes import Leader, leader_lane, leader_of
+from threebrokers.recorder.twice import came_again, extra
+from threebrokers.text import counted
+
+COMMIT_SIGN = "◆"
+NOT_REGISTERED = "not registered"
+
+
+# What a client's program was told, before what it did itself.
+ANSWERS_FIRST = ("delivered", "processed", "acknowledged", "failed", "sent")
+FEW_PARTITIONS = 4  # more are summed up
 
 
 def flow_lanes(recording: RecordingData, gaps: Sequence[Gap]) -> Iterator[Lane]:
     """Yield a lane for each thing that each client did with the records of each topic."""
-    for kind in KINDS:
+    for kind in ANSWERS_FIRST:
         flows = [flow for flow in recording.flows if flow.kind == kind]
         places = sorted({(flow.client, flow.topic) for flow in flows})
         several_topics = len({topic for _, topic in places}) > 1
@@ -24,14 +33,25 @@ def flow_lanes(recording: RecordingData, gaps: Sequence[Gap]) -> Iterator[Lane]:
             mine = [flow for flow in flows if (flow.client, flow.topic) == (client, topic)]
             place = [kind, client if len(places) > 1 else "", topic if several_topics else ""]
             more = extra(recording, mine if kind == "delivered" else [])
+            silent = tuple(g for g in gaps if (g.kind, g.client, g.topic) == (kind, client, topic))
             yield Lane(
                 name=" · ".join(part for part in place if part),
+                kind=kind,
                 bursts=tuple(sorted(burst for flow in mine for burst in flow.bursts)),
-                gaps=tuple(g for g in gaps if (g.kind, g.client, g.topic) == (kind, client, topic)),
+                # A time without a failure is no silence.
+                gaps=silent if kind != "failed" else (),
+                own=tuple(gap for gap in silent if own_silence(recording, gap)),
+                points=tuple(_again(mine)) if kind == "delivered" else (),
                 records=sum(flow.records for flow in mine),
                 note=more.brief,
                 more=more.words,
             )
+
+
+def _again(flows: Sequence[Flow]) -> Iterator[Point]:
+    for at, count in sorted(came_again(flows)):
+        words = f"{counted(count, 'record')} came again, from the same offset"
+        yield Point(at, theme.WARNING.sign, "", words, bad=True)
 
 
 def committed_lanes(recording: RecordingData) -> Iterator[Lane]:
@@ -42,12 +62,30 @@ def committed_lanes(recording: RecordingData) -> Iterator[Lane]:
         places = sorted(place for group, place in seen if group == name)
         who = f"committed · {name}" if len(names) > 1 else "committed"
         if len(places) > FEW_PARTITIONS:
-            yield lane(f"{who}, sum", recording, partial(_sum, name=name), _draw_sum)
+            yield _commits(f"{who}, sum", recording, partial(_sum, name=name), "offsets, summed up")
             continue
         for topic, number in places:
             where = f" · {topic}-{number}" if len(places) > 1 else ""
             look = partial(_committed, name=name, place=(topic, number))
-            yield lane(f"{who}{where}", recording, look, _draw_offset)
+            yield _commits(f"{who}{where}", recording, look, "offset")
+
+
+def _commits(
+    name: str, recording: RecordingData, look: Callable[[ClusterState], int | None], noun: str
+) -> Lane:
+    """Return a lane with a point at each look that found another offset than the one before."""
+    known = [(start, offset) for start, _, offset in runs(recording, look) if offset is not None]
+    spans = lane(name, recording, look, partial(_draw_commit, noun=noun)).spans
+    points = (
+        Point(at, COMMIT_SIGN, f"{offset:,}", f"committed: {noun} {offset:,}")
+        for at, offset in known
+        if at > recording.began
+    )
+    return Lane(name, spans, tuple(points))
+
+
+def _draw_commit(offset: int | None, noun: str) -> Drawn:
+    return ABSENT if offset is None else Drawn(f"{noun} {offset:,}", line=(0,))
 
 
 def _committed(state: ClusterState, name: str, place: tuple[str, int]) -> int | None:
@@ -60,14 +98,6 @@ def _sum(state: ClusterState, name: str) -> int | None:
     return sum(offset for _, _, offset in told) if told else None
 
 
-def _draw_offset(offset: int | None) -> Drawn:
-    return ABSENT if offset is None else ((f"offset {offset:,}", f"{offset:,}"), "good")
-
-
-def _draw_sum(offsets: int | None) -> Drawn:
-    return ABSENT if offsets is None else ((f"{offsets:,}",), "good")
-
-
 def broker_lanes(recording: RecordingData) -> Iterator[Lane]:
     """Yield a lane for the state of each broker, and of its links."""
     for number in sorted({broker.id for state in recording.states for broker in state.brokers}):
@@ -76,8 +106,7 @@ def broker_lanes(recording: RecordingData) -> Iterator[Lane]:
 
 
 Broker = tuple[str, bool, Action | None]
-# A broker that is up has its own colour.
-BARS = {"up": "", "down": "gone", "paused": "gone"}
+BOXES = {"down": "gone", "paused": "gone"}
 
 
 def _broker(state: ClusterState, number: int, actions: Sequence[Action]) -> Broker:
@@ -94,13 +123,15 @@ def _draw_broker(value: Broker, number: int) -> Drawn:
     state, registered, links = value
     if links:
         shown = theme.links_look(links.kind)
-        more = f" {links.more}" if links.more else ""
-        apart = "" if registered else ", not registered"
-        return (f"{shown}{more}{apart}", f"{shown}{apart}", str(shown), shown.sign), "cut"
+        told = f"{shown} {links.more}".rstrip() + ("" if registered else f", {NOT_REGISTERED}")
+        return Drawn(told, (told, str(shown)), "cut", (number,))
     shown = theme.state_look(state)
     if state == "up" and not registered:
-        return (f"{shown}, not registered", f"{shown.sign} not registered", shown.sign), "less"
-    return (str(shown), shown.sign), BARS.get(state, "unknown") or f"up {number}"
+        told = f"{shown}, {NOT_REGISTERED}"
+        return Drawn(told, (told, NOT_REGISTERED), "short", (number,))
+    if state == "up":
+        return Drawn(str(shown), line=(number,))
+    return Drawn(str(shown), (str(shown),), BOXES.get(state, "unknown"))
 
 
 def quorum_lane(recording: RecordingData) -> Lane:
@@ -125,27 +156,31 @@ def group_lanes(recording: RecordingData) -> Iterator[Lane]:
         ids = dict.fromkeys(m.id for state in recording.states for m in _group(state, name).members)
         for number, member in enumerate(ids if len(ids) <= FEW_MEMBERS else (), 1):
             look = partial(_assigned, name=name, member=member)
-            yield lane(f"its member {number} reads", recording, look, _draw_member)
+            yield lane(f"member {number} reads", recording, look, _draw_member)
 
 
 def _draw_group(group: GroupState) -> Drawn:
-    count = f"{len(group.members)} member{'' if len(group.members) == 1 else 's'}"
+    count = counted(len(group.members), "member")
     if group.coordinator is None:
-        return ("no coordinator answers", "no coordinator", theme.NO_LEADER.sign), "gone"
-    words = (f"{group.state} · {count} · coordinator {group.coordinator}", f"{group.state} · {count}")
-    return (*words, group.state), "good" if group.state == "Stable" else "less"
+        nobody = f"{theme.NO_LEADER.sign} no coordinator"
+        return Drawn(f"{nobody} answers", (nobody,), "gone")
+    told = f"{group.state} · {count} · coordinator {group.coordinator}"
+    words = told, f"{group.state} · {count}", group.state
+    return Drawn(told, words, "", (0,)) if group.state == "Stable" else Drawn(told, words, "short", (0,))
 
 
 def _draw_member(value: tuple[tuple[str, int], ...] | None) -> Drawn:
     if value is None:
-        return ("not in the group",), "absent"
+        return Drawn("not in the group", look="absent")
     if not value:
-        return ("nothing",), "less"
+        return Drawn("nothing", ("nothing",), "short")
     if len(value) > FEW_MEMBERS:
-        return (f"{len(value)} partitions", f"{len(value)}"), "good"
+        words = counted(len(value), "partition")
+        return Drawn(words, (words,), "", (0,))
     names = {topic for topic, _ in value}
     parts = [str(number) if len(names) == 1 else f"{topic}-{number}" for topic, number in value]
-    return (f"partition {', '.join(parts)}", ", ".join(parts)), "good"
+    words = f"{'partition' if len(value) == 1 else 'partitions'} {', '.join(parts)}"
+    return Drawn(words, (words,), "", (0,))
 
 
 def _assigned(state: ClusterState, name: str, member: str) -> tuple[tuple[str, int], ...] | None:

@@ -3,10 +3,9 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from threebrokers import theme
 from threebrokers.recorder.data import Holding, RecordingData
 from threebrokers.recorder.gaps import MEMBER, Gap, with_action
-from threebrokers.recorder.spans import Lane, Span
+from threebrokers.recorder.spans import Drawn, Lane, Span
 from threebrokers.text import counted
 
 Place = tuple[str, int]
@@ -81,19 +80,17 @@ def member_lanes(recording: RecordingData) -> Iterator[Lane]:
 
 def _span(one: Held, over: bool) -> Span:
     if one.places:
-        return Span(one.start, one.end, _named(one.places), "good")
+        words = _named(one.places)
+        return Span(one.start, one.end, Drawn(words[0], words, "held"))
     seconds = f"{one.end - one.start:.2f} s"
-    words = (
-        (f"no partition for {seconds}", f"none for {seconds}", seconds) if over else ("no partition", "none")
-    )
-    return Span(one.start, one.end, (*words, theme.NO_LEADER.sign), "gone")
+    words = (f"no partition for {seconds}", seconds) if over else ("no partition",)
+    return Span(one.start, one.end, Drawn(words[0], words, "gone"))
 
 
 def _named(places: Places) -> tuple[str, ...]:
-    """Name the partitions, whole and then ever shorter."""
-    count = counted(len(places), "partition")
+    """Name the partitions, or count them if they are many."""
     if len(places) > FEW_PLACES:
-        return count, f"{len(places)}"
+        return (counted(len(places), "partition"),)
     names = {topic for topic, _ in places}
     parts = [str(number) if len(names) == 1 else f"{topic}-{number}" for topic, number in sorted(places)]
-    return f"partition {', '.join(parts)}", ", ".join(parts), f"{len(places)}"
+    return (f"{'partition' if len(parts) == 1 else 'partitions'} {', '.join(parts)}",)

@@ -127,11 +127,20 @@ class Recording:
             )
         return max(fitting, key=lambda gap: gap.seconds)
 
-    def show(self) -> TimeLine:
-        """Return the whole recording as one picture, and the same in words."""
+    def show(self, partitions: str = "") -> TimeLine:
+        """Return the whole recording as one picture, and the same in words.
+
+        Each topic has one row; with `partitions`, the name of a topic, each of its partitions has one too.
+        Raises LabError if the recording holds no such topic.
+        """
         data, gaps = self.data, self.gaps()
+        topics = {topic.name for state in data.states for topic in state.topics}
+        if partitions and partitions not in topics:
+            raise LabError(
+                f"This recording holds no topic {partitions!r}", f"it holds {listed(sorted(topics))}"
+            )
         gaps += [gap for gap in after_harm(data) if gap not in gaps]
-        return timeline.draw(data, sorted(gaps, key=lambda gap: gap.start))
+        return timeline.draw(data, sorted(gaps, key=lambda gap: gap.start), partitions)
 
     def members(self) -> TimeLine:
         """Return one picture of the members of groups, and the same in words.

@@ -9,41 +9,64 @@ from threebrokers.recorder.data import Burst, RecordingData
 from threebrokers.recorder.gaps import Gap
 
 V = TypeVar("V")
-Drawn = tuple[tuple[str, ...], str]
-ABSENT: Drawn = ("nothing told",), "absent"
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """How one state is shown.
+
+    `told` says it whole. `words` are written in the picture: first with all facts, then with fewer, and each
+    fact always in the same words. `look` is that of the box: "" (none, all is as usual), "held", "short",
+    "gone", "cut", "unknown" or "absent". `line` are the brokers whose colours the thin line has, 0 for grey,
+    none for no line. `seen` is False for what was concluded.
+    """
+
+    told: str
+    words: tuple[str, ...] = ()
+    look: str = ""
+    line: tuple[int, ...] = ()
+    seen: bool = True
+
+
+ABSENT = Drawn("nothing told", look="absent")
 
 
 @dataclass(frozen=True)
 class Span:
-    """A part of a lane, from `start` to `end` (s since 1970).
-
-    `words` says what was then, whole first and then ever shorter, for a small space. `look` is "broker 1",
-    "broker 2", …, "up 1", …, "good", "less", "gone", "cut", "unknown" or "absent". `seen` is False for what
-    was concluded. `shares` are the (broker or None, how many partitions) that the part is divided into.
-    `mark` is something that must be read there, in the span or beside it.
-    """
+    """A part of a lane, from `start` to `end` (s since 1970), in which it was so."""
 
     start: float
     end: float
-    words: tuple[str, ...]
-    look: str
-    seen: bool = True
-    shares: tuple[tuple[int | None, int], ...] = ()
-    mark: str = ""
+    drawn: Drawn
+
+
+@dataclass(frozen=True)
+class Point:
+    """Something that was first seen at one time (s since 1970): a sign, a few words, and the whole."""
+
+    at: float
+    sign: str
+    words: str
+    told: str
+    bad: bool = False
 
 
 @dataclass(frozen=True)
 class Lane:
-    """One line of the picture: spans, or the bursts of a client's records with the gaps between them.
+    """One line of the picture: spans, points, or the bursts of a client's records with the gaps between them.
 
-    `note` is what else is to be said of the records, in a word or two, and `more` the same in sentences.
+    `kind` is that of the client's flows. `note` is what else is to be said of the records, in a word or two,
+    and `more` the same in sentences. `own` are those gaps in which the learner's own program sent nothing.
     """
 
     name: str
     spans: tuple[Span, ...] = ()
+    points: tuple[Point, ...] = ()
     bursts: tuple[Burst, ...] = ()
     gaps: tuple[Gap, ...] = ()
+    own: tuple[Gap, ...] = ()
     records: int | None = None
+    kind: str = ""
     note: str = ""
     more: str = ""
 
@@ -68,12 +91,12 @@ def runs(recording: RecordingData, look: Callable[[ClusterState], V]) -> list[tu
 def lane(
     name: str, recording: RecordingData, look: Callable[[ClusterState], V], draw: Callable[[V], Drawn]
 ) -> Lane:
-    """Return a lane of what was seen: `draw(look(state))` returns its words and its look."""
-    spans = (Span(start, end, *draw(value)) for start, end, value in runs(recording, look))
+    """Return a lane of what was seen: `draw(look(state))` says how it is shown."""
+    spans = (Span(start, end, draw(value)) for start, end, value in runs(recording, look))
     return Lane(name, begun(spans))
 
 
 def begun(spans: Iterable[Span]) -> tuple[Span, ...]:
     """Return the spans without a first one in which nothing was told yet."""
     known = tuple(spans)
-    return known[1:] if known and known[0].look == "absent" else known
+    return known[1:] if known and known[0].drawn.look == "absent" else known

@@ -55,6 +55,29 @@ def extra(recording: RecordingData, flows: Iterable[Flow]) -> Extra:
     return sum((_of_one(recording, flow) for flow in flows), Extra())
 
 
+def came_again(flows: Iterable[Flow]) -> Iterator[tuple[float, int]]:
+    """Yield (s since 1970, how many) of records that came again in a row, where offsets tell when."""
+    for flow in flows:
+        if count(flow.offsets) != flow.records:  # of some records nobody knows which ones they are
+            continue
+        passed, highest = 0, -1
+        for number, (first, last) in enumerate(flow.offsets):
+            # Only a step back can bring the same again.
+            again = overlap([(first, last)], merged(flow.offsets[:number])) if first <= highest else 0
+            if again:
+                yield _time(flow, passed), again
+            passed, highest = passed + last - first + 1, max(highest, last)
+
+
+def _time(flow: Flow, number: int) -> float:
+    """Return when the record of this number, counted from 0, came at the earliest."""
+    for burst in flow.bursts:
+        if number < burst.records:
+            return burst.first
+        number -= burst.records
+    return flow.bursts[-1].last
+
+
 def _of_one(recording: RecordingData, flow: Flow) -> Extra:
     came = merged(flow.offsets)
     again = count(flow.offsets) - count(came)

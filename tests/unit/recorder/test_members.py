@@ -73,33 +73,32 @@ def test_a_recording_is_asked_for_the_longest_pause():
 def test_each_member_has_a_lane_with_what_it_held_and_got():
     flows = (beats("delivered", 0.5, 1.0, client="A"), beats("delivered", 4.0, client="B", partition=2))
     a, b = member_lanes(recorded(*EAGER, flows=flows))
-    assert [span.words[0] for span in a.spans] == [
-        "partition 0, 1, 2, 3",
+    assert [span.drawn.words[0] for span in a.spans] == [
+        "partitions 0, 1, 2, 3",
         "no partition for 1.50 s",
-        "partition 0, 1",
+        "partitions 0, 1",
         "no partition for 0.10 s",
-        "partition 0, 1, 2, 3",
+        "partitions 0, 1, 2, 3",
     ]
-    assert [span.look for span in a.spans] == ["good", "gone", "good", "gone", "good"]
+    assert [span.drawn.look for span in a.spans] == ["held", "gone", "held", "gone", "held"]
     assert (a.name, a.records, b.records) == ("A", 2, 1)
-    assert b.spans[-1].words[0] == "no partition", "it has left"
+    assert b.spans[-1].drawn.words[0] == "no partition", "it has left"
 
 
 def test_many_partitions_are_counted_and_topics_named_where_there_are_two():
     many = recorded(told(0, "A", "assigned", *range(12)))
-    assert next(member_lanes(many)).spans[0].words == ("12 partitions", "12")
+    assert next(member_lanes(many)).spans[0].drawn.words == ("12 partitions",)
     two = recorded(told(0, "A", "assigned", 0), told(1, "A", "assigned", 1, topic="other"))
-    assert next(member_lanes(two)).spans[1].words[0] == "partition beat-0, other-1"
+    assert next(member_lanes(two)).spans[1].drawn.words[0] == "partitions beat-0, other-1"
 
 
 def test_the_picture_of_the_members_has_the_same_in_words():
     flows = (beats("delivered", 0.5, 1.0, client="A"),)
     shown = Recording(recorded(*EAGER, flows=flows)).members()
     assert shown.title == "Time line of 2 members, 10.0 s"
-    lines = shown.words.splitlines()
-    assert lines[0].startswith("A: partition 0, 1, 2, 3 from 0.0 s; no partition for 1.50 s from 2.0 s")
-    assert lines[1] == "A: 2 records."
-    assert "none for 1.50 s" in shown.svg
+    began = "A: 2 records; from 0.0 s partitions 0, 1, 2, 3; from 2.0 s no partition for 1.50 s"
+    assert shown.words.startswith(began)
+    assert ">1.50 s<" in shown.svg
     assert "a member that held no partition" in shown.svg, "its legend is about members"
     assert "told by a broker" not in shown.svg
 
