@@ -71,7 +71,8 @@ def compare_aborted(found: Sequence[Place], log: Levels) -> None:
         raise NotYet(
             "`aborted` has the records that were committed", "it should have the others", "how you join"
         )
-    _expect_known_by_place(told, log)
+    if told != right:
+        _expect_known_by_place(told, log)
     odd = len(told - right)
     raise NotYet(
         f"`aborted` has {counted(len(found), 'row')}, {len(told & right)} of them aborted records"
