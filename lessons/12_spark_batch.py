@@ -5,7 +5,7 @@
 #
 # *{minutes} minutes, and {further} more if you go further. You need nothing but this page. Labs 01 and 02 explain topics, partitions, offsets and keys.*
 #
-# Lab 04 asked whether records outlive a broker's crash. This lab asks what they say. The labs between the two are still to come. With them come two more exercises of this lab: an audit of lost and doubled records, and transactions as Spark sees them.
+# Lab 04 asked whether records outlive a broker's crash. This lab asks what they say. At its end are two audits: of orders that were lost and doubled (lab 10), and of payments that were taken back (lab 11).
 
 # %%
 from threebrokers import open_lab
@@ -1021,6 +1021,414 @@ guess_12f.compare("all" if same == len(both) else "none" if same == 0 else "abou
 # Spark writes with Java's client. It takes the partition from the key with the function murmur2, and the Python client with CRC32 (lab 02). With three partitions the two agree by chance, for one key of three. So a program that reads partition 0 of both topics, because it needs the aircraft of only this partition, gets different aircraft, and no error.
 #
 # Let all writers use one function: a Python producer with `"partitioner": "murmur2_random"` computes as Java does. Or give Spark's writer a column `partition` with the number that you want.
+
+# %% [markdown] explains="Spark SQL, temporary view"
+# ### Orders after two faults
+#
+# Four tills of a shop write 300 orders each into one topic, each with other settings, and both faults of lab 10 hit them. The answers to the orders 100 to 199 get lost when the leader has stored them. Then the leader alone gets the orders 200 to 299, acknowledges what it may, and is killed.
+#
+# Each till keeps notes on its own disk: which orders it has tried to send, and the report on each.
+#
+# Spark also understands **SQL**, the language of databases. `createOrReplaceTempView("log")` makes a **temporary view**: a name for a DataFrame, which `spark.sql("SELECT … FROM log")` knows. The result is a DataFrame again.
+
+# %%
+from threebrokers.lab.scenarios import TILLS, orders_after_faults
+
+shop = orders_after_faults(lab)
+order = F.from_json(F.col("value").cast("string"), "till STRING, number INT, euros INT").alias("order")
+place = ["partition", "offset", F.col("key").cast("string").alias("customer")]
+in_log = read(shop.topic).select(*place, order).select("partition", "offset", "customer", "order.*")
+in_log.createOrReplaceTempView("log")
+spark.createDataFrame(shop.notes).createOrReplaceTempView("notes")
+
+for till, settings in TILLS.items():
+    print(f"{till:10}", settings)
+spark.sql("SELECT * FROM notes LIMIT 3").show()
+spark.sql("SELECT * FROM log LIMIT 3").show()
+
+# %% [markdown]
+# ### Exercise 12.6: An audit in SQL
+#
+# What has become of the orders of each till? Make `audit`, a DataFrame of Spark, with one row for each till: the columns `till`, `attempted` (orders that it has tried to send), `stored` (records in the log, every copy counted), `lost` (acknowledged, and not in the log) and `doubled` (copies that are too many).
+#
+# Three decisions are yours. What makes two records the same order? Who knows of an order that is gone? And which numbers count rows, which ones only different orders?
+
+# %%
+# TODO: write a query over `notes` and `log`: audit = spark.sql("…")
+# BEGIN SOLUTION
+audit = spark.sql("""
+    WITH copies AS (SELECT till, number, count(*) AS times FROM log GROUP BY till, number)
+    SELECT till,
+           count(*) AS attempted,
+           sum(coalesce(times, 0)) AS stored,
+           count_if(report = 'acknowledged' AND times IS NULL) AS lost,
+           sum(coalesce(times - 1, 0)) AS doubled
+    FROM notes LEFT JOIN copies USING (till, number)
+    GROUP BY till ORDER BY till
+""")
+audit.show()
+# END SOLUTION
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# Think of one order first. How often is it in the log: never, once, twice? What does its till say of it? Only then add up, for each till.
+#
+# </details>
+# <details><summary>Another hint</summary>
+#
+# Group `log` by what makes an order, with `count(*)`. A `LEFT JOIN` from `notes` keeps orders that the log does not have: their count is null. `count_if(…)` counts rows for which something is true, `coalesce(x, 0)` makes 0 of null.
+#
+# </details>
+
+# %% tags=["wrong"]
+# the log knows all that was attempted | an order that is lost is not there
+audit = spark.sql("""
+    SELECT till, count(DISTINCT number) AS attempted, count(*) AS stored,
+           max(number) + 1 - count(DISTINCT number) AS lost,
+           count(*) - count(DISTINCT number) AS doubled
+    FROM log GROUP BY till
+""")
+
+# %% tags=["wrong"]
+# attempted is what was acknowledged | also what failed
+audit = spark.sql("""
+    WITH copies AS (SELECT till, number, count(*) AS times FROM log GROUP BY till, number)
+    SELECT till, count(*) AS attempted, sum(coalesce(times, 0)) AS stored,
+           count_if(times IS NULL) AS lost, sum(coalesce(times - 1, 0)) AS doubled
+    FROM notes LEFT JOIN copies USING (till, number)
+    WHERE report = 'acknowledged' GROUP BY till
+""")
+
+# %% tags=["wrong"]
+# a difference of two counts | a copy too many hides an order that is missing
+audit = spark.sql("""
+    WITH tried AS (SELECT till, count(*) AS attempted FROM notes GROUP BY till),
+         kept AS (SELECT till, count(*) AS stored, count(DISTINCT number) AS orders FROM log GROUP BY till)
+    SELECT till, attempted, stored, attempted - stored AS lost, stored - orders AS doubled
+    FROM tried JOIN kept USING (till)
+""")
+
+# %% tags=["wrong"]
+# by the number alone | each till begins at 0
+audit = spark.sql("""
+    WITH copies AS (SELECT number, count(*) AS times FROM log GROUP BY number)
+    SELECT till, count(*) AS attempted, sum(coalesce(times, 0)) AS stored,
+           count_if(report = 'acknowledged' AND times IS NULL) AS lost,
+           sum(coalesce(times - 1, 0)) AS doubled
+    FROM notes LEFT JOIN copies USING (number) GROUP BY till
+""")
+
+# %% tags=["wrong"]
+# each order once | each order is counted once there
+audit = spark.sql("""
+    WITH found AS (SELECT DISTINCT till, number AS there FROM log)
+    SELECT notes.till, count(*) AS attempted, count(there) AS stored,
+           count_if(report = 'acknowledged' AND there IS NULL) AS lost, 0 AS doubled
+    FROM notes LEFT JOIN found ON notes.till = found.till AND number = there GROUP BY notes.till
+""")
+
+# %% tags=["wrong"]
+# what failed is lost | and the till was told so
+audit = spark.sql("""
+    WITH copies AS (SELECT till, number, count(*) AS times FROM log GROUP BY till, number)
+    SELECT till, count(*) AS attempted, sum(coalesce(times, 0)) AS stored,
+           count_if(times IS NULL) AS lost, sum(coalesce(times - 1, 0)) AS doubled
+    FROM notes LEFT JOIN copies USING (till, number) GROUP BY till
+""")
+
+# %% tags=["wrong"]
+# the first copy, too | the first copy of each order is counted
+audit = spark.sql("""
+    WITH copies AS (SELECT till, number, count(*) AS times FROM log GROUP BY till, number)
+    SELECT till, count(*) AS attempted, sum(coalesce(times, 0)) AS stored,
+           count_if(report = 'acknowledged' AND times IS NULL) AS lost,
+           sum(CASE WHEN times > 1 THEN times ELSE 0 END) AS doubled
+    FROM notes LEFT JOIN copies USING (till, number) GROUP BY till
+""")
+
+# %% tags=["wrong"]
+# by the record's key | if each customer may order once
+audit = spark.sql("""
+    WITH copies AS (SELECT till, number, count(*) AS times FROM log GROUP BY till, number),
+         twice AS (SELECT till, count(*) - count(DISTINCT customer) AS doubled FROM log GROUP BY till)
+    SELECT till, count(*) AS attempted, sum(coalesce(times, 0)) AS stored,
+           count_if(report = 'acknowledged' AND times IS NULL) AS lost, max(doubled) AS doubled
+    FROM notes LEFT JOIN copies USING (till, number) JOIN twice USING (till) GROUP BY till
+""")
+
+# %% tags=["wrong"]
+# by the place in the log | no offset is there twice
+audit = spark.sql("""
+    WITH copies AS (SELECT till, number, count(*) AS times FROM log GROUP BY till, number),
+         twice AS (SELECT till, count(*) - count(DISTINCT partition, offset) AS doubled FROM log GROUP BY till)
+    SELECT till, count(*) AS attempted, sum(coalesce(times, 0)) AS stored,
+           count_if(report = 'acknowledged' AND times IS NULL) AS lost, max(doubled) AS doubled
+    FROM notes LEFT JOIN copies USING (till, number) JOIN twice USING (till) GROUP BY till
+""")
+
+# %% tags=["wrong"]
+# only tills that have lost something | has no row for the till
+audit = spark.sql("""
+    WITH gone AS (SELECT notes.till, number FROM notes LEFT ANTI JOIN log USING (till, number)
+                  WHERE report = 'acknowledged')
+    SELECT till, count(*) AS attempted, count(*) AS stored, count(*) AS lost, count(*) AS doubled
+    FROM gone GROUP BY till
+""")
+
+# %% tags=["wrong"]
+# the ledger's answer | went through Python first
+counts = [
+    (till, len(b.attempted), len(b.stored), len(b.lost), len(b.duplicated))
+    for till, b in shop.balances().items()
+]
+audit = spark.createDataFrame(counts, "till STRING, attempted INT, stored INT, lost INT, doubled INT")
+
+# %% tags=["right"]
+# with methods, each number by itself
+notes = spark.table("notes")
+acknowledged = notes.where("report = 'acknowledged'")
+gone = (
+    acknowledged.join(in_log, ["till", "number"], "left_anti").groupBy("till").agg(F.count("*").alias("lost"))
+)
+tried = notes.groupBy("till").agg(F.count("*").alias("attempted"))
+different = F.count("*") - F.countDistinct("till", "number")
+kept = in_log.groupBy("till").agg(F.count("*").alias("stored"), different.alias("doubled"))
+audit = tried.join(kept, "till").join(gone, "till", "left").fillna(0)
+
+# %% tags=["right"]
+# the text of the whole value makes an order
+values = read(shop.topic).select(F.col("value").cast("string").alias("text"))
+values.groupBy("text").count().selectExpr(
+    "get_json_object(text, '$.till') AS till", "int(get_json_object(text, '$.number')) AS number", "count"
+).createOrReplaceTempView("texts")
+audit = spark.sql("""
+    SELECT notes.till, count(number) AS attempted, sum(ifnull(count, 0)) AS stored,
+           sum(CASE WHEN count IS NULL AND report LIKE 'ack%' THEN 1 ELSE 0 END) AS lost,
+           sum(greatest(count - 1, 0)) AS doubled
+    FROM notes LEFT JOIN texts USING (till, number) GROUP BY notes.till
+""")
+
+# %% tags=["right"]
+# by the number in the ledger's header
+marked = read(shop.topic, includeHeaders="true").selectExpr("string(headers[0].value) AS mark")
+marked = marked.withColumns({"run": F.split("mark", ":")[0], "number": F.split("mark", ":")[2].cast("int")})
+runs = spark.createDataFrame(
+    [(ledger.run, till) for till, ledger in shop.ledgers.items()], "run STRING, till STRING"
+)
+marked.join(runs, "run").groupBy("till", "number").count().createOrReplaceTempView("marked")
+audit = spark.sql("""
+    SELECT till, count(*) AS attempted, sum(coalesce(count, 0)) AS stored,
+           count_if(count IS NULL AND report = 'acknowledged') AS lost, sum(greatest(count - 1, 0)) AS doubled
+    FROM notes LEFT JOIN marked USING (till, number) GROUP BY till
+""")
+
+# %% tags=["nbval-check-output"]
+lab.check.orders_audited(shop, audit)
+
+# %% [markdown]
+# The ledgers of lab 10 know each record by a number in its header. They say the same:
+
+# %%
+from threebrokers.ledger import compare
+
+compare(shop.balances())
+
+# %% [markdown]
+# Look at `acks=1` and `idempotent`: both have 300 attempted and 300 stored. The second one has each order once. The first one has lost 100 and doubled 100, and whoever compares the two sums finds nothing.
+#
+# The till `no retries` has lost nothing: it knows which of its orders failed. But 100 of these are stored, so it cannot simply send them all again.
+
+# %% [markdown]
+# ### Exercise 12.7: What was taken back
+#
+# A till writes the payments of a basket in one transaction. If the bank refuses the card, it aborts: the records stay in the log, and a reader of committed records does not get them. Some customers then pay the same with another card. A coffee machine writes into the same topic, without transactions. At the end of a transaction stands a mark in the log, in each of its partitions. It takes an offset, and no reader gets it.
+#
+# If you say nothing, Spark reads with `read_uncommitted`. Read the topic at both levels, and set:
+#
+# - `aborted`: a DataFrame of Spark with the aborted records, at least with the columns `partition` and `offset`.
+# - `marks`: how many offsets are marks.
+# - `turnover`: how many euros a report may count.
+
+# %%
+from threebrokers.lab.scenarios import payments_taken_back
+
+payments = payments_taken_back(lab)
+euros = F.from_json(F.col("value").cast("string"), "euros INT")["euros"]
+# TODO: read `payments` at both levels; set `aborted`, `marks` and `turnover`
+# BEGIN SOLUTION
+uncommitted = read(payments)
+committed = read(payments, **{"kafka.isolation.level": "read_committed"})
+aborted = uncommitted.join(committed, ["partition", "offset"], "left_anti")
+marks = sum(end_offsets(lab.bootstrap, payments).values()) - uncommitted.count()
+turnover = committed.agg(F.sum(euros)).first()[0]
+# END SOLUTION
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# A customer whose card was refused may pay the same again. What tells the two records apart? And which offsets does a reader miss who gets all records?
+#
+# </details>
+# <details><summary>Another hint</summary>
+#
+# The option is `kafka.isolation.level`. `left.join(right, columns, "left_anti")` keeps the rows of `left` that `right` does not have. The topic is new, so each partition begins at offset 0; `end_offsets(lab.bootstrap, payments)` tells where it ends.
+#
+# </details>
+
+# %% tags=["wrong"]
+# without the prefix | passes over an option that it does not know
+uncommitted = read(payments)
+committed = read(payments, **{"isolation.level": "read_committed"})
+aborted = uncommitted.join(committed, ["partition", "offset"], "left_anti")
+marks = sum(end_offsets(lab.bootstrap, payments).values()) - uncommitted.count()
+turnover = committed.agg(F.sum(euros)).first()[0]
+
+# %% tags=["wrong"]
+# by the value | written again later, and committed
+uncommitted = read(payments)
+committed = read(payments, **{"kafka.isolation.level": "read_committed"})
+aborted = uncommitted.join(committed, "value", "left_anti")
+marks = sum(end_offsets(lab.bootstrap, payments).values()) - uncommitted.count()
+turnover = committed.agg(F.sum(euros)).first()[0]
+
+# %% tags=["wrong"]
+# by the offset alone | each partition counts for itself
+uncommitted = read(payments)
+committed = read(payments, **{"kafka.isolation.level": "read_committed"})
+aborted = uncommitted.join(committed, "offset", "left_anti")
+marks = sum(end_offsets(lab.bootstrap, payments).values()) - uncommitted.count()
+turnover = committed.agg(F.sum(euros)).first()[0]
+
+# %% tags=["wrong"]
+# what was committed | it should have the others
+uncommitted = read(payments)
+committed = read(payments, **{"kafka.isolation.level": "read_committed"})
+aborted = uncommitted.join(committed, ["partition", "offset"], "left_semi")
+marks = sum(end_offsets(lab.bootstrap, payments).values()) - uncommitted.count()
+turnover = committed.agg(F.sum(euros)).first()[0]
+
+# %% tags=["wrong"]
+# values without places | nobody can tell where its records stand
+uncommitted = read(payments).select("value")
+committed = read(payments, **{"kafka.isolation.level": "read_committed"}).select("value")
+aborted = uncommitted.exceptAll(committed)
+marks = sum(end_offsets(lab.bootstrap, payments).values()) - uncommitted.count()
+turnover = committed.agg(F.sum(euros)).first()[0]
+
+# %% tags=["wrong"]
+# every gap is a mark | a reader of the other level gets them
+uncommitted = read(payments)
+committed = read(payments, **{"kafka.isolation.level": "read_committed"})
+aborted = uncommitted.join(committed, ["partition", "offset"], "left_anti")
+marks = sum(end_offsets(lab.bootstrap, payments).values()) - committed.count()
+turnover = committed.agg(F.sum(euros)).first()[0]
+
+# %% tags=["wrong"]
+# no marks at all | are more than the records
+uncommitted = read(payments)
+committed = read(payments, **{"kafka.isolation.level": "read_committed"})
+aborted = uncommitted.join(committed, ["partition", "offset"], "left_anti")
+marks = uncommitted.count() - committed.count() - aborted.count()
+turnover = committed.agg(F.sum(euros)).first()[0]
+
+# %% tags=["wrong"]
+# money that was taken back | money that the bank has refused is in it
+uncommitted = read(payments)
+committed = read(payments, **{"kafka.isolation.level": "read_committed"})
+aborted = uncommitted.join(committed, ["partition", "offset"], "left_anti")
+marks = sum(end_offsets(lab.bootstrap, payments).values()) - uncommitted.count()
+turnover = uncommitted.agg(F.sum(euros)).first()[0]
+
+# %% tags=["wrong"]
+# equal payments once | two coffees are two payments
+uncommitted = read(payments)
+committed = read(payments, **{"kafka.isolation.level": "read_committed"})
+aborted = uncommitted.join(committed, ["partition", "offset"], "left_anti")
+marks = sum(end_offsets(lab.bootstrap, payments).values()) - uncommitted.count()
+turnover = committed.dropDuplicates(["value"]).agg(F.sum(euros)).first()[0]
+
+# %% tags=["right"]
+# with SQL, and the gaps between offsets
+read(payments).createOrReplaceTempView("everything")
+read(payments, **{"kafka.isolation.level": "read_committed"}).createOrReplaceTempView("paid")
+places = "SELECT partition, offset FROM"
+aborted = spark.sql(f"{places} everything EXCEPT {places} paid")
+gets = spark.sql("SELECT count(*) FROM everything").first()[0]
+marks = sum(end for end in end_offsets(lab.bootstrap, payments).values()) - gets
+turnover = spark.sql("SELECT sum(int(get_json_object(string(value), '$.euros'))) FROM paid").first()[0]
+
+# %% tags=["right"]
+# the sum from Python's reader, which gets committed records only
+from threebrokers.kafka.log_reader import read_log
+
+paid = read_log(lab.bootstrap, payments)
+turnover = sum(json.loads(record.value)["euros"] for record in paid)
+known = spark.createDataFrame([(r.partition, r.offset) for r in paid], "partition INT, offset BIGINT")
+aborted = (
+    read(payments).join(known, ["partition", "offset"], "left_anti").select("partition", "offset", "value")
+)
+everything = read_log(lab.bootstrap, payments, isolation="read_uncommitted")
+taken = {(record.partition, record.offset) for record in everything}
+ends = end_offsets(lab.bootstrap, payments)
+marks = sum((p, offset) not in taken for p, end in ends.items() for offset in range(end))
+
+# %% tags=["nbval-check-output"]
+lab.check.taken_back(payments, aborted, marks, turnover)
+
+# %%
+for level in ("read_uncommitted", "read_committed"):
+    records_of_level = read(payments, **{"kafka.isolation.level": level})
+    count, total = records_of_level.agg(F.count("*"), F.sum(euros)).first()
+    print(f"{level:16}  {count} records, {total} euros")
+print("sum of the end offsets:", sum(end_offsets(lab.bootstrap, payments).values()))
+
+# %% [markdown]
+# Nothing warns a report that counts money which nobody has paid. Look at the option of every Spark job that reads a topic with transactions, and at its spelling: Spark passes over an option that it does not know.
+
+# %% [markdown]
+# ### A report while a transaction is open
+#
+# Three records without transactions are in a partition. A till begins a transaction and writes one record. Then come five more without transactions. All are acknowledged. A report reads with `read_committed`, from the start up to the end of the log, as in exercise 12.3.
+
+# %%
+guess_12g = lab.predict("12.g")
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess_12g.choose("the 3 before the transaction")
+# END SOLUTION
+
+# %%
+from threebrokers.spark import count_or_reason
+
+half_open = lab.fresh_topic("spark-open", replication_factor=3)
+send(lab, half_open, [(None, b"before")] * 3)
+till = lab.producer({"transactional.id": lab.topic("spark-open")})
+till.init_transactions()
+till.begin_transaction()
+till.produce(half_open, "not decided yet")
+till.flush()
+send(lab, half_open, [(None, b"behind")] * 5)
+
+until = json.dumps({half_open: {"0": end_offsets(lab.bootstrap, half_open)[0]}})
+# A task hears nothing for two minutes before it gives up, if nobody says otherwise.
+careful = {"kafka.isolation.level": "read_committed", "kafkaConsumer.pollTimeoutMs": "3000"}
+counted = count_or_reason(read(half_open, endingOffsets=until, **careful))
+answers = {3: "the 3 before the transaction", 8: "all but the one in the transaction", 9: "all 9"}
+guess_12g.compare(answers.get(counted, "none: it fails"))
+print(counted)
+
+# %%
+lenient = count_or_reason(read(half_open, endingOffsets=until, failOnDataLoss="false", **careful))
+without_end = count_or_reason(read(half_open, **careful))
+till.commit_transaction()
+print(f"with failOnDataLoss=false: {lenient} records; without endingOffsets: {without_end} records")
+print(f"after the commit: {count_or_reason(read(half_open, endingOffsets=until, **careful))} records")
+
+# %% [markdown]
+# Readers of committed records wait where the oldest open transaction begins (lab 11). The end of the log is behind that place. So a task waits for records that nobody gives it, and after `kafkaConsumer.pollTimeoutMs` Spark takes them for lost. With `failOnDataLoss=false` the report passes over them, and nobody reads them later: its next start is `until`.
+#
+# Without `endingOffsets` a batch of committed records ends where they end now. Then keep the offsets of the records that you have got, or try again when the transaction has ended.
 
 # %% [markdown] covers="A020"
 # ### When is Kafka the wrong tool?

@@ -5,10 +5,11 @@ from threebrokers.spark.flights import flight_columns
 from threebrokers.spark.plain import to_the_end
 from threebrokers.spark.readers import board, positions, report
 from threebrokers.spark.spark_session import fresh_folder, session
-from threebrokers.spark.tasks import last_tasks
+from threebrokers.spark.tasks import count_or_reason, last_tasks
 
 __all__ = [
     "board",
+    "count_or_reason",
     "delays_picture",
     "flight_columns",
     "fresh_folder",

@@ -18,14 +18,17 @@ from threebrokers.checks.expect_spark import (
     rows,
 )
 from threebrokers.checks.lab12 import offsets
+from threebrokers.checks.lab12.audit import COUNTS, compare_audit
 from threebrokers.checks.lab12.delays import compare_delays, expect_limit
 from threebrokers.checks.lab12.flights import MOST_ROWS, compare_flights
+from threebrokers.checks.lab12.levels import Levels, compare_aborted, compare_marks, compare_turnover
 from threebrokers.checks.lab12.stream import expect_copy, expect_whole, once_more
 from threebrokers.checks.lab12.summary import compare_summary, expect_compacted, expect_once, expect_shape
 from threebrokers.data.topics import send
 from threebrokers.kafka.log_reader import end_offsets
-from threebrokers.lab.exercise import attempt, exercise
+from threebrokers.lab.exercise import NotYet, attempt, exercise
 from threebrokers.lab.lab import Lab
+from threebrokers.lab.scenarios.tills import Audited
 from threebrokers.spark.spark_session import folder
 
 FLIGHT = {
@@ -45,6 +48,7 @@ DELAYS = {
     "flights": ("bigint", *WHOLE),
     "mean_delay": ("double",),
 }
+AUDIT = {"till": ("string",)} | dict.fromkeys(COUNTS, ("bigint", *WHOLE))
 
 
 @exercise("12.1", "From bytes to columns", every_broker=True)
@@ -131,4 +135,40 @@ def written_back(lab: Lab, topic: TopicName) -> str:
     return (
         f"the topic is now a table of {keys} rows for anybody who reads it: each key has one last value, "
         "and a second run of the job would replace it."
+    )
+
+
+@exercise("12.6", "An audit in SQL", every_broker=True)
+@in_step()
+def orders_audited(lab: Lab, shop: Audited, audit: DataFrame) -> str:
+    """Compare the learner's counts with the ledgers of the tills, which read the log now."""
+    look_at = "the query in the cell of the exercise"
+    expect_read_by_spark("audit", audit, look_at)
+    expect_columns("audit", audit, AUDIT, look_at)
+    compare_audit(rows("audit", audit, look_at), shop.balances())
+    return (
+        "each order was followed from its till to the log, so what is lost and what is doubled cannot hide "
+        "each other, as they do in two sums."
+    )
+
+
+@exercise("12.7", "What was taken back", every_broker=True)
+@in_step()
+def taken_back(lab: Lab, payments: TopicName, aborted: DataFrame, marks: int, turnover: int) -> str:
+    """Compare the learner's rows and numbers with what readers of both levels get of the topic now."""
+    look_at = "the columns of `aborted`"
+    expect_topic(lab, payments, "spark-payments")
+    log = Levels.of(lab, payments)
+    expect_read_by_spark("aborted", aborted, look_at)
+    if missing := [name for name in ("partition", "offset") if name not in aborted.columns]:
+        raise NotYet(
+            f"`aborted` has no column `{missing[0]}`", "nobody can tell where its records stand", look_at
+        )
+    places = rows("aborted", aborted.select("partition", "offset"), look_at)
+    compare_aborted([(int(part), int(offset)) for part, offset in places.to_numpy()], log)
+    compare_marks(marks, log)
+    compare_turnover(turnover, log)
+    return (
+        "every offset has its reason: a committed record, an aborted one, or a mark; a report that says "
+        "nothing of the isolation level counts money that nobody has paid."
     )

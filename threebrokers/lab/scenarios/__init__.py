@@ -114,6 +114,7 @@ from threebrokers.lab.scenarios.sharing import (
 from threebrokers.lab.scenarios.shifts import Clinic, deploy, deployed_with, hand_over
 from threebrokers.lab.scenarios.signups import leaky_signups
 from threebrokers.lab.scenarios.takeover import takeover_seconds
+from threebrokers.lab.scenarios.tills import TILLS, Audited, orders_after_faults, payments_taken_back
 from threebrokers.lab.scenarios.transactions import (
     CardRefusedError,
     Stuck,
@@ -133,7 +134,9 @@ __all__ = [
     "LEVELS",
     "ORDERS",
     "SYMBOLS",
+    "TILLS",
     "Alone",
+    "Audited",
     "Booked",
     "CardRefusedError",
     "Charges",
@@ -216,8 +219,10 @@ __all__ = [
     "newcomer",
     "newcomers",
     "one_more_record",
+    "orders_after_faults",
     "packed_sizes",
     "partition_of",
+    "payments_taken_back",
     "payments_with_poison",
     "read_and_commit",
     "read_together",

@@ -46,8 +46,8 @@ class Trials(Comparison):
     config: Mapping[str, str]
 
 
-class _Round:
-    """A fresh topic with three replicas, and a producer for each set-up, which all write the same to it."""
+class Round:
+    """A fresh topic with three replicas, and a producer for each set-up, which all write to it at once."""
 
     def __init__(self, lab: Lab, name: str, set_ups: SetUps, config: Mapping[str, str]) -> None:
         for set_up in (set_ups, *set_ups.values()):
@@ -63,33 +63,63 @@ class _Round:
             lab.fresh_topic(name, brokers=controller_last(lab), config=self.config),
         )
         self.ledgers = {of: lab.ledger(f"{name}-{number}") for number, of in enumerate(set_ups)}
-        self.producers = [self.ledgers[of].producer({**GIVEN, **set_ups[of]}) for of in set_ups]
-        self.sent = 0
+        self.producers = {of: self.ledgers[of].producer({**GIVEN, **set_ups[of]}) for of in set_ups}
+        self.written, self.end = 0, 0  # records of each producer, and what the leader should have then
         self.send()
         lab.wait_until(self.copied, what="three replicas of the first records", within=COPIED_SECONDS)
         self.leader = _leader(lab, self.topic)
 
+    def record(self, of: str, number: int) -> dict[str, str]:
+        """Return what `produce` is given for a record of a set-up, besides the topic."""
+        return {"value": str(number)}
+
     def send(self) -> None:
         """Send as many records as belong to a part, with each of the producers."""
-        for producer in self.producers:
-            for number in range(PART):
-                producer.produce(self.topic, str(number))
-            self.sent += PART
+        for of, producer in self.producers.items():
+            for number in range(self.written, self.written + PART):
+                producer.produce(self.topic, **self.record(of, number))
+        self.written += PART
+        self.end += PART * len(self.producers)
 
     def copied(self) -> bool:
         """Tell whether all three replicas have all that was sent."""
-        for producer in self.producers:
+        for producer in self.producers.values():
             producer.poll(0)
-        return _all_have(self.lab, self.topic, self.sent)
+        return _all_have(self.lab, self.topic, self.end)
 
     def stored(self) -> bool:
         """Tell whether the leader has all that was sent."""
-        return _end_on(self.lab, self.topic, self.leader) >= self.sent
+        return _end_on(self.lab, self.topic, self.leader) >= self.end
 
-    def end(self) -> Trials:
+    def lose_answers(self) -> None:
+        """Send a part, and cut off the leader's answers when it has stored it."""
+        self.lab.cluster.slow(self.leader, HELD_MS, "clients")
+        try:
+            self.send()
+            quiet_wait(self.stored, STORED_SECONDS)
+            self.lab.cluster.cut(self.leader, "clients")
+        finally:
+            self.lab.cluster.heal()
+
+    def kill_leader(self) -> None:
+        """Send a part to the leader alone, let it answer whom it may, and kill it."""
+        self.lab.cluster.cut(self.leader)
+        try:
+            self.send()
+            quiet_wait(self.stored, STORED_SECONDS)
+            self.flush(ANSWER_SECONDS)
+            self.lab.cluster.kill(self.leader)
+        finally:
+            self.lab.cluster.heal()
+
+    def flush(self, seconds: float = FLUSH_SECONDS) -> None:
+        """Give each producer so long for the answers that it still waits for."""
+        for producer in self.producers.values():
+            producer.flush(seconds)
+
+    def trials(self) -> Trials:
         """Wait for the delivery reports, bring all brokers back, and say what became of the records."""
-        for producer in self.producers:
-            producer.flush(FLUSH_SECONDS)
+        self.flush()
         self.lab.cluster.recover()
         balances = {name: ledger.balance(self.topic) for name, ledger in self.ledgers.items()}
         return Trials(balances, {}, self.at, self.name, self.set_ups, self.config)
@@ -101,16 +131,9 @@ def killed_leader(lab: Lab, set_ups: SetUps, config: Mapping[str, str] | None = 
     All three replicas have the first 100. Then the leader is cut off from the other brokers, gets the last
     100, answers whom it may, and is killed. `config` is the topic's: min.insync.replicas is 2 unless told.
     """
-    tried = _Round(lab, KILLED, set_ups, config or {})
-    lab.cluster.cut(tried.leader)
-    try:
-        tried.send()
-        quiet_wait(tried.stored, STORED_SECONDS)
-        _hear(tried.producers)
-        lab.cluster.kill(tried.leader)
-    finally:
-        lab.cluster.heal()
-    return tried.end()
+    tried = Round(lab, KILLED, set_ups, config or {})
+    tried.kill_leader()
+    return tried.trials()
 
 
 def lost_answers(lab: Lab, set_ups: SetUps, config: Mapping[str, str] | None = None) -> Trials:
@@ -119,15 +142,9 @@ def lost_answers(lab: Lab, set_ups: SetUps, config: Mapping[str, str] | None = N
     The links of clients are so slow that an answer needs 2 s. When the leader has stored all records the
     connections are cut, and mended at once. No broker fails.
     """
-    tried = _Round(lab, UNHEARD, set_ups, config or {})
-    lab.cluster.slow(tried.leader, HELD_MS, "clients")
-    try:
-        tried.send()
-        quiet_wait(tried.stored, STORED_SECONDS)
-        lab.cluster.cut(tried.leader, "clients")
-    finally:
-        lab.cluster.heal()
-    return tried.end()
+    tried = Round(lab, UNHEARD, set_ups, config or {})
+    tried.lose_answers()
+    return tried.trials()
 
 
 @dataclass(frozen=True)
@@ -274,12 +291,6 @@ def _end_on(lab: Lab, topic: str, broker: int) -> int:
     view = lab.cluster.views([topic]).get(broker)
     found = view.topic(topic) if view else None
     return dict(found.partitions[0].log_end_offsets).get(broker, 0) if found else 0
-
-
-def _hear(producers: list[LabProducer]) -> None:
-    """Give each producer the time for answers that are under way."""
-    for producer in producers:
-        producer.flush(ANSWER_SECONDS)
 
 
 def _write(producer: LabProducer, topic: str, what: str, count: int) -> None:

@@ -1,0 +1,94 @@
+"""What lab 12's checks of audits say of answers that its wrong answers do not give."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from threebrokers.checks.lab12.audit import RIGHT, compare_audit
+from threebrokers.checks.lab12.levels import Levels, compare_aborted, compare_marks, compare_turnover, places
+from threebrokers.kafka.log_reader import Record
+from threebrokers.lab.exercise import NotYet
+from threebrokers.lab.scenarios.tills import _ends, _notes
+from threebrokers.ledger import Balance, Entry, Failure, Number
+
+
+def balance(acknowledged: range, stored: list[int], failed: tuple[int, ...] = ()) -> Balance:
+    return Balance(
+        "t",
+        attempted=[Number(1, n) for n in range(6)],
+        acknowledged=[Entry(Number(1, n), 0, n) for n in acknowledged],
+        failed=[Failure(Number(1, n), "late") for n in failed],
+        stored=[Entry(Number(1, n), 0, offset) for offset, n in enumerate(stored)],
+    )
+
+
+BALANCES = {
+    "hides": balance(range(6), [0, 1, 1, 2, 2, 3]),
+    "told": balance(range(4), [0, 1, 2, 3, 4], failed=(4, 5)),
+}
+
+
+@pytest.fixture
+def audit() -> pd.DataFrame:
+    rows = [{"till": till, **{n: of(b) for n, of in RIGHT.items()}} for till, b in BALANCES.items()]
+    return pd.DataFrame(rows)
+
+
+def told(check, *answers) -> str:
+    with pytest.raises(NotYet) as caught:
+        check(*answers)
+    return str(caught.value)
+
+
+def test_two_counts_agree_and_the_audit_does_not(audit):
+    compare_audit(audit.iloc[::-1], BALANCES)
+    assert audit.iloc[0].to_dict() == {"till": "hides", "attempted": 6, "stored": 6, "lost": 2, "doubled": 2}
+    assert audit.iloc[1].to_dict() == {"till": "told", "attempted": 6, "stored": 5, "lost": 0, "doubled": 0}
+
+
+def test_what_is_said_of_other_audits(audit):
+    assert "2 rows for the till 'hides'" in told(compare_audit, pd.concat([audit, audit[:1]]), BALANCES)
+    assert "no row for the till 'told'" in told(compare_audit, audit[:1], BALANCES)
+    assert "no such till" in told(compare_audit, pd.concat([audit, audit[:1].assign(till="x")]), BALANCES)
+    assert "is null for the till 'hides'" in told(compare_audit, audit.assign(lost=[None, 0]), BALANCES)
+    assert "has 2" in told(compare_audit, audit.assign(lost=[1, 0]), BALANCES)
+
+
+def test_the_notes_of_a_till_know_what_failed():
+    notes = _notes(BALANCES)
+    assert notes.groupby(["till", "report"]).size().to_dict() == {
+        ("hides", "acknowledged"): 6,
+        ("told", "acknowledged"): 4,
+        ("told", "failed"): 2,
+    }
+
+
+def test_a_basket_is_paid_again_and_the_last_is_not_paid():
+    ends = _ends()
+    assert (False, True) in ends
+    assert ends[-1] == (False,)
+
+
+def record(offset: int, value: int) -> Record:
+    return Record("t", 0, offset, None, json.dumps({"euros": value}).encode(), 0, "create")
+
+
+# Offset 0 was aborted and is paid at 2, 4 was aborted; 1, 3, 5 are marks; 6 and 7 are two coffees.
+STORED = [record(0, 5), record(2, 5), record(4, 9), record(6, 2), record(7, 2)]
+LOG = Levels([STORED[1], STORED[3], STORED[4]], STORED, end=8)
+
+
+def test_what_the_levels_differ_in():
+    compare_aborted([(0, 4), (0, 0)], LOG)
+    compare_marks(3, LOG)
+    compare_turnover(9, LOG)
+
+
+def test_what_is_said_of_other_rows_and_numbers():
+    assert "written again later" in told(compare_aborted, [(0, 4)], LOG)
+    assert "has all records" in told(compare_aborted, sorted(places(STORED)), LOG)
+    assert "2 of them aborted records, and 1 that" in told(compare_aborted, [(0, 0), (0, 4), (0, 6)], LOG)
+    assert "3 rows, 2 of them" in told(compare_aborted, [(0, 0), (0, 0), (0, 4)], LOG)
+    assert "how many offsets no reader gets" in told(compare_marks, 2, LOG)
+    assert "the sum of the committed payments" in told(compare_turnover, 1, LOG)

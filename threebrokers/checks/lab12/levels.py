@@ -1,0 +1,148 @@
+"""Exercise 12.7: rows of aborted transactions, offsets of marks and a sum, against what stands in the log."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from threebrokers.kafka.log_reader import Record, end_offsets, read_log
+from threebrokers.lab.exercise import NotYet
+from threebrokers.lab.lab import Lab
+from threebrokers.text import counted
+
+Place = tuple[int, int]  # partition and offset
+LEVELS = "the two isolation levels in the cell of the exercise"
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The records of a topic as a reader of each isolation level gets them, and the sum of its ends."""
+
+    committed: Sequence[Record]
+    uncommitted: Sequence[Record]
+    end: int
+
+    @classmethod
+    def of(cls, lab: Lab, topic: str) -> Self:
+        """Read the topic twice."""
+        committed = read_log(lab.bootstrap, topic)
+        uncommitted = read_log(lab.bootstrap, topic, isolation="read_uncommitted")
+        return cls(committed, uncommitted, sum(end_offsets(lab.bootstrap, topic).values()))
+
+    @property
+    def aborted(self) -> list[Record]:
+        """What only a reader of uncommitted records gets."""
+        seen = places(self.committed)
+        return [record for record in self.uncommitted if (record.partition, record.offset) not in seen]
+
+    @property
+    def marks(self) -> int:
+        """How many offsets no reader gets."""
+        return self.end - len(self.uncommitted)
+
+
+def places(records: Sequence[Record]) -> set[Place]:
+    """Return where these records stand."""
+    return {(record.partition, record.offset) for record in records}
+
+
+def euros(records: Sequence[Record]) -> int:
+    """Return the sum of payments."""
+    return sum(int(json.loads(record.value or b"{}").get("euros", 0)) for record in records)
+
+
+def compare_aborted(found: Sequence[Place], log: Levels) -> None:
+    """Raise NotYet unless these are the places of the aborted records, each once."""
+    told, right = set(found), places(log.aborted)
+    if told == right and len(found) == len(told):
+        return
+    if not told:
+        raise NotYet(
+            "`aborted` has no rows: both reads gave the same",
+            "the second one should leave out what was aborted; Spark passes over an option that it does not "
+            "know, and says nothing",
+            "the option's name: the client's own settings begin with `kafka.`",
+        )
+    if told == places(log.uncommitted):
+        raise NotYet(
+            "`aborted` has all records of the topic", "it should have the aborted ones", "how you join"
+        )
+    if told == places(log.committed):
+        raise NotYet(
+            "`aborted` has the records that were committed", "it should have the others", "how you join"
+        )
+    if told != right:
+        _expect_known_by_place(told, log)
+    odd = len(told - right)
+    raise NotYet(
+        f"`aborted` has {counted(len(found), 'row')}, {len(told & right)} of them aborted records"
+        + (f", and {odd} that were committed" if odd else ""),
+        f"it should have the {len(right)} that were aborted, each once",
+        LEVELS,
+    )
+
+
+def _expect_known_by_place(told: set[Place], log: Levels) -> None:
+    """Raise NotYet if these are the aborted records that differ in something else than their place."""
+    values = {record.value for record in log.committed}
+    if told == places([record for record in log.aborted if record.value not in values]):
+        raise NotYet(
+            f"`aborted` has {counted(len(told), 'row')}; the other {len(log.aborted) - len(told)} aborted "
+            "records have a value that was written again later, and committed",
+            "two records may say the same: which of them was aborted is known by where it stands",
+            "the columns by which you compare",
+        )
+    offsets = {record.offset for record in log.committed}
+    if told == places([record for record in log.aborted if record.offset not in offsets]):
+        raise NotYet(
+            f"`aborted` has {counted(len(told), 'row')}: those with an offset that no committed record has, "
+            "in whatever partition",
+            "each partition counts for itself, so a place is a partition and an offset",
+            "the columns by which you compare",
+        )
+
+
+def compare_marks(marks: int, log: Levels) -> None:
+    """Raise NotYet unless this is the number of offsets that no reader gets."""
+    if marks == log.marks:
+        return
+    if marks == log.end - len(log.committed):
+        raise NotYet(
+            f"`marks` is {marks}: so many offsets a reader of committed records does not get",
+            "aborted records have an offset, too, and a reader of the other level gets them",
+            "what you take away from the end offsets",
+        )
+    if marks == 0:
+        raise NotYet(
+            "`marks` is 0, and the end offsets of the partitions are more than the records",
+            "it should be how many offsets no reader gets",
+            "end_offsets(lab.bootstrap, payments)",
+        )
+    raise NotYet(
+        f"`marks` is {marks}",
+        "it should be how many offsets no reader gets",
+        "end offsets, and what was read",
+    )
+
+
+def compare_turnover(turnover: int, log: Levels) -> None:
+    """Raise NotYet unless this is the sum of the payments that were committed."""
+    if turnover == euros(log.committed):
+        return
+    if turnover == euros(log.uncommitted):
+        raise NotYet(
+            f"`turnover` is {turnover} euros: money that the bank has refused is in it",
+            "a report may count what was committed",
+            "the table that you add up",
+        )
+    once = sum(json.loads(value)["euros"] for value in {r.value for r in log.committed if r.value})
+    of_all = sum(json.loads(value)["euros"] for value in {r.value for r in log.uncommitted if r.value})
+    if turnover in (once, of_all):
+        raise NotYet(
+            f"`turnover` is {turnover} euros: equal payments are counted once there",
+            "two coffees are two payments, and each has been paid",
+            "DISTINCT, distinct() and dropDuplicates(…)",
+        )
+    raise NotYet(
+        f"`turnover` is {turnover} euros", "it should be the sum of the committed payments", "the sum"
+    )
