@@ -116,7 +116,8 @@ def _table(facts: Facts, rest: Sequence[Place]) -> str:
     body = "".join(f"<tr>{''.join(_cells(facts, place))}</tr>" for place in facts.places)
     head = "".join(f'<th scope="col">{name}</th>' for name in HEAD)
     return (
-        f"<details><summary>{more}All numbers in a table</summary><div class='tb-wide'>"
+        f"<details><summary>{more}All numbers in a table</summary>"
+        '<div class="tb-wide" role="group" aria-label="All numbers" tabindex="0">'
         f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></details>"
     )
 
