@@ -78,7 +78,7 @@ class Writer:
 
     log: ClassVar[dict[str, list[bytes]]] = {}
     successors: ClassVar[dict[str, "Writer"]] = {}
-    links: ClassVar[set[int]] = set()  # the brokers from which nothing comes
+    frozen: ClassVar[set[int]] = set()  # the brokers from which nothing comes
 
     def __init__(self, config: dict[str, Any]) -> None:
         self.name, self.open, self.rows = config["transactional.id"], False, list[tuple[str, str]]()
@@ -97,7 +97,7 @@ class Writer:
 
     def commit_transaction(self, timeout: float = -1) -> None:
         self._fenced()
-        if self.links:
+        if 2 in self.frozen:
             raise KafkaException(Error("_TIMED_OUT", retriable=True))
         if self.refused:
             raise KafkaException(Error("_INCONSISTENT", requires_abort=True))
@@ -132,14 +132,17 @@ class Error:
 
 @pytest.fixture
 def lab(monkeypatch: pytest.MonkeyPatch) -> Any:
-    Writer.log, Writer.successors, Writer.links = {}, {}, set()
+    Writer.log, Writer.successors, Writer.frozen = {}, {}, set()
     monkeypatch.setattr(
         failing, "read_log", lambda _, name: [SimpleNamespace(value=v) for v in Writer.log.get(name, [])]
     )
     own = {"topic": lambda name: name, "fresh_topic": lambda name, **more: name}
-    links = Writer.links
-    held = SimpleNamespace(brokers=(1, 2, 3), stall=lambda n, _: links.add(n), heal=links.clear)
-    return SimpleNamespace(producer=Writer, bootstrap="", cluster=held, **own)
+    frozen = Writer.frozen
+    told = "CoordinatorId\tTransactionalId\n2\tbooked-1\n"
+    brokers = SimpleNamespace(
+        tool=lambda *words: told, pause=lambda n, force: frozen.add(n), resume=frozen.remove
+    )
+    return SimpleNamespace(producer=Writer, bootstrap="", cluster=brokers, **own)
 
 
 def right(producer: Any, rows: Any) -> str:
