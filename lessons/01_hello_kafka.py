@@ -541,8 +541,11 @@ guess_1f.choose("only B")
 # Say your three reasons, then ask. `lab.why_empty` looks at the brokers and at the consumer, and changes nothing.
 
 # %%
+from IPython.display import display
+
 for name, one in silent.items():
-    print(f"{name}: {lab.why_empty(one, news)}\n")
+    print(name)
+    display(lab.why_empty(one, news))
 
 # %%
 producer.produce(news, "the sixth")

@@ -1240,11 +1240,14 @@ lab.check.replayed_since(webclicks, since, replayed)
 # The topic `headlines` holds five records, and A, B and C get none of them. Ask `lab.why_empty` about each, and mend it: the same groups, no new topic. Read the five records of each into `got["A"]`, `got["B"]` and `got["C"]`, commit, and close what you have opened. The cell can be run again; it makes the three anew.
 
 # %%
+from IPython.display import display
+
 from threebrokers.lab.scenarios import three_without_records
 
 headlines, silent = three_without_records(lab)
 for name, one in silent.items():
-    print(f"{name}: group {one.config['group.id']}\n{lab.why_empty(one, headlines).text}\n")
+    print(f"{name}: group {one.config['group.id']}")
+    display(lab.why_empty(one, headlines))
 
 # TODO: let each of the three groups read the five records, into got["A"], got["B"] and got["C"]
 # BEGIN SOLUTION
