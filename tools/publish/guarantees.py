@@ -1,4 +1,4 @@
-"""Run the faults of lab 10 many times, and write what was lost and doubled into docs/guarantees.md.
+"""Run the faults of labs 06 and 10 many times, and write what was lost and doubled into docs/guarantees.md.
 
 That is `make guarantees`. The ledger of each producer says it, and the invoices of each worker: nothing on
 the page is written by hand but its texts. With --runs 3 it is quicker, and says less.
