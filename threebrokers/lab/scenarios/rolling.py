@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 EVERY_SECONDS = 0.05
 # A refused heartbeat is sent again soon, and until the broker is back, also on a busy machine.
 PATIENT = {"acks": "all", "linger.ms": 0, "retry.backoff.max.ms": 200, "message.timeout.ms": 120_000}
-# Tried once, so that the program hears of each refusal. No error then tells of a new leader in time, and a leader
-# that waits 30 s for a replica which has just gone lets everything else on this connection wait, too.
+# Tried once, so that the program hears of each refusal. No error then tells of a new leader in time; and a
+# leader that waits 30 s for a replica which has just gone lets everything behind that record wait, too.
 ONCE = {**PATIENT, "retries": 0, "topic.metadata.refresh.interval.ms": 1000, "request.timeout.ms": 5000}
 TOO_FEW = "NOT_ENOUGH_REPLICAS"  # how the names of both such errors begin
 COUNTED = ("sent", "acknowledged", TOO_FEW, "other errors", "lost")
