@@ -923,4 +923,4 @@ broker_settings(lab, names)
 lab.cluster.recover()
 
 # %% [markdown]
-# What twenty runs gave, of both faults for five set-ups, and of killed workers for four ways to commit, is in [docs/guarantees.md](../docs/guarantees.md). Compare with the [solution](../solutions/10_delivery_guarantees.ipynb). Next lab: [All of it, or none?](11_transactions.ipynb)
+# What both faults did to five set-ups in twenty runs, and what killed workers did with four ways to commit, is in [docs/guarantees.md](../docs/guarantees.md). Compare with the [solution](../solutions/10_delivery_guarantees.ipynb). Next lab: [All of it, or none?](11_transactions.ipynb)

@@ -63,14 +63,16 @@ was reported to the program as an error. A single number was the same in every r
 
 {runs} of each fault, with {versions}.
 """
-WORKERS = f"""\
+WORKERS = """\
 ## A worker is killed between read, work and commit
 
 Workers read 40 orders and write an invoice for each: the programs of lab 06. Each is killed twice and started
 again. The first time, order 7 is read and its invoice not written (who commits by itself, each
-{killed_workers.COMMIT_SECONDS:.0f} s, has done so meanwhile); the second time, the invoice of order 13 is
+{seconds:.0f} s, has done so meanwhile); the second time, the invoice of order 13 is
 written, and nothing was committed after it. For the worker with a database that is just before the `INSERT`
 of order 7, and just before the `COMMIT` of order 13. *Lost* has no invoice, *twice* has more than one.
+
+{runs}.
 """
 
 
@@ -121,7 +123,9 @@ def page(tally: Tally, workers: Accounts, versions: Iterable[str]) -> str:
     for name, of_fault in tally.items():
         table = _table("set-up", Verdict._fields, {f"`{of}`": found for of, found in of_fault.items()})
         parts.append(f"## {name}\n\n{FAULTS[name][1]}\n\n{table}")
-    return "\n".join([*parts, f"{WORKERS}\n{_table('worker', Account._fields, workers)}"])
+    runs = max(map(len, workers.values()))
+    text = WORKERS.format(seconds=killed_workers.COMMIT_SECONDS, runs=counted(runs, "run"))
+    return "\n".join([*parts, f"{text}\n{_table('worker', Account._fields, workers)}"])
 
 
 def main(arguments: list[str] | None = None, path: Path = PAGE) -> int:
