@@ -271,6 +271,13 @@ def test_the_head_of_a_batch(java_client: Java, found: Found):
     found("", f"the head of a batch has {head} bytes", "read from Java's class DefaultRecordBatch")
 
 
+@pytest.mark.fact("Brokers", "batches that a leader remembers of a producer id")
+def test_how_many_batches_are_known_again(java_client: Java, found: Found):
+    kept = java_client.jvm.org.apache.kafka.storage.internals.log.ProducerStateEntry.NUM_BATCHES_TO_RETAIN
+    assert kept == 5
+    found("", f"the last {kept} of each partition", "read from the brokers' class ProducerStateEntry")
+
+
 @pytest.mark.fact("Producer", "names that both know")
 def test_javas_names_here(librdkafka: Librdkafka, found: Found):
     both = (

@@ -150,6 +150,19 @@ def test_a_missing_topic(
     )
 
 
+@pytest.mark.fact("Producer", "the offset of a record with acks=0")
+def test_an_offset_that_nobody_tells(
+    cluster: Cluster, plain: str, librdkafka: Librdkafka, java_client: Java, brokers: Brokers, found: Found
+):
+    [(error, message)] = deliver(cluster, plain, [{}], {"acks": 0})
+    assert (error, message.offset()) == (None, None)
+    producer = java_client.producer(cluster.bootstrap, acks="0", enable_idempotence="false")
+    told = producer.send(java_client.record(plain, None, "x")).get()
+    assert (told.offset(), told.hasOffset()) == (-1, False)
+    producer.close()
+    found("`offset()` is `None` in the report", "`offset()` is -1 in the report", SEEN)
+
+
 @pytest.mark.fact("Producer", "one bad record in a batch")
 def test_a_batch_is_refused_whole(
     cluster: Cluster, strict: str, librdkafka: Librdkafka, brokers: Brokers, found: Found

@@ -56,11 +56,19 @@ class Checks:
 class Lab:
     """What a notebook of the course works with.
 
-    `checks` returns the module of its checks; `opened` tells this opening of the lab from every other.
+    `checks` returns the module of its checks; `opened` tells this opening of the lab from every other;
+    `program_name` is that of the program which works with it, "" in a notebook.
     """
 
-    def __init__(self, number: str, cluster: Cluster, checks: Callable[[], ModuleType], opened: str) -> None:
-        self.number = number
+    def __init__(
+        self,
+        number: str,
+        cluster: Cluster,
+        checks: Callable[[], ModuleType],
+        opened: str,
+        program_name: str = "",
+    ) -> None:
+        self.number, self.program_name = number, program_name
         self.cluster = cluster
         self.check = Checks(self, checks)
         self.opened, self.opened_at = opened, clock.now()

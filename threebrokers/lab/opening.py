@@ -61,9 +61,9 @@ def _news(lost: list[int]) -> str:
     )
 
 
-def join_lab(number: str, opened: str) -> Lab:
+def join_lab(number: str, opened: str, program_name: str = "") -> Lab:
     """Return a lab that another process has opened, with the same names; nothing is started or deleted."""
-    return Lab(number, Cluster(), functools.partial(_checks, number), opened)
+    return Lab(number, Cluster(), functools.partial(_checks, number), opened, program_name)
 
 
 def _offer_programs(lab: Lab) -> None:

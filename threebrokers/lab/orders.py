@@ -41,9 +41,10 @@ CREATE TABLE positions (partition INTEGER PRIMARY KEY, next_offset INTEGER);
 class Job:
     """What the notebook tells its program: the ledger's name, the topic, and how often a client commits.
 
-    `way` is a word that the program may choose by. `stops` are the places where each life of the program is
-    killed: the order, and "before" or "after" the work, or the number of a database's statement. Before the
-    work the notebook kills it, for a client may have to commit first; elsewhere it does so itself, at once.
+    The ledger has the program's name. `way` is a word that the program may choose by. `stops` are the places
+    where each life of the program is killed: the order, and "before" or "after" the work, or the number of a
+    database's statement. Before the work the notebook kills it, for a client may have to commit first;
+    elsewhere it does so itself, at once.
     """
 
     ledger: str
@@ -53,14 +54,14 @@ class Job:
     stops: tuple[tuple[int, str], ...] = ()
 
 
-def job_file(lab: Lab) -> JsonFile[Job]:
-    """Return the file in which the notebook leaves a job for its program."""
-    return JsonFile(paths.home() / "jobs" / f"{lab.number}.json", Job)
+def job_file(lab: Lab, program: str) -> JsonFile[Job]:
+    """Return the file in which the notebook leaves a job for one of its programs."""
+    return JsonFile(paths.home() / "jobs" / f"{lab.number}-{program}.json", Job)
 
 
-def database_path(lab: Lab) -> Path:
-    """Return the place of the worker's database."""
-    return paths.home() / "jobs" / f"{lab.number}.sqlite"
+def database_path(lab: Lab, program: str) -> Path:
+    """Return the place of a worker's database."""
+    return paths.home() / "jobs" / f"{lab.number}-{program}.sqlite"
 
 
 class Orders:
@@ -70,14 +71,14 @@ class Orders:
     """
 
     def __init__(self, lab: Lab) -> None:
-        job = job_file(lab).read()
+        job = job_file(lab, lab.program_name).read()
         if job is None:
             print("There is no work yet: the next cell gives it to me.")
             raise SystemExit(0)
         self._ledger, self._job = lab.join_ledger(job.ledger), job
         self._life = self._ledger.enlist("worker")
         print(f"run {self._life} begins")
-        self._database = database_path(lab)
+        self._database = database_path(lab, lab.program_name)
         self.topic, self.way = job.topic, job.way
         self.group = group_of(lab, job.ledger, self._ledger.run)
         self._armed: int | None = None

@@ -31,7 +31,7 @@ def main(name: str, number: str, opened: str) -> int:
     threading.Thread(target=_watch, args=(lifeline,), daemon=True).start()
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     try:
-        lab = join_lab(number, opened)
+        lab = join_lab(number, opened, name)
     except LabError as fault:
         print(f"✗ {fault}")
         return 1

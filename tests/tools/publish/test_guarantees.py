@@ -8,8 +8,9 @@ import pytest
 from threebrokers.ledger import Balance
 from threebrokers.ledger.entries import Entry
 from threebrokers.ledger.journal import Number
-from tools.publish import guarantees
+from tools.publish import guarantees, killed_workers
 from tools.publish.guarantees import Verdict
+from tools.publish.killed_workers import account
 
 SAME, ANOTHER = Verdict(200, 200, 0, 100, 100, 0), Verdict(200, 198, 2, 100, 98, 0)
 
@@ -39,8 +40,11 @@ def test_every_fault_is_run_so_many_times_and_each_set_up_counted(monkeypatch: p
         return run
 
     monkeypatch.setattr(guarantees, "FAULTS", {"a": (fault("a"), ""), "b": (fault("b"), "")})
-    tally = guarantees.measured(None, 3, said.append)  # type: ignore[arg-type]
+    closed = list[str]()
+    lab: Any = SimpleNamespace(close=lambda: closed.append(asked[-1]))
+    tally = guarantees.measured(lab, 3, said.append)
     assert asked == ["a", "b"] * 3
+    assert closed == ["b"] * 3, "the producers of a run are closed after it"
     assert {len(verdicts) for of_fault in tally.values() for verdicts in of_fault.values()} == {3}
     assert len(said) == 6
 
@@ -48,10 +52,14 @@ def test_every_fault_is_run_so_many_times_and_each_set_up_counted(monkeypatch: p
 def test_a_number_stands_alone_only_if_every_run_said_so() -> None:
     tally = {name: {of: [SAME, SAME] for of in guarantees.SET_UPS} for name in guarantees.FAULTS}
     tally["The answer gets lost"]["acks=1"] = [SAME, ANOTHER]
-    lines = guarantees.page(tally, ["Kafka 1", "client 2"]).splitlines()
+    workers = {way: [account(0, 1), account(0, 1)] for way in killed_workers.WAYS}
+    workers["`enable.auto.commit`"] = [account(1, 6), account(1, 4)]
+    lines = guarantees.page(tally, workers, ["Kafka 1", "client 2"]).splitlines()
     assert "2 runs of each fault, with Kafka 1, client 2." in lines
     assert lines.count("| `acks=1` | 200 | 200 | 0 | 100 | 100 | 0 |") == 1
     assert lines.count("| `acks=1` | 200 | 198–200 | 0–2 | 100 | 98–100 | 0 |") == 1
+    assert lines.count("| work, then commit | 40 | 39 | 0 | 1 |") == 1
+    assert lines.count("| `enable.auto.commit` | 40 | 33–35 | 1 | 4–6 |") == 1
 
 
 def test_no_runs_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,3 +75,5 @@ def test_the_page_in_the_repository_has_every_set_up_and_twenty_runs() -> None:
         assert [line for line in section.splitlines() if line.startswith("| `")] != []
         for of in guarantees.SET_UPS:
             assert f"| `{of}` |" in section
+    workers = text.partition("## A worker is killed")[2]
+    assert [way for way in killed_workers.WAYS if f"| {way} | {killed_workers.COUNT} |" not in workers] == []

@@ -12,9 +12,11 @@ from threebrokers.errors import LabError
 from threebrokers.kafka.state import PartitionState, TopicState
 from threebrokers.lab import orders
 from threebrokers.lab.orders import Job, PaidOrders, job_file
-from threebrokers.lab.scenarios import Effects, Trials, guarantees
+from threebrokers.lab.scenarios import Effects, Trials, guarantees, rolling
 from threebrokers.lab.scenarios.effects import PLACES, SECOND_LIFE, STORED, TWICE, _found
 from threebrokers.ledger.balance import Balance
+from threebrokers.ledger.entries import Entry, Failure
+from threebrokers.ledger.journal import Number
 
 
 def test_ten_orders_are_stored_twice():
@@ -78,8 +80,10 @@ def test_a_program_is_killed_before_each_thing_that_it_tells(
     monkeypatch.setattr(orders, "ASK_SECONDS", 100_000)  # longer than the tests
     monkeypatch.setattr(orders, "_die", lambda: None)
     book = Book(life)
-    lab: Any = SimpleNamespace(number="10", join_ledger=lambda name: book, group=lambda name: name)
-    job_file(lab).write(Job("biller", "paid-orders", stops=PLACES))
+    lab: Any = SimpleNamespace(
+        number="10", program_name="biller", join_ledger=lambda name: book, group=lambda name: name
+    )
+    job_file(lab, "biller").write(Job("biller", "paid-orders", stops=PLACES))
     work = PaidOrders(lab)
     with closing(work.database()) as database:
         consumer: Any = work.consumer({"enable.auto.commit": False})
@@ -129,3 +133,30 @@ def test_trials_are_shown_as_a_table():
     trials = Trials({"mine": Balance("t")}, {}, 1.0, "killed-leader", {"mine": {}}, {})
     assert "mine" in repr(trials)
     assert "<table>" in trials._repr_html_()
+
+
+def test_what_a_rolling_restart_did_to_a_topic():
+    def entry(number: int) -> Entry:
+        return Entry(Number(1, number), 0, number)
+
+    balance = Balance(
+        "t",
+        attempted=[Number(1, n) for n in range(6)],
+        acknowledged=[entry(0), entry(1), entry(5)],
+        failed=[
+            Failure(Number(1, 2), "NOT_ENOUGH_REPLICAS"),
+            Failure(Number(1, 3), "NOT_ENOUGH_REPLICAS_AFTER_APPEND"),
+            Failure(Number(1, 4), "_TRANSPORT"),
+        ],
+        stored=[entry(0), entry(5)],
+    )
+    told = [(1.0, ""), (1.5, ""), (2.0, "NOT_ENOUGH_REPLICAS"), (4.0, ""), (4.1, "_TRANSPORT"), (9.0, "_X")]
+    assert rolling._became(balance, told) == {
+        "sent": 6,
+        "acknowledged": 3,
+        "NOT_ENOUGH_REPLICAS": 2,
+        "other errors": 1,
+        "lost": 1,
+        "longest pause (s)": 2.5,
+    }
+    assert rolling.longest_pause(told[:1]) == 0

@@ -42,6 +42,7 @@ class Book:
 def lab(book: Book) -> Any:
     return SimpleNamespace(
         number="06",
+        program_name="careful",
         join_ledger=lambda name: book,
         group=lambda name: f"{name}-opened",
         topic=lambda name: name,
@@ -54,7 +55,7 @@ def order(number: int) -> Any:
 
 def given(life: int, **job: Any) -> tuple[Orders, Book]:
     book = Book(life)
-    job_file(lab(book)).write(Job("careful", "orders", **job))
+    job_file(lab(book), "careful").write(Job("careful", "orders", **job))
     return Orders(lab(book)), book
 
 
@@ -124,7 +125,7 @@ def test_it_stands_still_where_it_is_to_be_killed_each_life_at_its_own_place(cap
 )
 def test_it_stands_still_between_two_statements(capsys, home, life, one, place):
     work, _ = given(life, stops=killing.AT_STATEMENTS)
-    with sqlite3.connect(orders.database_path(lab(Book(1)))) as empty:
+    with sqlite3.connect(orders.database_path(lab(Book(1)), "careful")) as empty:
         empty.executescript(orders.TABLES)
     database = work.database()
     for number in range(40):
@@ -136,7 +137,7 @@ def test_it_stands_still_between_two_statements(capsys, home, life, one, place):
     out = capsys.readouterr().out
     assert out.count(orders.STOPPED) == bool(place)
     assert place in out
-    counts, positions = killing._rows(orders.database_path(lab(Book(1))))
+    counts, positions = killing._rows(orders.database_path(lab(Book(1)), "careful"))
     assert (len(counts), max(counts.values()), positions) == (40, 1, {0: 40})
     database.close()
     empty.close()
@@ -145,14 +146,15 @@ def test_it_stands_still_between_two_statements(capsys, home, life, one, place):
 def test_the_job_is_offered_only_while_the_block_runs():
     here = lab(Book(1))
     with killing._offered(here, Job("careful", "orders")):
-        assert job_file(here).read() == Job("careful", "orders")
-    assert job_file(here).read() is None
+        assert job_file(here, "careful").read() == Job("careful", "orders")
+        assert job_file(here, "another").read() is None
+    assert job_file(here, "careful").read() is None
 
 
 def test_it_stands_still_also_if_the_rows_are_asked_for_before_the_first_is_written(capsys, home):
     for life, place in ((1, "order 7, before INSERT INTO"), (2, "order 13, before INSERT INTO")):
         work, _ = given(life, stops=killing.AT_STATEMENTS)
-        path = orders.database_path(lab(Book(1)))
+        path = orders.database_path(lab(Book(1)), "careful")
         path.unlink(missing_ok=True)
         with sqlite3.connect(path) as empty:
             empty.executescript(orders.TABLES)

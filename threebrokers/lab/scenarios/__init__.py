@@ -16,7 +16,6 @@ from threebrokers.lab.scenarios.guarantees import (
     killed_leader,
     leader_alone,
     lost_answers,
-    written_without_one,
 )
 from threebrokers.lab.scenarios.joining import joined_with, newcomer, newcomers, who_stopped
 from threebrokers.lab.scenarios.killing import (
@@ -97,7 +96,13 @@ from threebrokers.lab.scenarios.retention import (
     twenty_days,
     wait_for_retention,
 )
-from threebrokers.lab.scenarios.rolling import all_acknowledged, heartbeats, restart_silences, wait_for_more
+from threebrokers.lab.scenarios.rolling import (
+    all_acknowledged,
+    heartbeats,
+    restart_silences,
+    rolling_restart,
+    wait_for_more,
+)
 from threebrokers.lab.scenarios.sending import compared_ways, send_and_listen, shop_orders, trial
 from threebrokers.lab.scenarios.sensor import Sensor, frozen_leader, measured_with, silences
 from threebrokers.lab.scenarios.sharing import (
@@ -231,6 +236,7 @@ __all__ = [
     "readings",
     "reported",
     "restart_silences",
+    "rolling_restart",
     "second_round",
     "seconds_to_read",
     "seen_at_both_levels",
@@ -278,5 +284,4 @@ __all__ = [
     "worked_table",
     "write_at",
     "written_by_coordinator",
-    "written_without_one",
 ]

@@ -44,7 +44,7 @@ def killed_in_five_places(lab: Lab, program: str) -> Effects:
 
     Ten of the orders stand in the topic twice. Returns what the database holds in the end.
     """
-    path = without_database(lab)
+    path = without_database(lab, program)
     topic = lab.fresh_topic(TOPIC)
     job = Job(program, topic, stops=PLACES)
     book = lab.ledger(job.ledger)

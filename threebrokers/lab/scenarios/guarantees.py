@@ -1,9 +1,9 @@
 """Two faults that hit several producers at once, each made certain, and a leader alone: for lab 10."""
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from threebrokers import clock
 from threebrokers.errors import LabError
@@ -17,9 +17,6 @@ from threebrokers.lab.scenarios.partitions import (
 )
 from threebrokers.ledger import Comparison, Ledger
 from threebrokers.waiting import quiet_wait
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SetUps = Mapping[str, Mapping[str, Any]]
 KILLED, UNHEARD = "killed-leader", "lost-answers"
@@ -237,37 +234,6 @@ def who_has(lab: Lab, topic: str) -> list[int]:
     return sorted(broker for broker, end in partition_of(lab, topic).log_end_offsets if end > FIRST)
 
 
-def written_without_one(lab: Lab, leasts: Sequence[int]) -> "pd.DataFrame":
-    """Return what becomes of a record with acks=all while one of three brokers is stopped.
-
-    A row for each min.insync.replicas: how many replicas are in sync, and what the first try is told.
-    """
-    import pandas as pd  # only where a table is shown
-
-    lab.cluster.recover()
-    brokers = controller_last(lab)
-    topics = {
-        least: lab.fresh_topic(
-            f"restarted-{least}", brokers=brokers, config={"min.insync.replicas": str(least)}
-        )
-        for least in leasts
-    }
-    lab.cluster.stop(brokers[1])
-    rest = {brokers[0], brokers[2]}
-    lab.wait_until(
-        lambda: all(_in_sync(lab, topic, brokers[0]) == rest for topic in topics.values()),
-        what="the stopped broker to leave the ISR",
-        within=ALONE_SECONDS,
-    )
-    rows = {}
-    for least, topic in topics.items():
-        told: list[str] = []
-        _send_one(lab, topic, told)
-        rows[f"min.insync.replicas={least}"] = {"in sync": len(rest), "the report": told[0]}
-    lab.cluster.recover()
-    return pd.DataFrame(rows).T
-
-
 def _leader(lab: Lab, topic: str) -> int:
     leader = partition_of(lab, topic).leader
     if leader is None:
@@ -297,12 +263,4 @@ def _write(producer: LabProducer, topic: str, what: str, count: int) -> None:
     """Write records and wait until they are acknowledged."""
     for number in range(count):
         producer.produce(topic, f"{what} {number}")
-    producer.flush(FLUSH_SECONDS)
-
-
-def _send_one(lab: Lab, topic: str, told: list[str]) -> None:
-    producer = lab.producer({"acks": "all", "retries": 0, "linger.ms": 0})
-    producer.produce(
-        topic, "one", on_delivery=lambda error, _: told.append(error.name() if error else "acknowledged")
-    )
     producer.flush(FLUSH_SECONDS)

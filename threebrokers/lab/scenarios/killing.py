@@ -137,7 +137,7 @@ def killed_between_statements(lab: Lab, program: str) -> Invoices:
     It is killed just before the second statement that it sends to the database for order 7, and just before
     the fourth for order 13. Returns what the database holds in the end.
     """
-    path = without_database(lab)
+    path = without_database(lab, program)
     with closing(sqlite3.connect(path)) as database:
         database.executescript(TABLES)
     job = Job(program, lab.fresh_topic(TOPIC), stops=AT_STATEMENTS)
@@ -154,9 +154,9 @@ def killed_between_statements(lab: Lab, program: str) -> Invoices:
     return Invoices(**told, counts=counts, positions=positions)
 
 
-def without_database(lab: Lab) -> Path:
+def without_database(lab: Lab, program: str) -> Path:
     """Delete the worker's database, and return its place."""
-    path = database_path(lab)
+    path = database_path(lab, program)
     path.parent.mkdir(parents=True, exist_ok=True)
     for old in (path, path.with_name(f"{path.name}-journal")):
         old.unlink(missing_ok=True)
@@ -229,7 +229,7 @@ def _fill(lab: Lab, job: Job) -> Ledger:
 @contextmanager
 def _offered(lab: Lab, job: Job) -> Iterator[None]:
     """Let programs find the job while the block runs."""
-    kept = job_file(lab)
+    kept = job_file(lab, job.ledger)
     kept.write(job)
     try:
         yield
@@ -303,7 +303,7 @@ def _reaches_its_end(lab: Lab, program: Program, job: Job, group: str) -> bool:
 
 def _progress(lab: Lab, program: Program, job: Job, group: str) -> tuple[int, ...]:
     """Return numbers that change while the program does anything with its orders."""
-    files = place(paths.home(), lab.number, lab.topic(job.ledger)), database_path(lab)
+    files = place(paths.home(), lab.number, lab.topic(job.ledger)), database_path(lab, job.ledger)
     sizes = (path.stat().st_size if path.exists() else 0 for path in files)
     return (
         *sizes,

@@ -1,13 +1,18 @@
 """Heartbeats to several topics, each by a producer of its own, while brokers are restarted."""
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from confluent_kafka import KafkaError, Message
 
 from threebrokers.kafka.clients import LabProducer
 from threebrokers.lab.lab import Lab
-from threebrokers.lab.scenarios.partitions import partition_of
+from threebrokers.lab.scenarios.partitions import fresh, partition_of
+from threebrokers.ledger import Balance
 from threebrokers.recorder import Recording
 
 if TYPE_CHECKING:
@@ -16,18 +21,30 @@ if TYPE_CHECKING:
 EVERY_SECONDS = 0.05
 # A refused heartbeat is sent again soon, and until the broker is back, also on a busy machine.
 PATIENT = {"acks": "all", "linger.ms": 0, "retry.backoff.max.ms": 200, "message.timeout.ms": 120_000}
+# Tried once, so that the program hears of each refusal. No error then tells of a new leader in time; and a
+# leader that waits 30 s for a replica which has just gone lets everything behind that record wait, too.
+ONCE = {**PATIENT, "retries": 0, "topic.metadata.refresh.interval.ms": 1000, "request.timeout.ms": 5000}
+TOO_FEW = "NOT_ENOUGH_REPLICAS"  # how the names of both such errors begin
+COUNTED = ("sent", "acknowledged", TOO_FEW, "other errors", "lost")
 
 
 @contextmanager
-def heartbeats(lab: Lab, topics: Iterable[str]) -> Iterator[None]:
+def heartbeats(
+    lab: Lab, topics: Iterable[str], producer_for: Callable[[str], LabProducer] | None = None
+) -> Iterator[None]:
     """Send 20 records a second with acks=all to partition 0 of each topic, until the `with` ends.
 
-    It begins when each topic has stored a record, and ends when everything sent was answered.
+    It begins when each topic has stored a record, and ends when everything sent was answered. Unless
+    `producer_for` makes another one for a topic, a producer sends again until it is acknowledged.
     """
+
+    def patient(topic: str) -> LabProducer:
+        return lab.producer({"client.id": topic, **PATIENT})
+
     done = threading.Event()
     with ExitStack() as ends:
         for topic in topics:
-            producer = lab.producer({"client.id": topic, **PATIENT})
+            producer = (producer_for or patient)(topic)
             thread = threading.Thread(target=_beat, args=(producer, topic, done))
             ends.callback(thread.join)
             ends.callback(done.set)
@@ -50,7 +67,9 @@ def wait_for_more(lab: Lab, topics: Iterable[str]) -> None:
 def _beat(producer: LabProducer, topic: str, done: threading.Event) -> None:
     while not done.is_set():
         producer.produce(topic, b"I am here", partition=0)
-        producer.poll(EVERY_SECONDS)
+        until = time.monotonic() + EVERY_SECONDS
+        while (left := until - time.monotonic()) > 0:  # poll() returns as soon as it has told a report
+            producer.poll(left)
     producer.flush()
 
 
@@ -78,6 +97,56 @@ def restart_silences(recording: Recording, topics: Mapping[str, str]) -> "pd.Dat
         took = {"the restart took": _in_sync_again(recording, stop.at) - stop.at}
         rows[f"broker {stop.broker}"] = took | {title: gap.seconds for title, gap in gaps.items()}
     return pd.DataFrame(rows).T
+
+
+def rolling_restart(lab: Lab, leasts: Iterable[int]) -> "pd.DataFrame":
+    """Restart all brokers, one after the other; return what became of the records that were sent meanwhile.
+
+    A row for each min.insync.replicas. Their producers have acks=all and retries=0, so each refusal is seen.
+    """
+    import pandas as pd  # only where a table is shown
+
+    lab.cluster.recover()
+    topics = {least: fresh(lab, f"restarted-{least}", 1, 3, least) for least in leasts}
+    ledgers = {topic: lab.ledger(f"restarted-{least}") for least, topic in topics.items()}
+    told: dict[str, list[tuple[float, str]]] = {topic: [] for topic in ledgers}
+
+    def producer_for(topic: str) -> LabProducer:
+        def note(error: KafkaError | None, _: Message) -> None:
+            told[topic].append((time.monotonic(), error.name() if error else ""))
+
+        return ledgers[topic].producer({**ONCE, "on_delivery": note})
+
+    with heartbeats(lab, told, producer_for):
+        for broker in lab.cluster.brokers:
+            lab.cluster.stop(broker)
+            lab.cluster.start(broker)
+            lab.cluster.wait_in_sync(told)
+            wait_for_more(lab, told)
+    rows = {least: _became(ledgers[topic].balance(topic), told[topic]) for least, topic in topics.items()}
+    return pd.DataFrame(rows).T.rename_axis("min.insync.replicas").astype(dict.fromkeys(COUNTED, int))
+
+
+def _became(balance: Balance, told: Iterable[tuple[float, str]]) -> dict[str, float]:
+    """Return a row of the table: what the ledger says, and how long nothing was acknowledged at most."""
+    refused = sum(failure.reason.startswith(TOO_FEW) for failure in balance.failed)
+    counts = (
+        len(balance.attempted),
+        len(balance.acknowledged),
+        refused,
+        len(balance.failed) - refused,
+        len(balance.lost),
+    )
+    return dict(zip(COUNTED, counts, strict=True)) | {"longest pause (s)": round(longest_pause(told), 1)}
+
+
+def longest_pause(told: Iterable[tuple[float, str]]) -> float:
+    """Return the longest time (s) between two acknowledgements, 0 if there are fewer than two.
+
+    `told` are the moments of the delivery reports (s), in their order, each with its error's name or "".
+    """
+    moments = [at for at, error in told if not error]
+    return max((after - before for before, after in pairwise(moments)), default=0.0)
 
 
 def _in_sync_again(recording: Recording, since: float) -> float:

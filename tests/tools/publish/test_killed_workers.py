@@ -1,0 +1,67 @@
+"""Workers that are killed for docs/guarantees.md: the programs of lab 06, each killed as often as it says."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from threebrokers.errors import LabError
+from threebrokers.lab.orders import COUNT
+from threebrokers.lab.scenarios import Invoices, Killed, killing
+from threebrokers.ledger import Balance, Entry
+from threebrokers.ledger.journal import Number
+from tools.publish import killed_workers
+from tools.publish.killed_workers import Account, account
+
+
+@pytest.fixture
+def lab() -> Any:
+    started = dict[str, str]()
+
+    def run(name: str, text: str) -> Any:
+        started[name] = text
+        return SimpleNamespace(wait=lambda within: 0)
+
+    return SimpleNamespace(programs=SimpleNamespace(run=run), started=started, close=lambda: None)
+
+
+def entry(number: int) -> Entry:
+    return Entry(Number(1, number), 0, number)
+
+
+def test_every_way_is_one_that_a_program_of_the_lesson_knows(
+    lab: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[Any]()
+
+    def twice(lab: Any, program: str, *, way: str, **more: Any) -> Killed:
+        asked.append((way, more["topic"]))
+        orders = [entry(n) for n in range(COUNT)]
+        done = [*orders[:7], *orders[8:], entry(13), entry(13)]
+        return Killed(1.0, 2, balance=Balance("t", committed=orders, processed=done))
+
+    monkeypatch.setattr(killed_workers, "killed_twice", twice)
+    books = Invoices(1.0, 2, counts=dict.fromkeys(range(COUNT), 1))
+    monkeypatch.setattr(killed_workers, "killed_between_statements", lambda lab, program: books)
+    said = list[str]()
+    found = killed_workers.measured(lab, 2, said.append)
+    assert list(found) == list(killed_workers.WAYS)
+    *told, in_the_database = found.values()
+    assert told == [[Account(40, 38, 1, 1)] * 2] * 3
+    assert in_the_database == [Account(40, 40, 0, 0)] * 2
+    assert len(said) == 2
+    assert len({topic for _, topic in asked} | {killing.TOPIC}) == len(killed_workers.WAYS)
+    worker, *_, bookkeeper = lab.started.values()
+    assert all(f'"{way}"' in worker for way, _ in asked if way != "automatic")
+    assert '"automatic" in orders.way' in worker
+    assert "INSERT OR REPLACE INTO positions" in bookkeeper
+
+
+@pytest.mark.parametrize("ending", [{"killed": 1}, {"killed": 2, "fault": "NameError: x"}])
+def test_a_run_in_which_nobody_died_as_told_is_no_run(
+    lab: Any, monkeypatch: pytest.MonkeyPatch, ending: dict[str, Any]
+) -> None:
+    run = Killed(1.0, **ending), account(0, 0)
+    monkeypatch.setattr(killed_workers, "WAYS", {"a way": ("worker", lambda lab, program: run)})
+    with pytest.raises(LabError, match="'a way' was killed"):
+        killed_workers.measured(lab, 1, print)
