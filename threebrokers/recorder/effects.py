@@ -22,10 +22,10 @@ def effects(
 
     A silence of the own program is nobody's answer to it.
     """
+    others = [gap for gap in gaps if not own_silence(recording, gap)]
     ends = [*(action.at for action in recording.actions[1:]), recording.ended]
     for action, end in zip(recording.actions, ends, strict=False):
         done = f"{action.words} {action.more}".rstrip()
-        others = [gap for gap in gaps if not own_silence(recording, gap)]
         came = [
             *_of_leaders(recording, action, end),
             *(election_told(one) for one in unclean if action.at < one.at <= end),

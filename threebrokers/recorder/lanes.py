@@ -14,10 +14,7 @@ from threebrokers.recorder.topic_lanes import Leader, leader_lane, leader_of
 from threebrokers.recorder.twice import came_again, extra
 from threebrokers.text import counted
 
-COMMIT_SIGN = "◆"
 NOT_REGISTERED = "not registered"
-
-
 # What a client's program was told, before what it did itself.
 ANSWERS_FIRST = ("delivered", "processed", "acknowledged", "failed", "sent")
 FEW_PARTITIONS = 4  # more are summed up
@@ -51,7 +48,7 @@ def flow_lanes(recording: RecordingData, gaps: Sequence[Gap]) -> Iterator[Lane]:
 def _again(flows: Sequence[Flow]) -> Iterator[Point]:
     for at, count in sorted(came_again(flows)):
         words = f"{counted(count, 'record')} came again, from the same offset"
-        yield Point(at, theme.WARNING.sign, "", words, bad=True)
+        yield Point(at, "", words, bad=True)
 
 
 def committed_lanes(recording: RecordingData) -> Iterator[Lane]:
@@ -77,7 +74,7 @@ def _commits(
     known = [(start, offset) for start, _, offset in runs(recording, look) if offset is not None]
     spans = lane(name, recording, look, partial(_draw_commit, noun=noun)).spans
     points = (
-        Point(at, COMMIT_SIGN, f"{offset:,}", f"committed: {noun} {offset:,}")
+        Point(at, f"{offset:,}", f"committed: {noun} {offset:,}")
         for at, offset in known
         if at > recording.began
     )

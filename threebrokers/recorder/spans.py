@@ -42,10 +42,9 @@ class Span:
 
 @dataclass(frozen=True)
 class Point:
-    """Something that was first seen at one time (s since 1970): a sign, a few words, and the whole."""
+    """Something first seen at one time (s since 1970): a few words for the picture, and the whole."""
 
     at: float
-    sign: str
     words: str
     told: str
     bad: bool = False

@@ -57,8 +57,9 @@ def placed(
         x, length = place(at), width(words, bold=True)
         left = x + 4 if x + 4 + length <= WIDTH - 8 else max(8, x - 4 - length)
         row = next((n for n, taken in enumerate(rows) if free((left, left + length), taken)), len(rows))
-        rows += [[]] * (row == len(rows))
-        rows[row] = [*rows[row], (left, left + length)]
+        if row == len(rows):
+            rows.append([])
+        rows[row].append((left, left + length))
         notes.append(Note(x, left, row, words, told, harm, own))
     return notes
 

@@ -139,7 +139,7 @@ def _elections(unclean: Sequence[UncleanElection]) -> Iterator[Point]:
         some = list(together)
         # What was seen in one look has no order, and its words would lie on one another.
         words = _election(some[0]) if len(some) == 1 else f"{counted(len(some), 'partition')} of the topic"
-        yield Point(at, sign, f"{sign} {words}", "; ".join(map(election_told, some)), bad=True)
+        yield Point(at, f"{sign} {words}", "; ".join(map(election_told, some)), bad=True)
 
 
 def _election(one: UncleanElection) -> str:
