@@ -442,9 +442,9 @@ guess_10c.compare(str(len(records)))
 # %% [markdown] covers="D163 D164"
 # ### Exercise 10.4: Once, whatever comes
 #
-# The shop of the last section has sent its 40 orders; its program crashed on the way, so ten of them are in the topic twice. Your worker is killed in five places: before each of the things that it tells its database or the brokers.
+# Another shop has sent 40 orders. Its program crashed, too, and sent ten of them again, so these are in the topic twice. Your worker is killed five times, each time just before the next thing that it does with an order: for the solution these are `BEGIN`, `INSERT` and `COMMIT` in the database, the commit in the brokers, and the `BEGIN` of the next order.
 #
-# Each order shall have one row in the table `invoices`, which has a column `order_number`. `orders.invoice(message)` returns the values `(order_number, euros)`. `with database:` is a transaction. Commit in the brokers what is done. Make the table yourself, with `CREATE TABLE IF NOT EXISTS`.
+# Each order shall have one row in the table `invoices`, which has a column `order_number`. `orders.invoice(message)` returns the values `(order_number, euros)`. `orders.topic` is the topic with the orders. `with database:` is a transaction. Commit in the brokers what is done. Make the table yourself, with `CREATE TABLE IF NOT EXISTS`.
 
 # %%
 # %%program biller
@@ -762,7 +762,7 @@ lab.check.alone_understood(alone, acknowledged, copies)
 # %% [markdown]
 # ### Exercise 10.6: At most once, at least once
 #
-# Break a promise on purpose, and keep the other one. Your program is killed twice in each of two ways; `orders.way` says in which: `"at most once"` or `"at least once"`. The first kill comes when order 7 is in work, the second one when order 13 is done. `orders.work(message)` does the work.
+# Break a promise on purpose, and keep the other one. Your program is killed twice in each of two ways; `orders.way` says in which: `"at most once"` or `"at least once"`. The first kill comes when order 7 is in work, the second one when order 13 is done. `orders.topic` is the topic with the orders, and `orders.work(message)` does the work.
 #
 # In the first way only the order that was in work may be missing, and none is done twice. In the second way none is missing, and only the one that was just done comes again.
 
@@ -838,6 +838,45 @@ while True:
         orders.work(message)
         if orders.way == "at most once":
             consumer.commit(message=message, asynchronous=False)
+
+# %% tags=["wrong"]
+# waits for no commit | does not wait for its commits
+consumer = orders.consumer({"enable.auto.commit": False})
+consumer.subscribe([orders.topic])
+while True:
+    message = consumer.poll(0.2)
+    if message is not None and orders.way == "at most once":
+        consumer.commit(message=message)
+        orders.work(message)
+    elif message is not None:
+        orders.work(message)
+        consumer.commit(message=message)
+
+# %% tags=["wrong"]
+# waits for no commit after the work | does not wait for its commits
+consumer = orders.consumer({"enable.auto.commit": False})
+consumer.subscribe([orders.topic])
+while True:
+    message = consumer.poll(0.2)
+    if message is not None and orders.way == "at most once":
+        consumer.commit(message=message, asynchronous=False)
+        orders.work(message)
+    elif message is not None:
+        orders.work(message)
+        consumer.commit(message=message)
+
+# %% tags=["wrong"]
+# leaves the client its own commits | the client commits by itself, in the background
+consumer = orders.consumer()
+consumer.subscribe([orders.topic])
+while True:
+    message = consumer.poll(0.2)
+    if message is not None and orders.way == "at most once":
+        consumer.commit(message=message, asynchronous=False)
+        orders.work(message)
+    elif message is not None:
+        orders.work(message)
+        consumer.commit(message=message, asynchronous=False)
 
 # %% tags=["wrong"]
 # commits ten orders before the first of them | commit one order at a time, before it

@@ -260,11 +260,11 @@ def test_records_that_were_not_written_as_they_should(holders, monkeypatch):
 # --- 10.6
 
 
-def killed(gone: list[int], again: list[int], done: bool = True) -> Killed:
+def killed(gone: list[int], again: list[int], done: bool = True, **habits: bool) -> Killed:
     stored = entries(range(40))
     processed = entries([*(n for n in range(40) if n not in gone), *again]) if done else []
     balance = Balance("o", stored=stored, committed=stored, processed=processed)
-    return Killed(100.0, 2, balance=balance, committed=40)
+    return Killed(100.0, 2, balance=balance, committed=40, **habits)
 
 
 def test_both_promises_kept_and_broken_by_one():
@@ -281,6 +281,15 @@ def test_both_promises_kept_and_broken_by_one():
         (killed([], []), killed([], [13]), "no order got lost"),
         (killed([7], []), killed([], [10, 11, 12, 13]), "orders 10–13 came twice"),
         (killed([7], []), killed([], [], done=False), "the worker has done nothing"),
+        (killed([7], [9, 10], hurried=True), killed([], [13]), "does not wait for its commits"),
+        (killed([7], []), killed([], [7, 8, 13], hurried=True), "does not wait for its commits"),
+        (killed([7], [], hurried=True), killed([], [13]), "arrived early enough"),
+        (killed([7], []), killed([], [13], hurried=True), "arrived early enough"),
+        (killed([7], []), killed([7], [], hurried=True), "for the commit came before its work"),
+        (killed([7, 8], [], hurried=True), killed([], [13]), "orders 7–8 got lost"),
+        (killed([7], [], automatic=True), killed([7], [], automatic=True), "in the background"),
+        (killed([7], [8, 9], automatic=True), killed([7], [8], automatic=True), "in the background"),
+        (killed([], [13], automatic=True), killed([7], [], automatic=True), "enable.auto.commit"),
         (None, killed([], []), "`ways` has no runs for 'at most once'"),
     ],
 )
