@@ -12,6 +12,11 @@ from threebrokers.ledger.table import ranges
 MOST, LEAST = "at most once", "at least once"
 IN_WORK = 7  # the order that was in work at the first kill
 CALL = "killed_twice"
+# What a program does that does not wait for its commits.
+HURRY = {
+    MOST: "the program works on while a commit is under way",
+    LEAST: "the program takes the next order while a commit is under way",
+}
 
 
 def judge_ways(ways: Mapping[Any, Any]) -> None:
@@ -38,7 +43,7 @@ def judge_ways(ways: Mapping[Any, Any]) -> None:
     for way in (MOST, LEAST):
         if ways[way].hurried:
             raise NotYet(
-                f"{way!r}: your program does not wait for its commits, and this time they arrived early enough",
+                f"{way!r}: {HURRY[way]}, and this time each arrived early enough",
                 "a commit should be known to be done before the next line",
                 f"asynchronous=False of consumer.commit(…) in {PROGRAM}",
             )
@@ -59,7 +64,7 @@ def _judge_most(runs: Killed) -> None:
     gone, again = _found(runs)
     if again:
         twice = f"{MOST!r}: {ranges('order', again)} came twice"
-        _expect_waiting(runs, twice, "no order should be done twice, whatever happens")
+        _expect_waiting(runs, MOST, twice, "no order should be done twice, whatever happens")
         raise NotYet(
             f"{twice}, for the work was done before its commit",
             "no order should be done twice, whatever happens",
@@ -67,7 +72,9 @@ def _judge_most(runs: Killed) -> None:
         )
     if gone != [IN_WORK]:
         lost = f"{MOST!r}: {ranges('order', gone) if gone else 'no order'} got lost"
-        expected = f"it should be order {IN_WORK} alone, which was in work: commit one order at a time, before it"
+        expected = (
+            f"it should be order {IN_WORK} alone, which was in work: commit one order at a time, before it"
+        )
         _expect_own_commits(runs, lost, expected)
         raise NotYet(lost, expected, f"how many orders a commit is for in {PROGRAM}")
 
@@ -87,7 +94,7 @@ def _judge_least(runs: Killed) -> None:
         expected = f"it should be order {CRASHED} alone, which was done and not committed"
         _expect_own_commits(runs, twice, expected)
         if again:
-            _expect_waiting(runs, twice, expected)
+            _expect_waiting(runs, LEAST, twice, expected)
         raise NotYet(twice, expected, f"how often your program commits in {PROGRAM}")
 
 
@@ -95,18 +102,18 @@ def _expect_own_commits(runs: Killed, found: str, expected: str) -> None:
     """Raise NotYet if the client commits by itself: then the order of the program's lines decides nothing."""
     if runs.automatic:
         raise NotYet(
-            f"{found}: the client commits by itself, in the background, whatever stands first in your program",
+            f"{found}: the client commits by itself, in the background, whatever your program does first",
             expected,
             f"enable.auto.commit in {PROGRAM}: False, and consumer.commit(…)",
         )
 
 
-def _expect_waiting(runs: Killed, found: str, expected: str) -> None:
+def _expect_waiting(runs: Killed, way: str, found: str, expected: str) -> None:
     """Raise NotYet if commits were under way when the program died: they only ever come too late."""
     _expect_own_commits(runs, found, expected)
     if runs.hurried:
         raise NotYet(
-            f"{found}: your program does not wait for its commits, and some had not arrived when it died",
+            f"{found}: {HURRY[way]}, and some had not arrived when it died",
             expected,
             f"asynchronous=False of consumer.commit(…) in {PROGRAM}",
         )

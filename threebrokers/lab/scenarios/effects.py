@@ -26,7 +26,8 @@ STORED = len(FIRST_LIFE) + len(SECOND_LIFE)
 class Effects(Invoiced):
     """What stands in the worker's database after five kills: how many invoices each order has.
 
-    `schemas` are the statements that made its tables. `marked` are the numbers that another table holds.    """
+    `schemas` are the statements that made its tables. `marked` are the numbers that another table holds.
+    """
 
     schemas: tuple[str, ...] = ()
     marked: frozenset[int] = frozenset()

@@ -218,7 +218,9 @@ def ended_by_ctrl_c(lab: Lab, program: str) -> Departure:
         with suppress(LabError):  # it has ended
             running.kill()
         idle = over and not joined
-        return Departure(at, 0, fault, idle, over, program, seconds, joined, static, ended)
+        return Departure(
+            at, 0, fault, idle, over, program, seconds=seconds, joined=joined, static=static, ended=ended
+        )
 
 
 def _fill(lab: Lab, job: Job) -> Ledger:
