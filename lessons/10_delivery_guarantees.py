@@ -937,7 +937,7 @@ while True:
             consumer.commit(message=message, asynchronous=False)
 
 # %% tags=["wrong"]
-# commits ten orders after the last of them | which was done and not committed
+# commits ten orders after the last of them | how often your program commits
 consumer = orders.consumer({"enable.auto.commit": False})
 consumer.subscribe([orders.topic])
 while True:
