@@ -3,7 +3,7 @@
 #
 # **You will** kill a leader that alone has your records, cut off its answers, keep a ledger of what each set-up loses and doubles, and write a consumer whose effect happens once, whatever comes.
 #
-# *{minutes} minutes, and {further} more if you go further. You need lab 04: ISR and election, and lab 06: committed offset.*
+# *{minutes} minutes, and {further} more if you go further. You need lab 04: ISR and election; lab 05: delivery reports, retries; and lab 06: committed offset.*
 
 # %%
 from threebrokers import open_lab
@@ -21,7 +21,7 @@ lab = open_lab("10")
 #
 # Kafka's default is at least once: producers try again, and consumers read again. It is a choice for each topic and each program: payments and visits may be on the same cluster.
 #
-# Which promise does a producer keep? Four set-ups. The first three differ in who must have a record before it is acknowledged: nobody (`acks=0`: the client only sends), the leader, or all replicas in sync.
+# Which promise does a producer keep? Four set-ups. The first three differ in who must have a record before it is acknowledged: nobody (`acks=0`: the client only sends), the leader, or all replicas in sync. The fourth is `acks=all` with idempotence, which the second fault will explain.
 
 # %%
 SET_UPS = {
@@ -32,7 +32,7 @@ SET_UPS = {
 }
 
 # %% [markdown]
-# A **ledger** gives every record a number, and compares four things: what was *attempted*, what was *acknowledged*, what is *stored* in the log, and, in the second half, what was *processed*. Lost is what was acknowledged and is not stored. (With `acks=0` no broker acknowledges; the client reports a record as delivered when it has sent it, and the ledger notes that.)
+# A **ledger** gives every record a number, and compares four things: what was *attempted*, what was *acknowledged* (or *failed*: the report was an error), what is *stored* in the log, and, in the second half, what was *delivered* to a consumer and *processed* by its program. Lost is what was acknowledged and is not stored. (With `acks=0` no broker acknowledges; the client reports a record as delivered when it has sent it, and the ledger notes that.)
 
 # %% [markdown]
 # ## Fault one: the leader dies, and it alone has them
@@ -61,10 +61,10 @@ lab.observed(
 )
 guess_10a.compare(" and ".join(losers) or "none of them")
 
-# %% [markdown] covers="A108 A109 A110 B152 D155 D120 B014 D146 E040" explains="purgatory"
-# - `acks=0`: a record counts as delivered when the client has sent it. Nobody tells an offset (`offset()` is `None` in the report; in Java it is -1). It is the fastest, and the only one that never learns of a fault.
+# %% [markdown] covers="A108 A109 A110 B152 D155 D120 B014 D146 E040"
+# - `acks=0`: a record counts as delivered when the client has sent it. No broker tells it the offset (in the report `offset()` is `None`; in Java it is -1). It is the fastest, and it does not learn what becomes of a record after that. (While no leader is known nothing can be sent, and then a record times out with `acks=0`, too.)
 # - `acks=1`: the leader has written it, and answers. If it dies before a follower has fetched the record, the record is gone, although it was acknowledged. Before Kafka 3 this was the default of Java's producer (KIP-679).
-# - `acks=all`: the leader waits until every replica in sync has it, so the slowest of them sets the time. Such a request waits in what Kafka calls **purgatory**. The leader died, no answer came, and the producer sent the records to the next one.
+# - `acks=all`: the leader waits until every replica in sync has it, so the slowest of them sets the time. The request waits on the leader meanwhile. The leader died, no answer came, and the producer sent the records to the next one.
 #
 # So Kafka's promise is about *committed* records: those that all replicas in sync have. They survive while one of these replicas lives, and consumers see no others. With `acks=0` and `acks=1` you hear "acknowledged" before that.
 
@@ -74,7 +74,7 @@ guess_10a.compare(" and ".join(losers) or "none of them")
 # A producer with `acks=1` has lost payments, and another producer has written to the same partition before and after. Explain this loss:
 #
 # - `lost_offsets`: a list of the offsets that the lost payments had.
-# - `now_there`: at how many of these offsets stands a record today?
+# - `now_there`: at how many of these offsets is there a record now?
 # - `had_them`: who had the lost payments when they were acknowledged: `"all"`, `"followers"`, `"leader"` or `"nobody"`?
 #
 # `balance.lost` is a list of entries, each with a `number`, a `partition` and an `offset`. Each record that `read_log` returns has an `offset`, too.
@@ -85,13 +85,15 @@ from threebrokers.lab.scenarios import acknowledged_and_gone
 
 gone = acknowledged_and_gone(lab)
 balance = gone.ledger.balance(gone.topic)
+balance
+
+# %%
 # TODO: set `lost_offsets`, `now_there` and `had_them`
 # BEGIN SOLUTION
 lost_offsets = [entry.offset for entry in balance.lost]
 now_there = sum(record.offset in lost_offsets for record in read_log(lab.bootstrap, gone.topic))
 had_them = "leader"
 # END SOLUTION
-balance
 
 # %% [markdown]
 # <details><summary>Hint</summary>
@@ -160,7 +162,7 @@ had_them = "Leader"
 lab.check.lost_explained(gone, lost_offsets, now_there, had_them)
 
 # %% [markdown]
-# The log has no gap, and no consumer can see that something is missing. Only somebody who has counted knows it.
+# The log has no gap and is shorter than it was, and no consumer can see that something is missing. Only somebody who has counted knows it.
 
 # %% [markdown]
 # ### Exercise 10.2: Nothing lost
@@ -263,7 +265,7 @@ kept = killed_leader(lab, {"mine": settings}, config)
 lab.check.nothing_lost(kept)
 
 # %% [markdown] covers="D156 D157"
-# `acks=all` alone does not save a program that ignores its delivery reports: what fails in the end must be sent again or written down by *you* (lab 05). So it takes three things: the right `acks`, patience that is longer than an election, and code that looks at every report.
+# `acks=all` alone does not save a program that ignores its delivery reports: what fails in the end must be sent again or written down by *you* (lab 05). So it takes three things: the right `acks`, patience that is longer than an election, and code that looks at every report. (Five retries were patience enough: a client that reaches no leader waits, and only what it has sent counts as a try. What ends its patience here is `message.timeout.ms`.)
 
 # %% [markdown]
 # ## 1, 2 or 3 in a rolling restart
@@ -322,11 +324,15 @@ lab.observed("Nobody lost a record", not any(balance.lost for balance in unheard
 guess_10b.compare(" and ".join(doublers) or "none of them")
 
 # %% [markdown] covers="A102 E046 E047 E118 E119 D162" explains="producer id, sequence number"
+# <details><summary>What happened?</summary>
+#
 # `acks=1` and `acks=all` sent again what was stored: safer against loss means open to doubles. `acks=0` expected no answer, so it sent nothing again.
 #
 # With **idempotence** the brokers can tell. A producer gets a **producer id** when it starts, and gives each batch a **sequence number** for its partition. The leader remembers the last five batches of each producer id. What it has already, it acknowledges and does not store. The numbers are in the log, so followers have them, too, and the next leader knows them at once.
 #
-# So it needs `acks=all`, retries, and at most five requests on their way. Before it existed, people let a single writer look for its last record after each fault.
+# So it needs `acks=all`, retries, and at most five requests on their way. Before Kafka had idempotence, some producers were the only one of their topic, and read the end of its log after each fault to see whether their last record was stored.
+#
+# </details>
 
 # %% [markdown]
 # ### Exercise 10.3: Nothing twice
@@ -384,7 +390,7 @@ settings = {"acks": 0}
 once = lost_answers(lab, {"mine": settings})
 
 # %% tags=["wrong", "raises-exception"]
-# idempotence with acks=1 | ended in an error
+# idempotence with acks=1 | The client refuses the settings of 'mine'
 settings = {"acks": 1, "enable.idempotence": True}
 once = lost_answers(lab, {"mine": settings})
 
@@ -404,7 +410,20 @@ lab.check.nothing_twice(once)
 # %% [markdown]
 # ## The program starts again
 #
-# An idempotent producer sends orders 0 to 9, and all are acknowledged. Before the program can note that, it crashes. It is started again, and begins where its notes end. **Predict:** how many records does the topic hold?
+# This program sends orders 0 to 9 with an idempotent producer:
+
+
+# %%
+def run_program(topic: str) -> None:
+    """Make a producer, send ten orders, and wait until all are acknowledged."""
+    producer = lab.producer({"enable.idempotence": True})
+    for order in range(10):
+        producer.produce(topic, key=str(order), value=f"order {order}")
+    producer.flush()
+
+
+# %% [markdown]
+# All ten are acknowledged. Before the program can note that, it crashes. It is started again, and begins where its notes end: at order 0. **Predict:** how many records does the topic hold?
 
 # %%
 guess_10c = lab.predict("10.c")
@@ -415,18 +434,20 @@ guess_10c.choose("20")
 
 # %%
 restarted = lab.fresh_topic("restarted", replication_factor=3)
-for life in (1, 2):
-    producer = lab.producer({"enable.idempotence": True})
-    for order in range(10):
-        producer.produce(restarted, key=str(order), value=f"order {order}, sent in life {life}")
-    producer.flush()
+run_program(restarted)
+run_program(restarted)
 records = read_log(lab.bootstrap, restarted)
 print(len({record.key for record in records}), "orders in", len(records), "records")
 guess_10c.compare(str(len(records)))
 
 # %% [markdown] covers="A103 E120 D159 D160"
+# <details><summary>What happened?</summary>
+#
 # The second life is a new producer with a new id. The same holds for two producers that send the same order, for a program that calls `produce()` twice, and for a customer who presses the button again. Idempotence covers the retries of *one* producer in *one* life.
 #
+# </details>
+
+# %% [markdown]
 # So records can always come twice. Two cures:
 #
 # - **A number of the business**: the order's own number is in the record, and the receiver looks at it.
@@ -435,16 +456,16 @@ guess_10c.compare(str(len(records)))
 # %% [markdown] covers="A161 B040 B117 C033 C041 D165"
 # ## The other end
 #
-# A consumer has the same choice, with the order of two lines (lab 06): *commit, then work* loses what was in work when it dies; *work, then commit* does it again. Java or Python, one crash at offset 100 after the work and before the commit, and record 100 comes again.
+# A consumer has the same choice, with the order of two lines (lab 06): *commit, then work* loses what was in work when it dies; *work, then commit* does it again. In Java as in Python: if a program crashes after the work on record 100 and before its commit, record 100 comes again.
 #
 # Nothing can close this gap from Kafka's side, for the work is elsewhere: a row, an e-mail, a machine. But a worker may read an order twice and still write *one* invoice.
 
 # %% [markdown] covers="D163 D164"
 # ### Exercise 10.4: Once, whatever comes
 #
-# The shop of the last section has sent its 40 orders; its program crashed on the way, so ten of them are in the topic twice. Your worker is killed in five places: before each of the things that it tells its database or the brokers.
+# Another shop has sent 40 orders. Its program crashed, too, and sent ten of them again, so these are in the topic twice. Your worker is killed in five places: before the first, second, third, fourth and fifth thing that it tells its database or the brokers after `orders.invoice(message)`. If it writes a row and then commits the offset, these are `BEGIN`, `INSERT` and `COMMIT` in the database, the commit in the brokers, and the next order's `BEGIN`.
 #
-# Each order shall have one row in the table `invoices`, which has a column `order_number`. `orders.invoice(message)` returns the values `(order_number, euros)`. `with database:` is a transaction. Commit in the brokers what is done. Make the table yourself, with `CREATE TABLE IF NOT EXISTS`.
+# Each order shall have one row in the table `invoices`, which has a column `order_number`. `orders.invoice(message)` returns the values `(order_number, euros)`. `orders.topic` is the topic with the orders. `with database:` is a transaction. Commit in the brokers what is done. Make the table yourself, with `CREATE TABLE IF NOT EXISTS`.
 
 # %%
 # %%program biller
@@ -656,13 +677,16 @@ lab.check.effect_once(books)
 #
 # `acks=all` waits for all replicas *in sync*. What if that is one? `leader_alone(lab)` makes two topics, `alone.loose` with `min.insync.replicas=1` and `alone.strict` with 2. Both have three replicas, and two of them can fetch nothing any more. (A follower that lacks nothing stays in the ISR. So a producer with `acks=1` has written offset 0, which only the leader has. After `replica.lag.time.max.ms`, here 4 s, the followers are out.)
 #
-# Write one record with `acks=all` to each, and wait no longer than some seconds for its report. Then set two dictionaries with both topics as keys: `acknowledged` (`True` or `False`) and `copies`, how many brokers have your record. `partition_of(lab, topic).log_end_offsets` tells the end of each broker's own replica.
+# Write one record with `acks=all` to each, and wait no longer than some seconds for its report. Then set two dictionaries with both topics as keys: `acknowledged` (`True` or `False`) and `copies`, how many brokers have your record. `partition_of(lab, topic).log_end_offsets` is a tuple of pairs: a broker, and the end of its own replica. (`Told()` is a dictionary for what the reports say, by topic.)
 
 # %%
-from threebrokers.lab.scenarios import leader_alone, partition_of
+from threebrokers.lab.scenarios import Told, leader_alone, partition_of
 
 alone = leader_alone(lab)
-told = {}
+print({topic: partition_of(lab, topic).log_end_offsets for topic in (alone.loose, alone.strict)})
+
+# %%
+told = Told()
 # TODO: write a record to each topic; set `acknowledged` and `copies`
 # BEGIN SOLUTION
 patience = {"acks": "all", "message.timeout.ms": 3000}
@@ -686,7 +710,7 @@ print(acknowledged, copies)
 # </details>
 # <details><summary>Another hint</summary>
 #
-# `message.timeout.ms` bounds how long a refused record is tried. A replica that has your record ends at 2, for it is at offset 1.
+# `message.timeout.ms` bounds how long a refused record is tried. A replica that has your record ends at 2 or later, for your first one is at offset 1.
 #
 # </details>
 
@@ -710,6 +734,7 @@ copies = {alone.loose: 1, alone.strict: 1}
 
 # %% tags=["wrong"]
 # believes that both are refused | asks those that are in sync
+alone = leader_alone(lab)
 sender = lab.producer({"acks": "all", "message.timeout.ms": 3000})
 for topic in (alone.loose, alone.strict):
     sender.produce(topic, "one record")
@@ -728,6 +753,7 @@ copies = {alone.loose: 1, alone.strict: 1}
 
 # %% tags=["wrong"]
 # only thinks | these answers come from no experiment
+alone = leader_alone(lab)
 acknowledged = {alone.loose: True, alone.strict: False}
 copies = {alone.loose: 1, alone.strict: 0}
 
@@ -740,6 +766,25 @@ for topic in (alone.loose, alone.strict):
 sender.flush()
 acknowledged = {alone.loose: True, alone.strict: True}
 copies = {alone.loose: 3, alone.strict: 3}
+
+# %% tags=["wrong", "raises-exception"]
+# has no patience for the second report | No delivery report has come yet for
+alone = leader_alone(lab)
+sender = lab.producer({"on_delivery": lambda error, message: told.update({message.topic(): error})})
+for topic in (alone.loose, alone.strict):
+    sender.produce(topic, "one record")
+sender.flush(5)
+acknowledged = {topic: told[topic] is None for topic in (alone.loose, alone.strict)}
+copies = {alone.loose: 1, alone.strict: 0}
+
+# %% tags=["wrong"]
+# asks for the reports that came | no report has come yet for
+sender = lab.producer({"on_delivery": lambda error, message: told.update({message.topic(): error})})
+for topic in (alone.loose, alone.strict):
+    sender.produce(topic, "one record")
+sender.flush(5)
+acknowledged = {topic: error is None for topic, error in told.items()}
+copies = {alone.loose: 1, alone.strict: 0}
 
 # %% tags=["right"]
 # tries once, and says what the reports say
@@ -762,7 +807,7 @@ lab.check.alone_understood(alone, acknowledged, copies)
 # %% [markdown]
 # ### Exercise 10.6: At most once, at least once
 #
-# Break a promise on purpose, and keep the other one. Your program is killed twice in each of two ways; `orders.way` says in which: `"at most once"` or `"at least once"`. The first kill comes when order 7 is in work, the second one when order 13 is done. `orders.work(message)` does the work.
+# Break a promise on purpose, and keep the other one. Your program is killed twice in each of two ways; `orders.way` says in which: `"at most once"` or `"at least once"`. The first kill comes when order 7 is in work, the second one when order 13 is done. `orders.topic` is the topic with the orders, and `orders.work(message)` does the work.
 #
 # In the first way only the order that was in work may be missing, and none is done twice. In the second way none is missing, and only the one that was just done comes again.
 
@@ -840,6 +885,45 @@ while True:
             consumer.commit(message=message, asynchronous=False)
 
 # %% tags=["wrong"]
+# waits for no commit | works on while a commit is under way
+consumer = orders.consumer({"enable.auto.commit": False})
+consumer.subscribe([orders.topic])
+while True:
+    message = consumer.poll(0.2)
+    if message is not None and orders.way == "at most once":
+        consumer.commit(message=message)
+        orders.work(message)
+    elif message is not None:
+        orders.work(message)
+        consumer.commit(message=message)
+
+# %% tags=["wrong"]
+# waits for no commit after the work | takes the next order while a commit is under way
+consumer = orders.consumer({"enable.auto.commit": False})
+consumer.subscribe([orders.topic])
+while True:
+    message = consumer.poll(0.2)
+    if message is not None and orders.way == "at most once":
+        consumer.commit(message=message, asynchronous=False)
+        orders.work(message)
+    elif message is not None:
+        orders.work(message)
+        consumer.commit(message=message)
+
+# %% tags=["wrong"]
+# leaves the client its own commits | the client commits by itself, in the background
+consumer = orders.consumer()
+consumer.subscribe([orders.topic])
+while True:
+    message = consumer.poll(0.2)
+    if message is not None and orders.way == "at most once":
+        consumer.commit(message=message, asynchronous=False)
+        orders.work(message)
+    elif message is not None:
+        orders.work(message)
+        consumer.commit(message=message, asynchronous=False)
+
+# %% tags=["wrong"]
 # commits ten orders before the first of them | commit one order at a time, before it
 consumer = orders.consumer({"enable.auto.commit": False})
 consumer.subscribe([orders.topic])
@@ -853,7 +937,7 @@ while True:
             consumer.commit(message=message, asynchronous=False)
 
 # %% tags=["wrong"]
-# commits ten orders after the last of them | which was done and not committed
+# commits ten orders after the last of them | how often your program commits
 consumer = orders.consumer({"enable.auto.commit": False})
 consumer.subscribe([orders.topic])
 while True:
@@ -887,7 +971,7 @@ lab.check.both_orders(ways)
 # %% [markdown] covers="D166 E110"
 # ### What a reliable consumer sets
 #
-# Four settings decide: `group.id` (who shares the committed offsets), `auto.offset.reset` (where to begin if there is none: `latest` passes over records), `enable.auto.commit` (`False`, if anything but the loop of lab 06 works), and, if it commits by itself, `auto.commit.interval.ms` (how much comes again). The rest is code: commit what is done, and be ready to read it again.
+# Four settings decide: `group.id` (who shares the committed offsets), `auto.offset.reset` (where to begin if there is none: `latest` passes over records), `enable.auto.commit` (in this client `False`, and the program commits; lab 06 tells when Java's automatic commits lose nothing), and, if it commits by itself, `auto.commit.interval.ms` (how much comes again). The rest is code: commit what is done, and be ready to read it again.
 
 # %% [markdown] covers="B105 D119"
 # ### Acknowledged is not on the disk
@@ -902,7 +986,7 @@ names += ["log.flush.offset.checkpoint.interval.ms"]
 broker_settings(lab, names)
 
 # %% [markdown] covers="E041"
-# The first three mean: never. The last one is how often a broker notes up to where its files are safe; after a crash it looks only at what is younger. When all three processes were killed (lab 04), nothing was lost, for the memory belongs to the operating system. A power cut for all three machines at once is another thing. So Kafka's answer is several machines on several sources of power, and not a slow disk. (Readers pay no more for it: lab 05 has measured that a record is readable after the same time with every `acks`.)
+# The first three mean: not after so many records, and not after so long. (A broker forces a segment to the disk when it closes it, and all of them when it is stopped cleanly.) The last one is how often a broker notes up to where its files are safe; after a crash it looks only at what is younger. When all three processes were killed (lab 04), nothing was lost, for the memory belongs to the operating system. A power cut for all three machines at once is another thing. So Kafka's answer is several machines on several sources of power, and not a slow disk. (Readers pay no more for it: lab 05 has measured that a record is readable after the same time with every `acks`.)
 
 # %% [markdown] covers="E111 E112 E114 B153" explains="kafka-verifiable-producer, kafka-verifiable-consumer"
 # ### Take it to work
@@ -917,7 +1001,7 @@ broker_settings(lab, names)
 # 6. Break the network: between clients and a leader, between a leader and its followers. Kill your own programs at each line that matters.
 # 7. Do it again after each change of version or settings.
 #
-# Logs of machines may bear `acks=1`; for the rest `acks=all`, `min.insync.replicas` of 2 or more, and a ledger that has been through all seven points.
+# For the log lines of machines `acks=1` may be enough. All other data need `acks=all`, `min.insync.replicas` of 2 or more, and a ledger that has been through all seven points.
 
 # %%
 lab.cluster.recover()

@@ -23,9 +23,10 @@ __all__ = ["Orders", "PaidOrders"]
 
 COUNT = 40
 LAST = COUNT - 1
-# What a program writes at a place where it is killed, there if its client commits by itself, at the last
-# order, and if its consumer has not asked for a topic soon.
+# What a program writes at a place where it is killed; there if its client commits by itself, and if nobody
+# waits for its commits; at the last order; and if its consumer has not asked for a topic soon.
 STOPPED, AUTOMATIC = "is killed here", ", after an automatic commit"
+HURRIED = ", and it does not wait for its commits"
 BY_ITSELF = "its client commits by itself"
 DONE, DEAF = f"order {LAST} is done", "has asked for no topic"
 ASK_SECONDS = 3.0
@@ -65,9 +66,10 @@ def database_path(lab: Lab, program: str) -> Path:
 
 
 class Orders:
-    """The job of a worker's program: the `topic` with the orders, its `group`, and the work on an order.
+    """The job of a worker's program: a consumer for the orders, and the work on each.
 
-    `way` is what the notebook asks for. A program that is started while there is no job ends at once.
+    `topic` is the topic with the orders: subscribe to it. `group` is the group of the consumer. `way` is the
+    promise that the notebook asks for, if it asks for one. A program without a job ends at once.
     """
 
     def __init__(self, lab: Lab) -> None:
@@ -82,7 +84,7 @@ class Orders:
         self.topic, self.way = job.topic, job.way
         self.group = group_of(lab, job.ledger, self._ledger.run)
         self._armed: int | None = None
-        self._automatic = False
+        self._automatic = self._hurried = False
 
     def consumer(self, settings: Mapping[str, Any] | None = None) -> LabConsumer:
         """Make a consumer of the group, which begins at the first order; `settings` are added."""
@@ -93,11 +95,20 @@ class Orders:
             "auto.commit.interval.ms": self._job.commit_ms,
         }
         wanted = {**given, **(settings or {})}
-        self._automatic = all(
+        commits, stores = (
             str(wanted.get(name)).lower() not in ("false", "0")
             for name in ("enable.auto.commit", "enable.auto.offset.store")
         )
+        # What the program stores itself is committed later, too.
+        self._automatic, self._hurried = commits and stores, commits and not stores
         made = self._ledger.consumer(wanted)
+        commit = made.commit
+
+        def heard(*arguments: Any, **named: Any) -> Any:
+            self._before_commit(arguments, named)
+            return commit(*arguments, **named)
+
+        made.commit = heard  # type: ignore[method-assign]
         watch = threading.Timer(ASK_SECONDS, _tell_deaf, [made])
         watch.daemon = True
         watch.start()
@@ -140,11 +151,17 @@ class Orders:
             self._tell_stop(f"before {' '.join(statement.split())[:40]}", STOPPED)
             _die()
 
+    def _before_commit(self, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+        """Note whether the program waits for a commit: it comes after message and offsets."""
+        waits_not = arguments[2] if len(arguments) > 2 else named.get("asynchronous", True)
+        self._hurried = self._hurried or bool(waits_not)
+
     def _stop_at(self, number: int, moment: str) -> None:
         if (number, moment) != self._place:
             return
         waits = moment == "before"
-        self._tell_stop(f"{moment} the invoice", STOPPED + (AUTOMATIC if waits and self._automatic else ""))
+        habits = (AUTOMATIC if waits and self._automatic else "") + (HURRIED if self._hurried else "")
+        self._tell_stop(f"{moment} the invoice", STOPPED + habits)
         if waits:
             threading.Event().wait(STOP_SECONDS)
         else:
@@ -160,21 +177,26 @@ class Orders:
 
 
 class PaidOrders(Orders):
-    """The same job with a database of the program's own tables; it may be killed before a commit, too."""
+    """The job of a worker's program that writes rows into a database: it makes the tables itself.
+
+    `topic` is the topic with the orders: subscribe to it. `group` is the group of the consumer. The program
+    is killed just before what it tells the database or the brokers. Without a job it ends at once.
+    """
 
     def consumer(self, settings: Mapping[str, Any] | None = None) -> LabConsumer:
         """Make a consumer of the group, which begins at the first order; `settings` are added."""
         made = super().consumer(settings)
         if self._automatic:
             print(BY_ITSELF)
-        commit = made.commit
-
-        def counted(*arguments: Any, **named: Any) -> Any:
-            self._traced("commit() of the consumer")
-            return commit(*arguments, **named)
-
-        made.commit = counted  # type: ignore[method-assign]
         return made
+
+    def database(self) -> sqlite3.Connection:
+        """Open the database, in which the program makes its own tables."""
+        return super().database()
+
+    def _before_commit(self, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+        super()._before_commit(arguments, named)
+        self._traced("commit() of the consumer")
 
 
 def _die() -> None:

@@ -27,7 +27,7 @@ def told(check: Any, *answers: Any) -> str:
 def tries(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the try that is judged begin at 50."""
     for module in (gone, lonely, runs, trials):
-        monkeypatch.setattr(module, "attempt", lambda: SimpleNamespace(began=50.0, source=""))
+        monkeypatch.setattr(module, "attempt", lambda: SimpleNamespace(began=50.0, ended=60.0, source=""))
 
 
 def entries(numbers: Any, offset: int = 0) -> list[Entry]:
@@ -51,7 +51,7 @@ def case(monkeypatch: pytest.MonkeyPatch) -> Gone:
         acknowledged=entries(range(LOST.stop), EARLIER),
         stored=entries(range(LOST.start), EARLIER),
     )
-    return Gone(100.0, "gone", SimpleNamespace(balance=lambda topic: balance))  # type: ignore[arg-type]
+    return Gone(55.0, "gone", SimpleNamespace(balance=lambda topic: balance))  # type: ignore[arg-type]
 
 
 RIGHT = [n + EARLIER for n in LOST]
@@ -83,9 +83,10 @@ def test_a_loss_that_is_explained_otherwise(case, offsets, there, who, words):
     assert words in told(gone.judge_gone, None, case, offsets, there, who)
 
 
-def test_a_loss_of_an_earlier_try(case):
-    early = Gone(1.0, "gone", case.ledger)
-    assert "in an earlier try" in told(gone.judge_gone, None, early, RIGHT, 20, "leader")
+def test_answers_about_an_earlier_loss(case):
+    gone.judge_gone(None, Gone(1.0, "gone", case.ledger), RIGHT, 20, "leader")  # type: ignore[arg-type]
+    late = Gone(61.0, "gone", case.ledger)
+    assert "after your answers were set" in told(gone.judge_gone, None, late, RIGHT, 20, "leader")
 
 
 # --- 10.2 and 10.3
@@ -214,7 +215,8 @@ def test_a_worker_that_was_not_written():
 
 # --- 10.5
 
-ALONE = Alone(100.0, "alone-1", "alone-2", 3)
+ALONE = Alone(55.0, "alone-1", "alone-2", 3)
+LAB: Any = SimpleNamespace(producers=list)
 SEEN = {"alone-1": True, "alone-2": False}
 COPIES = {"alone-1": 1, "alone-2": 0}
 
@@ -228,7 +230,7 @@ def holders(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[int]]:
 
 
 def test_what_a_leader_alone_does(holders):
-    lonely.judge_alone(None, ALONE, SEEN, COPIES)  # type: ignore[arg-type]
+    lonely.judge_alone(LAB, ALONE, SEEN, COPIES)
 
 
 @pytest.mark.parametrize(
@@ -243,28 +245,39 @@ def test_what_a_leader_alone_does(holders):
     ],
 )
 def test_what_it_does_not(holders, seen, copies, words):
-    assert words in told(lonely.judge_alone, None, ALONE, seen, copies)
+    assert words in told(lonely.judge_alone, LAB, ALONE, seen, copies)
 
 
 def test_records_that_were_not_written_as_they_should(holders, monkeypatch):
     holders["alone-2"] = [3]
-    assert "by broker 3 alone" in told(lonely.judge_alone, None, ALONE, SEEN, COPIES)
+    assert "by broker 3 alone" in told(lonely.judge_alone, LAB, ALONE, SEEN, COPIES)
     holders.update({"alone-1": [], "alone-2": []})
-    assert "come from no experiment" in told(lonely.judge_alone, None, ALONE, SEEN, COPIES)
-    early = Alone(1.0, "alone-1", "alone-2", 3)
-    assert "of an earlier try" in told(lonely.judge_alone, None, early, SEEN, COPIES)
+    assert "come from no experiment" in told(lonely.judge_alone, LAB, ALONE, SEEN, COPIES)
+    late = Alone(61.0, "alone-1", "alone-2", 3)
+    assert "after your answers were set" in told(lonely.judge_alone, LAB, late, SEEN, COPIES)
     monkeypatch.setattr(lonely, "is_alone", lambda lab, topic, leader: False)
-    assert "the followers are in sync again" in told(lonely.judge_alone, None, ALONE, SEEN, COPIES)
+    assert "the followers are in sync again" in told(lonely.judge_alone, LAB, ALONE, SEEN, COPIES)
+
+
+def test_a_report_that_the_program_did_not_wait_for(holders):
+    waiting = {"alone-1": 0, "alone-2": 1}
+    for sent_at, words in (
+        (55.0, "no report has come yet for 'alone-2'"),
+        (1.0, "says nothing of 'alone-2'"),
+    ):
+        producer = SimpleNamespace(sent_at=sent_at, unreported=waiting.__getitem__)
+        lab = SimpleNamespace(producers=lambda producer=producer: [producer])
+        assert words in told(lonely.judge_alone, lab, ALONE, {"alone-1": True}, COPIES)
 
 
 # --- 10.6
 
 
-def killed(gone: list[int], again: list[int], done: bool = True) -> Killed:
+def killed(gone: list[int], again: list[int], done: bool = True, **habits: bool) -> Killed:
     stored = entries(range(40))
     processed = entries([*(n for n in range(40) if n not in gone), *again]) if done else []
     balance = Balance("o", stored=stored, committed=stored, processed=processed)
-    return Killed(100.0, 2, balance=balance, committed=40)
+    return Killed(100.0, 2, balance=balance, committed=40, **habits)
 
 
 def test_both_promises_kept_and_broken_by_one():
@@ -281,6 +294,15 @@ def test_both_promises_kept_and_broken_by_one():
         (killed([], []), killed([], [13]), "no order got lost"),
         (killed([7], []), killed([], [10, 11, 12, 13]), "orders 10–13 came twice"),
         (killed([7], []), killed([], [], done=False), "the worker has done nothing"),
+        (killed([7], [9, 10], hurried=True), killed([], [13]), "works on while a commit is under way"),
+        (killed([7], []), killed([], [7, 8, 13], hurried=True), "takes the next order while"),
+        (killed([7], [], hurried=True), killed([], [13]), "arrived early enough"),
+        (killed([7], []), killed([], [13], hurried=True), "arrived early enough"),
+        (killed([7], []), killed([7], [], hurried=True), "for the commit came before its work"),
+        (killed([7, 8], [], hurried=True), killed([], [13]), "orders 7–8 got lost"),
+        (killed([7], [], automatic=True), killed([7], [], automatic=True), "in the background"),
+        (killed([7], [8, 9], automatic=True), killed([7], [8], automatic=True), "in the background"),
+        (killed([], [13], automatic=True), killed([7], [], automatic=True), "enable.auto.commit"),
         (None, killed([], []), "`ways` has no runs for 'at most once'"),
     ],
 )

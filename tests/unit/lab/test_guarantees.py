@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from confluent_kafka import KafkaError, KafkaException
 
 from threebrokers.errors import LabError
 from threebrokers.kafka.state import PartitionState, TopicState
@@ -160,3 +161,22 @@ def test_what_a_rolling_restart_did_to_a_topic():
         "longest pause (s)": 2.5,
     }
     assert rolling.longest_pause(told[:1]) == 0
+
+
+def test_settings_that_the_client_refuses_are_told_in_its_words():
+    def refuse(settings: Any) -> Any:
+        raise KafkaException(KafkaError(KafkaError._INVALID_ARG, f"acks must not be {settings['acks']}"))
+
+    ledger: Any = SimpleNamespace(producer=refuse)
+    words = r"refuses the settings of 'mine' \(acks must not be 1\): change"
+    with pytest.raises(LabError, match=words):
+        guarantees._producer(ledger, "mine", {"acks": 1})
+
+
+def test_a_report_that_has_not_come_is_told():
+    told = guarantees.Told()
+    told.update({"strict": None})
+    assert told["strict"] is None
+    assert dict(told) == {"strict": None}
+    with pytest.raises(LabError, match="No delivery report has come yet for 'loose'"):
+        told["loose"]

@@ -36,7 +36,7 @@ class Book:
         self.done.append(int(message.value()))
 
     def consumer(self, settings: Any) -> Any:
-        return settings
+        return SimpleNamespace(config=settings, commit=lambda *place, **named: None)
 
 
 def lab(book: Book) -> Any:
@@ -69,7 +69,7 @@ def test_a_program_without_a_job_ends_at_once(capsys):
 def test_a_consumer_is_the_same_worker_again_and_the_programs_settings_count():
     work, _ = given(1, commit_ms=700)
     made = work.consumer({"enable.auto.commit": False, "auto.offset.reset": "latest"})
-    assert made == {
+    assert made.config == {
         "group.id": "careful-r1-opened",
         "group.instance.id": "worker",
         "auto.offset.reset": "latest",
@@ -100,6 +100,24 @@ def test_it_tells_the_notebook_whether_its_client_commits_by_itself(capsys, sett
     work.consumer(settings)
     work.work(order(7))
     assert (orders.STOPPED + orders.AUTOMATIC in capsys.readouterr().out) == automatic
+
+
+@pytest.mark.parametrize(
+    ("settings", "places", "named", "hurried"),
+    [
+        ({"enable.auto.commit": False}, (), {"message": 1, "asynchronous": False}, False),
+        ({"enable.auto.commit": False}, (1, None, False), {}, False),
+        ({"enable.auto.commit": False}, (), {"message": 1}, True),
+        ({"enable.auto.commit": False}, (1,), {}, True),
+        ({"enable.auto.offset.store": False}, (), {"asynchronous": False}, True),
+        ({}, (), {"asynchronous": False}, False),  # that one is automatic
+    ],
+)
+def test_it_tells_the_notebook_whether_it_waits_for_its_commits(capsys, settings, places, named, hurried):
+    work, _ = given(1, stops=killing.AT_WORK)
+    work.consumer(settings).commit(*places, **named)
+    work.work(order(7))
+    assert killing._habits(capsys.readouterr().out)[1] == hurried
 
 
 def test_it_stands_still_where_it_is_to_be_killed_each_life_at_its_own_place(capsys):

@@ -26,7 +26,8 @@ def lost_explained(lab: Lab, gone: Lost, lost_offsets: Offsets, now_there: int, 
     judge_gone(lab, gone, lost_offsets, now_there, had_them)
     return (
         "the leader alone had these records, and with acks=1 that is enough for an acknowledgement. The next "
-        "leader never saw them, so it gave their offsets to other records: nobody sees a gap."
+        "leader never saw them, so it gave the first of their offsets to other records, and its log ends "
+        "before the rest: nobody sees a gap."
     )
 
 

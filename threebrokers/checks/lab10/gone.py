@@ -29,11 +29,11 @@ WHO = {
 def judge_gone(lab: Lab, gone: Gone, lost_offsets: list[int], now_there: int, had_them: str) -> None:
     """Raise NotYet unless the three answers are what ledger and log tell."""
     run = attempt()
-    if run is not None and gone.at < run.began:
+    if run is not None and run.ended is not None and gone.at > run.ended:
         raise NotYet(
-            "these records were lost in an earlier try",
-            "the answers should be about one run",
-            "acknowledged_and_gone(lab): the first line of the cell",
+            "these records were lost after your answers were set",
+            "the answers should be about this loss",
+            "the cell of the exercise: run it again",
         )
     balance = gone.ledger.balance(gone.topic)
     there = {record.offset for record in log_of(lab, gone.topic)}

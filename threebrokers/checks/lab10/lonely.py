@@ -10,6 +10,7 @@ from threebrokers.lab.scenarios.guarantees import Alone, is_alone, who_has
 
 ACKNOWLEDGED, COPIES = "acknowledged", "copies"
 REPORTS = "the delivery reports: error is None for an acknowledged record"
+ANEW = "then run leader_alone(lab) again"
 ENDS = "partition_of(lab, topic).log_end_offsets"
 
 
@@ -22,7 +23,7 @@ def judge_alone(lab: Lab, alone: Alone, acknowledged: Mapping[Any, Any], copies:
             f"the record in {alone.strict!r} is stored, by broker {strict[0]} alone: acks=all would have "
             "been refused there",
             "both topics should be written to with acks=all",
-            "acks in the settings of your producer",
+            f"acks in the settings of your producer; {ANEW}, for that record stays",
         )
     if not loose:
         raise NotYet(
@@ -30,6 +31,7 @@ def judge_alone(lab: Lab, alone: Alone, acknowledged: Mapping[Any, Any], copies:
             "a record should be written to each topic, and its report be waited for",
             "produce(…) and flush()",
         )
+    _expect_reports(lab, alone, acknowledged)
     for name, told in ((ACKNOWLEDGED, acknowledged), (COPIES, copies)):
         if missing := [topic for topic in (alone.loose, alone.strict) if topic not in told]:
             raise NotYet(
@@ -43,18 +45,31 @@ def judge_alone(lab: Lab, alone: Alone, acknowledged: Mapping[Any, Any], copies:
 
 def _expect_still_alone(lab: Lab, alone: Alone) -> None:
     run = attempt()
-    if run is not None and alone.at < run.began:
+    if run is not None and run.ended is not None and alone.at > run.ended:
         raise NotYet(
-            "this state is that of an earlier try",
-            "each try should begin with its own",
-            "leader_alone(lab): the first line of the cell",
+            "the two topics were made anew after your answers were set",
+            "the answers should be about these topics",
+            "the cell of the exercise: run it again",
         )
     if not all(is_alone(lab, topic, alone.leader) for topic in (alone.loose, alone.strict)):
         raise NotYet(
             "the followers are in sync again",
             "they should be away while you write, and while this cell looks",
-            "what mends links: recover() and heal()",
+            f"what mends links: recover() and heal(); {ANEW}",
         )
+
+
+def _expect_reports(lab: Lab, alone: Alone, acknowledged: Mapping[Any, Any]) -> None:
+    """Raise NotYet for a topic without an answer whose delivery report the program did not wait for."""
+    run = attempt()
+    used = [one for one in lab.producers() if run is None or one.sent_at >= run.began]
+    for topic in (alone.loose, alone.strict):
+        if topic not in acknowledged and any(one.unreported(topic) for one in used):
+            raise NotYet(
+                f"no report has come yet for {topic!r}: its record is refused, and tried again and again",
+                "each report should be waited for, and come within seconds",
+                "message.timeout.ms in the settings of your producer, and flush()",
+            )
 
 
 def _judge_reports(alone: Alone, acknowledged: Mapping[Any, Any]) -> None:

@@ -11,6 +11,7 @@ from threebrokers.lab.scenarios.groups import coordinator_of, member_of_new_grou
 from threebrokers.lab.scenarios.guarantees import (
     Alone,
     Gone,
+    Told,
     Trials,
     acknowledged_and_gone,
     killed_leader,
@@ -161,6 +162,7 @@ __all__ = [
     "Stream",
     "Stuck",
     "Team",
+    "Told",
     "Trials",
     "Tried",
     "a_day_later",

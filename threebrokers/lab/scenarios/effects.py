@@ -9,7 +9,7 @@ from typing import Any
 
 from threebrokers.kafka.clients import LabProducer
 from threebrokers.lab.lab import Lab
-from threebrokers.lab.orders import BY_ITSELF, COUNT, Job, group_of
+from threebrokers.lab.orders import COUNT, Job, group_of
 from threebrokers.lab.scenarios.killing import Invoiced, committed_offset, live_and_die, without_database
 
 TOPIC = "paid-orders"
@@ -27,12 +27,10 @@ class Effects(Invoiced):
     """What stands in the worker's database after five kills: how many invoices each order has.
 
     `schemas` are the statements that made its tables. `marked` are the numbers that another table holds.
-    `automatic` says that the consumer commits by itself.
     """
 
     schemas: tuple[str, ...] = ()
     marked: frozenset[int] = frozenset()
-    automatic: bool = False
     committed: int | None = None
 
     def __repr__(self) -> str:
@@ -55,9 +53,8 @@ def killed_in_five_places(lab: Lab, program: str) -> Effects:
         lab, job, group, lambda: (committed_offset(lab, group, topic) or 0) >= STORED, STORED
     )
     told = {part.name: getattr(ending, part.name) for part in fields(ending)}
-    automatic = BY_ITSELF in lab.program(program).output
     committed = committed_offset(lab, group, topic)
-    return Effects(**told, **_found(path), automatic=automatic, committed=committed)
+    return Effects(**told, **_found(path), committed=committed)
 
 
 def _send(producer: LabProducer, topic: str, orders: range) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from confluent_kafka import KafkaError, KafkaException
+
 from threebrokers import clock
 from threebrokers.errors import LabError
 from threebrokers.kafka.clients import LabProducer
@@ -60,7 +62,7 @@ class Round:
             lab.fresh_topic(name, brokers=controller_last(lab), config=self.config),
         )
         self.ledgers = {of: lab.ledger(f"{name}-{number}") for number, of in enumerate(set_ups)}
-        self.producers = {of: self.ledgers[of].producer({**GIVEN, **set_ups[of]}) for of in set_ups}
+        self.producers = {of: _producer(self.ledgers[of], of, set_ups[of]) for of in set_ups}
         self.written, self.end = 0, 0  # records of each producer, and what the leader should have then
         self.send()
         lab.wait_until(self.copied, what="three replicas of the first records", within=COPIED_SECONDS)
@@ -120,6 +122,17 @@ class Round:
         self.lab.cluster.recover()
         balances = {name: ledger.balance(self.topic) for name, ledger in self.ledgers.items()}
         return Trials(balances, {}, self.at, self.name, self.set_ups, self.config)
+
+
+def _producer(ledger: Ledger, name: str, settings: Mapping[str, Any]) -> LabProducer:
+    """Make the producer of a set-up. Raises LabError, with the client's words, if it refuses the settings."""
+    try:
+        return ledger.producer({**GIVEN, **settings})
+    except KafkaException as fault:
+        said = fault.args[0].str() if isinstance(fault.args[0], KafkaError) else str(fault)
+        raise LabError(
+            f"The client refuses the settings of {name!r} ({said})", "change the setting that it names"
+        ) from fault
 
 
 def killed_leader(lab: Lab, set_ups: SetUps, config: Mapping[str, str] | None = None) -> Trials:
@@ -196,6 +209,16 @@ class Alone:
     loose: str
     strict: str
     leader: int
+
+
+class Told(dict[str, Any]):
+    """What delivery reports have told, by topic: as a dictionary; a topic without one is a LabError."""
+
+    def __missing__(self, topic: str) -> Any:
+        raise LabError(
+            f"No delivery report has come yet for {topic!r}",
+            "let the client give up within seconds (message.timeout.ms), and flush() until it has",
+        )
 
 
 def leader_alone(lab: Lab) -> Alone:

@@ -14,9 +14,11 @@ from threebrokers.kafka.state import GroupState, MemberState
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.orders import (
     AUTOMATIC,
+    BY_ITSELF,
     COUNT,
     DEAF,
     DONE,
+    HURRIED,
     STOPPED,
     TABLES,
     Job,
@@ -50,7 +52,8 @@ class Ending:
 
     `killed` counts the kills at the places that were meant; `fault` is the last line that a program wrote
     which failed, `over` says that it ended by itself without an error, `idle` that it had not even joined its
-    group. `program` is its name.
+    group. `program` is its name. `automatic` says that its client commits by itself, `hurried` that it does
+    not wait for its commits.
     """
 
     at: float
@@ -59,6 +62,8 @@ class Ending:
     idle: bool = False
     over: bool = False
     program: str = ""
+    automatic: bool = False
+    hurried: bool = False
 
 
 @dataclass(frozen=True)
@@ -213,7 +218,9 @@ def ended_by_ctrl_c(lab: Lab, program: str) -> Departure:
         with suppress(LabError):  # it has ended
             running.kill()
         idle = over and not joined
-        return Departure(at, 0, fault, idle, over, program, seconds, joined, static, ended)
+        return Departure(
+            at, 0, fault, idle, over, program, seconds=seconds, joined=joined, static=static, ended=ended
+        )
 
 
 def _fill(lab: Lab, job: Job) -> Ledger:
@@ -244,7 +251,7 @@ def live_and_die(
 
     `records` are in its topic: who has committed them all will do nothing more.
     """
-    at, killed = clock.now(), 0
+    at, killed, said = clock.now(), 0, ""
     with _offered(lab, job):
         for stop in (*job.stops, None):
             if (committed_offset(lab, group, job.topic) or 0) >= records:  # nothing comes any more
@@ -252,15 +259,20 @@ def live_and_die(
             program = lab.program(job.ledger, restart=True)
             if not _reaches_its_end(lab, program, job, group):
                 _kill(lab, program, job, group, stop)
-                killed += 1
+                killed, said = killed + 1, said + program.output
                 continue
             over, fault = program.exit_code == 0, _fault(program)
             idle = over and not _group_known(lab, group)
             if program.exit_code is None and quiet_wait(complete, SETTLE_SECONDS):
                 program.kill()
             _end(program)
-            return Ending(at, killed, fault, idle, over, job.ledger)
-    return Ending(at, killed, program=job.ledger)
+            return Ending(at, killed, fault, idle, over, job.ledger, *_habits(said + program.output))
+    return Ending(at, killed, "", False, False, job.ledger, *_habits(said))
+
+
+def _habits(said: str) -> tuple[bool, bool]:
+    """Tell from a program's output whether its client commits by itself, and whether nobody waits for it."""
+    return AUTOMATIC in said or BY_ITSELF in said, HURRIED in said
 
 
 def _kill(lab: Lab, program: Program, job: Job, group: str, stop: tuple[int, str] | None) -> None:
