@@ -323,7 +323,7 @@ doublers = [name for name, balance in unheard.balances.items() if balance.duplic
 lab.observed("Nobody lost a record", not any(balance.lost for balance in unheard.balances.values()))
 guess_10b.compare(" and ".join(doublers) or "none of them")
 
-# %% [markdown] covers="A102 E046 E047 E118 E119 D162" explains="producer id, sequence number"
+# %% [markdown] covers="A102 E046 E047 E118 E119 D162" explains="idempotence, producer id, sequence number"
 # <details><summary>What happened?</summary>
 #
 # `acks=1` and `acks=all` sent again what was stored: safer against loss means open to doubles. `acks=0` expected no answer, so it sent nothing again.
@@ -986,7 +986,9 @@ names += ["log.flush.offset.checkpoint.interval.ms"]
 broker_settings(lab, names)
 
 # %% [markdown] covers="E041"
-# The first three mean: not after so many records, and not after so long. (A broker forces a segment to the disk when it closes it, and all of them when it is stopped cleanly.) The last one is how often a broker notes up to where its files are safe; after a crash it looks only at what is younger. When all three processes were killed (lab 04), nothing was lost, for the memory belongs to the operating system. A power cut for all three machines at once is another thing. So Kafka's answer is several machines on several sources of power, and not a slow disk. (Readers pay no more for it: lab 05 has measured that a record is readable after the same time with every `acks`.)
+# The first three mean: not after so many records, and not after so long. (A broker forces a segment to the disk when it closes it, and all of them when it is stopped cleanly.) The last one is how often a broker notes up to where its files are safe; after a crash it looks only at what is younger.
+#
+# When all three processes were killed (lab 04), nothing was lost, for the memory belongs to the operating system. A power cut for all three machines at once is another thing. So Kafka's answer is several machines on several sources of power, and not a slow disk. (Readers pay no more for it: in lab 05 a record was readable after the same time with every `acks`.)
 
 # %% [markdown] covers="E111 E112 E114 B153" explains="kafka-verifiable-producer, kafka-verifiable-consumer"
 # ### Take it to work

@@ -1022,7 +1022,7 @@ guess_12f.compare("all" if same == len(both) else "none" if same == 0 else "abou
 #
 # Let all writers use one function: a Python producer with `"partitioner": "murmur2_random"` computes as Java does. Or give Spark's writer a column `partition` with the number that you want.
 
-# %% [markdown] explains="Spark SQL, temporary view"
+# %% [markdown] explains="SQL, temporary view"
 # ### Orders after two faults
 #
 # Four tills of a shop write 300 orders each into one topic, each with other settings, and both faults of lab 10 hit them. The answers to the orders 100 to 199 get lost when the leader has stored them. Then the leader alone gets the orders 200 to 299, acknowledges what it may, and is killed.
