@@ -237,7 +237,7 @@ class TestTheOffsets:
         mine = consumer({})
         joined(bench, mine)
         said(explain(bench, mine, TOPIC), "latest", "this consumer has auto.offset.reset=latest", "5 records")
-        said(explain(bench, group, TOPIC), "latest", "with latest, Kafka's default")
+        said(explain(bench, group, TOPIC), "latest", "With latest, Kafka's default")
 
     def test_the_committed_offset_is_out_of_range(self, bench, group, consumer, other):
         topic = other(1, 2)
