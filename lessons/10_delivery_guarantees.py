@@ -682,11 +682,8 @@ lab.check.effect_once(books)
 # %%
 from threebrokers.lab.scenarios import Told, leader_alone, partition_of
 
-alone = leader_alone(lab)
+alone, told = leader_alone(lab), Told()
 print({topic: partition_of(lab, topic).log_end_offsets for topic in (alone.loose, alone.strict)})
-
-# %%
-told = Told()
 # TODO: write a record to each topic; set `acknowledged` and `copies`
 # BEGIN SOLUTION
 patience = {"acks": "all", "message.timeout.ms": 3000}
@@ -734,7 +731,6 @@ copies = {alone.loose: 1, alone.strict: 1}
 
 # %% tags=["wrong"]
 # believes that both are refused | asks those that are in sync
-alone = leader_alone(lab)
 sender = lab.producer({"acks": "all", "message.timeout.ms": 3000})
 for topic in (alone.loose, alone.strict):
     sender.produce(topic, "one record")
@@ -753,7 +749,6 @@ copies = {alone.loose: 1, alone.strict: 1}
 
 # %% tags=["wrong"]
 # only thinks | these answers come from no experiment
-alone = leader_alone(lab)
 acknowledged = {alone.loose: True, alone.strict: False}
 copies = {alone.loose: 1, alone.strict: 0}
 
@@ -769,7 +764,6 @@ copies = {alone.loose: 3, alone.strict: 3}
 
 # %% tags=["wrong", "raises-exception"]
 # has no patience for the second report | No delivery report has come yet for
-alone = leader_alone(lab)
 sender = lab.producer({"on_delivery": lambda error, message: told.update({message.topic(): error})})
 for topic in (alone.loose, alone.strict):
     sender.produce(topic, "one record")

@@ -10,7 +10,7 @@ from threebrokers.lab.scenarios.guarantees import Alone, is_alone, who_has
 
 ACKNOWLEDGED, COPIES = "acknowledged", "copies"
 REPORTS = "the delivery reports: error is None for an acknowledged record"
-ANEW = "then run leader_alone(lab) again"
+ANEW = "then run the cell again"
 ENDS = "partition_of(lab, topic).log_end_offsets"
 
 
@@ -23,7 +23,7 @@ def judge_alone(lab: Lab, alone: Alone, acknowledged: Mapping[Any, Any], copies:
             f"the record in {alone.strict!r} is stored, by broker {strict[0]} alone: acks=all would have "
             "been refused there",
             "both topics should be written to with acks=all",
-            f"acks in the settings of your producer; {ANEW}, for that record stays",
+            f"acks in the settings of your producer; {ANEW}, which makes new topics",
         )
     if not loose:
         raise NotYet(
