@@ -253,8 +253,8 @@ def test_records_that_were_not_written_as_they_should(holders, monkeypatch):
     assert "by broker 3 alone" in told(lonely.judge_alone, LAB, ALONE, SEEN, COPIES)
     holders.update({"alone-1": [], "alone-2": []})
     assert "come from no experiment" in told(lonely.judge_alone, LAB, ALONE, SEEN, COPIES)
-    late = Alone(61.0, "alone-1", "alone-2", 3)
-    assert "after your answers were set" in told(lonely.judge_alone, LAB, late, SEEN, COPIES)
+    early = Alone(1.0, "alone-1", "alone-2", 3)
+    assert "of an earlier try" in told(lonely.judge_alone, LAB, early, SEEN, COPIES)
     monkeypatch.setattr(lonely, "is_alone", lambda lab, topic, leader: False)
     assert "the followers are in sync again" in told(lonely.judge_alone, LAB, ALONE, SEEN, COPIES)
 

@@ -45,11 +45,11 @@ def judge_alone(lab: Lab, alone: Alone, acknowledged: Mapping[Any, Any], copies:
 
 def _expect_still_alone(lab: Lab, alone: Alone) -> None:
     run = attempt()
-    if run is not None and run.ended is not None and alone.at > run.ended:
+    if run is not None and alone.at < run.began:
         raise NotYet(
-            "the two topics were made anew after your answers were set",
-            "the answers should be about these topics",
-            "the cell of the exercise: run it again",
+            "this state is that of an earlier try",
+            "each try should begin with its own",
+            "leader_alone(lab): the first line of the cell",
         )
     if not all(is_alone(lab, topic, alone.leader) for topic in (alone.loose, alone.strict)):
         raise NotYet(
