@@ -1,20 +1,18 @@
 """Spark for real: it starts quietly, is found again, comes back after its death, and uses a Spark cluster."""
 
-import os
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
-import pyspark
 import pytest
 
+from threebrokers.cluster import ports, spark_cluster, state_file
 from threebrokers.cluster.jars import spark_jars
-from threebrokers.cluster.java import spark_java_home
 from threebrokers.data import topics
+from threebrokers.errors import LabError
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.opening import open_lab
 from threebrokers.waiting import quiet_wait, wait_until
@@ -80,6 +78,16 @@ far = session(sys.argv[2])
 python = far.range(4).select(udf(lambda x: sys.executable)("id")).distinct().collect()[0][0]
 print(far.sparkContext.master == sys.argv[2], count(far, sys.argv[1]), python == sys.executable)
 """
+EXECUTORS = """
+from threebrokers.spark import who_read
+def records(spark):
+    reader = spark.read.format("kafka").option("kafka.bootstrap.servers", sys.argv[1])
+    return reader.option("subscribe", "spark-january").load()
+far = who_read(records(session(sys.argv[2])))
+here = who_read(records(session()))
+for read in (far, here):
+    print(read["records"].sum(), read["process"].nunique(), read["partition"].is_unique)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -126,56 +134,69 @@ def test_a_topic_made_afresh_gets_a_fresh_producer(lab, home):
     assert "NOT_LEADER" not in log.read_text()[before:]
 
 
-def test_a_spark_cluster_gets_the_jars_and_this_python(lab, tmp_path):
-    with spark_cluster(tmp_path) as master:
-        done = run(ELSEWHERE, lab.bootstrap, master)
+def test_a_spark_cluster_gets_the_jars_and_this_python(lab, spark_master):
+    done = run(ELSEWHERE, lab.bootstrap, spark_master)
     assert done.stdout.split() == ["True", "27004", "True"], done.stderr
     assert done.stderr == ""
 
 
-@contextmanager
-def spark_cluster(folder: Path) -> Iterator[str]:
-    """Run a Spark master and one worker until the block ends."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    script = str(Path(pyspark.__file__).parent / "bin" / "spark-class")
-    here = {
-        "JAVA_HOME": str(spark_java_home()),
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        "SPARK_WORKER_DIR": str(folder),
-    }
-    common = ["--host", "127.0.0.1", "--webui-port", "0"]
-    master = f"spark://127.0.0.1:{port}"
-    roles = {
-        "master.Master": [*common, "--port", str(port)],
-        "worker.Worker": [*common, "--cores", "2", "--memory", "1g", master],
-    }
-    running = []
-    try:
-        for role, arguments in roles.items():
-            command = [script, f"org.apache.spark.deploy.{role}", *arguments]
-            with (folder / f"{role}.log").open("w") as log:
-                running.append(
-                    subprocess.Popen(
-                        command, env={**os.environ, **here}, stdout=log, stderr=subprocess.STDOUT
-                    )
-                )
-        wait_until(lambda: _answers(port), what="Spark's master", within=60, otherwise="see its log")
-        yield master
-    finally:
-        for process in reversed(running):
-            process.terminate()
-            process.wait(20)
+def test_both_workers_read_partitions_and_each_partition_has_one_reader(lab, spark_master):
+    done = run(EXECUTORS, lab.bootstrap, spark_master)
+    assert done.stdout.splitlines() == ["27004 2 True", "27004 1 True"], done.stderr
 
 
-def _answers(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), 1).close()
-    except OSError:
-        return False
-    return True
+def test_its_processes_are_found_again_and_only_the_missing_one_is_started(home, spark_master):
+    before = {node.name: node.pid for node in spark_cluster.nodes(home)}
+    assert None not in before.values()
+    psutil.Process(before["worker-1"]).kill()
+    wait_until(lambda: spark_cluster.nodes(home)[1].state == "down", what="it", within=10, otherwise="")
+    (home / "spark-cluster.json").write_text("[]")  # who runs is found anew, and ended: its ports are lost
+    assert spark_cluster.up(home, lambda _: None) == spark_master
+    after = {node.name: node.pid for node in spark_cluster.nodes(home)}
+    assert not {*before.values()} & {*after.values()}
+    psutil.Process(after["worker-2"]).kill()
+    assert spark_cluster.up(home, lambda _: None) == spark_master
+    again = {node.name: node.pid for node in spark_cluster.nodes(home)}
+    assert {name for name in again if again[name] != after[name]} == {"worker-2"}
+
+
+def test_nothing_of_it_is_left_after_its_end_and_all_listened_on_loopback(home, spark_master):
+    pids = [node.pid for node in spark_cluster.nodes(home)]
+    listening = [
+        c.laddr for pid in pids for c in psutil.Process(pid).net_connections() if c.status == "LISTEN"
+    ]
+    assert len(listening) == 6
+    assert {address.ip.removeprefix("::ffff:") for address in listening} == {"127.0.0.1"}
+    assert spark_cluster.down(home) == ["master", "worker-1", "worker-2"]
+    assert spark_cluster.address(home) is None
+    assert spark_cluster.down(home) == []
+    left = {"SPARK_LOCAL_DIRS": str(home / "spark" / "cluster" / "local")}  # executors too
+    assert quiet_wait(lambda: not _with_environment(left), 10)
+
+
+def test_a_port_that_another_program_has_is_named(home):
+    wanted = ports.spark(state_file.load(home).ports) + 1
+    with socket.create_server(("127.0.0.1", wanted)), pytest.raises(LabError, match=f"{wanted}.*master"):
+        spark_cluster.up(home, lambda _: None)
+    assert spark_cluster.down(home) == []
+
+
+@pytest.fixture
+def spark_master(lab: Lab, home: Path) -> Iterator[str]:
+    """The address of the home's own Spark cluster; it goes on through the tests of this module."""
+    return spark_cluster.up(home, lambda _: None)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _ended(home: Path) -> Iterator[None]:
+    yield
+    spark_cluster.down(home)
+
+
+def _with_environment(wanted: dict[str, str]) -> list[psutil.Process]:
+    running = psutil.process_iter(["environ"])
+    return [p for p in running if wanted.items() <= (p.info["environ"] or {}).items()]
 
 
 def _javas(home: Path) -> list[psutil.Process]:
-    own = {"SPARK_CONF_DIR": str(home / "spark")}
-    return [p for p in psutil.process_iter(["environ"]) if own.items() <= (p.info["environ"] or {}).items()]
+    return _with_environment({"SPARK_CONF_DIR": str(home / "spark")})

@@ -8,6 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import threebrokers
 from threebrokers.app import surroundings
@@ -68,7 +69,7 @@ def up(engine: str) -> None:
 
 
 def down() -> None:
-    """Stop all brokers; their data stays."""
+    """Stop all brokers, and the Spark cluster if there is one; the brokers' data stays."""
     from threebrokers.cluster import sessions
     from threebrokers.paths import home
 
@@ -76,6 +77,7 @@ def down() -> None:
         from threebrokers.app.make_lab import end_orphans
 
         end_orphans(say)
+    _end_spark(home())
     stopped = ", ".join(map(str, threebrokers.Cluster().down()))
     say(f"Stopped broker {stopped}; the data stays." if stopped else "No broker was running.")
 
@@ -88,6 +90,21 @@ def status() -> None:
     tables.show(tables.status(threebrokers.Cluster()))
     for told in progress.lost():
         say(told)
+
+
+def spark(do: str) -> None:
+    """Start, end or show a Spark cluster on this machine: a master and two workers."""
+    from threebrokers.app import tables
+    from threebrokers.cluster import spark_cluster
+    from threebrokers.paths import home
+
+    if do == "up":
+        say(f"Spark's master and two workers are up: {spark_cluster.up(home(), say)}")
+    elif do == "down":
+        if not _end_spark(home()):
+            say("No Spark cluster was running.")
+    else:
+        tables.show(tables.spark(spark_cluster.address(home()), spark_cluster.nodes(home())))
 
 
 def reset() -> None:
@@ -143,6 +160,16 @@ def doctor(json: bool) -> int:
     return 0 if all(finding.ok for finding in findings) else 1
 
 
+def _end_spark(home: Path) -> bool:
+    """End the Spark cluster of this home, and say who ran; tell whether anybody did."""
+    from threebrokers.cluster import spark_cluster
+
+    ended = spark_cluster.down(home)
+    if ended:
+        say(f"Ended Spark's {', '.join(ended)}.")
+    return bool(ended)
+
+
 class _Version(argparse.Action):
     """Print the version and end. (argparse's own would look it up for every command, which takes a while.)"""
 
@@ -177,6 +204,8 @@ def _parser() -> argparse.ArgumentParser:
     starts.add_argument("--engine", metavar="NAME", default="", help="what runs them: local or compose")
     command(down)
     command(status)
+    clusters = command(spark)
+    clusters.add_argument("do", choices=["up", "down", "status"], help="start it, end it, or show who runs")
     command(reset)
     brings_back = command(restore)
     brings_back.add_argument("number", metavar="NN", help="a lab's number, for example 02")

@@ -12,7 +12,7 @@ import psutil
 from threebrokers import progress
 from threebrokers.app import jupyterlab, workspace
 from threebrokers.app.browser import can_open_browser
-from threebrokers.cluster import Cluster, sessions
+from threebrokers.cluster import Cluster, sessions, spark_cluster
 from threebrokers.cluster.engine import COMPOSE
 from threebrokers.cluster.process import Identity
 from threebrokers.doctor import containers
@@ -111,6 +111,7 @@ def _stay(server: Identity, say: Callable[[str], None]) -> None:
 
 def _stop_brokers(say: Callable[[str], None]) -> None:
     say("Stopping the brokers …")
+    spark_cluster.down(home())
     Cluster().down()
     say(
         "All ended. Your work is in work/: JupyterLab saves what you type every "

@@ -18,6 +18,7 @@ from threebrokers.text import counted, listed
 
 if TYPE_CHECKING:
     from threebrokers.cluster import Cluster
+    from threebrokers.cluster.spark_cluster import SparkNode
     from threebrokers.doctor import Finding
     from threebrokers.kafka.state import ClusterState
     from threebrokers.progress import Guess
@@ -58,6 +59,19 @@ def status(cluster: "Cluster") -> RenderableType:
         for one in sessions.orphans(home())
     ]
     return Group(table, _active(state), *orphans, f"Home: {home()}")
+
+
+def spark(address: str | None, nodes: "Sequence[SparkNode]") -> RenderableType:
+    """Return a table of Spark's master and workers, one row each, and how a session gets there."""
+    table = _table("Spark", "state", "process", "its page", "memory")
+    for node in nodes:
+        row = node.name, str(theme.state_look(node.state))
+        if node.state == "down":
+            table.add_row(*row, *["–"] * 3)
+        else:
+            table.add_row(*row, str(node.pid), node.page, f"{node.rss / MEGA:.0f} MB")
+    how = f'session("{address}") connects to it.' if address else "`threebrokers spark up` starts it."
+    return Group(table, how)
 
 
 def doomed(cluster: "Cluster") -> str:

@@ -21,6 +21,7 @@ HOST = "127.0.0.1"
 FIRST, STEP, BENCHES = 92, 10, 89
 # The process that carries the links listens at a broker's ports, and the broker three further.
 BEHIND, CONTROL = 3, 9
+SPARK = 3_000  # above broker 1's
 Ports = dict[int, dict[str, Annotated[int, msgspec.Meta(ge=1, le=65535 - CONTROL)]]]
 Claims = dict[str, Annotated[int, msgspec.Meta(ge=0, lt=BENCHES)]]
 FREE_SECONDS, LOCK_SECONDS = 5.0, 30.0
@@ -60,6 +61,11 @@ def behind(outside: Ports) -> Ports:
 def control(outside: Ports) -> int:
     """Return the port at which the process that carries the links takes orders."""
     return min(_flat(outside)) + CONTROL
+
+
+def spark(outside: Ports) -> int:
+    """Return the first of six ports of this home's Spark cluster: from 14092, beyond those of broker 3."""
+    return min(_flat(outside)) + SPARK
 
 
 def carried(outside: Ports) -> list[int]:

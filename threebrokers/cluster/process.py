@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -214,6 +215,17 @@ def send(identity: Identity, signal: str) -> bool:
     except psutil.NoSuchProcess:
         return False
     return True
+
+
+def children(identity: Identity) -> list[Identity]:
+    """Return what this process has started, and what those have: to look at, not to signal."""
+    running = identity.process()
+    found = []
+    with suppress(psutil.NoSuchProcess):
+        for child in running.children(recursive=True) if running else ():
+            with suppress(psutil.NoSuchProcess):
+                found.append(identify(child.pid))
+    return found
 
 
 def find(home: Path) -> dict[int, Identity]:

@@ -5,7 +5,7 @@ from threebrokers.spark.flights import flight_columns
 from threebrokers.spark.plain import to_the_end
 from threebrokers.spark.readers import board, positions, report
 from threebrokers.spark.spark_session import fresh_folder, session
-from threebrokers.spark.tasks import count_or_reason, last_tasks
+from threebrokers.spark.tasks import count_or_reason, last_tasks, who_read
 
 __all__ = [
     "board",
@@ -19,5 +19,6 @@ __all__ = [
     "session",
     "sums_of_package",
     "to_the_end",
+    "who_read",
     "worst_by_month",
 ]

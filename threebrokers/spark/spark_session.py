@@ -143,6 +143,9 @@ def _drop_old_scratch() -> None:
 
 
 def _reason(fault: Exception) -> str:
-    java = getattr(fault, "java_exception", None)
-    text = str(java.getMessage() if java is not None else fault).strip()
+    try:
+        java = getattr(fault, "java_exception", None)
+        text = str(java.getMessage() if java is not None else fault).strip()
+    except (Py4JError, OSError):  # Java has died meanwhile: nobody is left who knows the message
+        return "its Java process has ended"
     return text.splitlines()[0].rstrip(".") if text else type(fault).__name__

@@ -2,8 +2,10 @@
 
 from typing import NamedTuple
 
+import pandas as pd
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 
 class Tasks(NamedTuple):
@@ -20,6 +22,17 @@ def last_tasks(spark: SparkSession) -> Tasks:
     stages = [tracker.getStageInfo(stage) for stage in job.stageIds] if job else []
     known = [stage for stage in stages if stage]
     return Tasks(sum(s.numCompletedTasks for s in known), sum(s.numFailedTasks for s in known))
+
+
+def who_read(records: DataFrame) -> pd.DataFrame:
+    """Return one row for each partition and process that read of it: partition, process (id), records.
+
+    `records` is what Spark's Kafka reader gives. On a Spark cluster the processes are its executors;
+    without one there is a single process, the session's own.
+    """
+    process = F.expr("reflect('java.lang.ProcessHandle', 'current')").cast("long").alias("process")
+    read = records.select("partition", process).groupBy("partition", "process")
+    return read.agg(F.count("*").alias("records")).orderBy("partition", "process").toPandas()
 
 
 def count_or_reason(table: DataFrame) -> int | str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from py4j.protocol import Py4JError
 from pyspark.core.context import SparkContext
 from pyspark.errors import PySparkRuntimeError
 
@@ -51,12 +52,24 @@ def test_a_master_must_answer():
         spark_session.session(f"spark://{address}")
 
 
+def _dead_java() -> Py4JError:
+    """A fault of Java's whose message nobody can be asked for: Java died after it."""
+
+    def refused() -> str:
+        raise ConnectionRefusedError(111, "Connection refused")
+
+    fault = Py4JError("An error occurred")
+    fault.java_exception = SimpleNamespace(getMessage=refused)
+    return fault
+
+
 @pytest.mark.parametrize(
     ("fault", "told"),
     [
         (PySparkRuntimeError(errorClass="JAVA_GATEWAY_EXITED", messageParameters={}), "JAVA_GATEWAY_EXITED"),
         (OSError("no such file\nand more"), r"\(no such file\)"),
         (OSError(), "OSError"),
+        (_dead_java(), "its Java process has ended"),
     ],
 )
 def test_java_that_does_not_start_is_one_sentence(monkeypatch, fault, told):

@@ -1,0 +1,36 @@
+"""docs/scaling.md: what it computes follows from what was measured."""
+
+from tools.publish import scaling
+from tools.publish.scaling import Curves
+
+MEASURED = Curves(
+    record_bytes=150,
+    by_partitions={
+        1: dict.fromkeys((1, 2, 4, 8), 40_000.0),
+        2: {1: 40_000.0, 2: 72_000.0, 4: 70_000, 8: 60_000},
+    },
+    by_least={1: 40_000.0, 2: 71_000.0},
+    by_batch={1_000: (500.0, 2_000.0), 64_000: (1_600.0, 40_000.0)},
+    state={"memory (default)": {40_000: 10_000_000, 80_000: 18_000_000}, "RocksDB": {40_000: 9_000_000}},
+)
+
+
+def lines() -> list[str]:
+    return scaling.page(MEASURED, 3, ["Spark 1"], "2 cores, 24 GB, Linux").splitlines()
+
+
+def test_each_curve_is_a_table_and_what_was_not_measured_is_a_dash() -> None:
+    told = lines()
+    assert "| partitions | 1 core | 2 cores |" in told
+    assert "| 2 | 40,000 | 72,000 |" in told
+    assert "| 2 | 71,000 |" in told
+    assert "| 64,000 | 1,600 | 40,000 |" in told
+    assert "| 80,000 | 18.0 | – |" in told
+
+
+def test_what_a_million_records_take_is_computed_from_the_curves() -> None:
+    told = " ".join(lines())
+    assert "one core did 40,000 records per second, so 25 cores are the least" in told
+    assert "with 2 cores here the rate was 1.8 times that of one" in told
+    assert "150 MB per second go in" in told
+    assert "200 bytes for each row in the heap, so 1 GB holds about 5.0 million rows" in told

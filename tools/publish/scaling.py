@@ -1,0 +1,274 @@
+"""Measure how Spark's reading of Kafka grows, and write the curves and what follows into docs/scaling.md.
+
+That is `make scaling`. Numbers hold for the machine on which it ran; the page names it. What a larger
+cluster needs is computed from them, and the page says what nobody measured.
+"""
+
+import argparse
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+
+import psutil
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from threebrokers.data.flights import flight_messages
+from threebrokers.data.topics import send
+from threebrokers.files import write_whole
+from threebrokers.lab.lab import Lab
+from threebrokers.lab.opening import open_lab
+from threebrokers.spark import flight_columns, fresh_folder, session
+from threebrokers.text import counted
+from tools import ROOT
+from tools.proof import environment
+
+PAGE = ROOT / "docs" / "scaling.md"
+LAB, RUNS = "12", 3
+PARTITIONS, CORES, LEAST = (1, 2, 4, 8), (1, 2), (1, 2, 4, 8)
+BATCHES = (1_000, 4_000, 16_000, 64_000)  # records in each micro-batch
+STEP, STEPS = 40_000, 6  # records that each batch adds to the state
+PROVIDERS = {
+    "memory (default)": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
+    "RocksDB": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+}
+WANTED = 1_000_000  # records per second
+
+
+@dataclass
+class Curves:
+    """What was measured. Rates are records per second, times ms, sizes bytes."""
+
+    record_bytes: float = 0
+    by_partitions: dict[int, dict[int, float]] = field(default_factory=dict)  # cores: {partitions: rate}
+    by_least: dict[int, float] = field(default_factory=dict)  # minPartitions, of a topic with one partition
+    by_batch: dict[int, tuple[float, float]] = field(default_factory=dict)  # records: (time of a batch, rate)
+    state: dict[str, dict[int, int]] = field(default_factory=dict)  # provider: {rows: bytes}
+
+
+def measured(lab: Lab, runs: int, say: Callable[[str], None]) -> Curves:
+    """Measure every curve, each point `runs` times (the median counts)."""
+    messages = flight_messages()
+    curves = Curves(sum(len(key or b"") + len(value) for key, value in messages) / len(messages))
+    topics = {}
+    for partitions in PARTITIONS:
+        topics[partitions] = lab.fresh_topic(f"scaling-{partitions}", partitions=partitions)
+        send(lab, topics[partitions], messages)
+    count = len(messages)
+    for cores in CORES:
+        spark = session(f"local[{cores}]")
+        _seconds(spark, lab, topics[1])  # the first query pays for what all share
+        curves.by_partitions[cores] = {
+            n: count / _median(runs, partial(_seconds, spark, lab, topic)) for n, topic in topics.items()
+        }
+        say(f"{counted(cores, 'core')}: {_rates(curves.by_partitions[cores])}")
+    for least in LEAST:
+        once = partial(_seconds, spark, lab, topics[1], {"minPartitions": str(least)})
+        curves.by_least[least] = count / _median(runs, once)
+    say(f"minPartitions: {_rates(curves.by_least)}")
+    for size in BATCHES:
+        curves.by_batch[size] = _batches(spark, lab, topics[4], size)
+        say(f"batches of {size}: {curves.by_batch[size][0]:.0f} ms")
+    for name, provider in PROVIDERS.items():
+        curves.state[name] = _state(spark, lab, topics[1], provider)
+        say(f"state, {name}: {curves.state[name]}")
+    return curves
+
+
+def page(curves: Curves, runs: int, versions: Sequence[str], machine: str) -> str:
+    """Return the page."""
+    rows: dict[str, Sequence[object]] = {
+        str(n): [f"{rate[n]:,.0f}" for rate in curves.by_partitions.values()] for n in PARTITIONS
+    }
+    cores = [counted(n, "core") for n in curves.by_partitions]
+    parts = [HEAD.format(runs=runs, machine=machine, versions=", ".join(versions), size=curves.record_bytes)]
+    parts += [PARTS, _table(["partitions", *cores], rows)]
+    parts += [LEAST_TEXT, _table(["`minPartitions`", "records/s"], {
+        str(n): [f"{rate:,.0f}"] for n, rate in curves.by_least.items()
+    })]  # fmt: skip
+    parts += [BATCH_TEXT, _table(["records in a batch", "time of a batch (ms)", "records/s"], {
+        f"{n:,}": [f"{ms:,.0f}", f"{rate:,.0f}"] for n, (ms, rate) in curves.by_batch.items()
+    })]  # fmt: skip
+    sizes = next(iter(curves.state.values()))
+    parts += [STATE_TEXT, _table(["rows of state", *(f"{name} (MB)" for name in curves.state)], {
+        f"{n:,}": [f"{of[n] / 1e6:.1f}" if n in of else "–" for of in curves.state.values()] for n in sizes
+    })]  # fmt: skip
+    return "\n".join([*parts, _needed(curves)])
+
+
+def _needed(curves: Curves) -> str:
+    """Return what a million records per second take, computed from the curves."""
+    few, many = min(curves.by_partitions), max(curves.by_partitions)
+    best = {cores: max(rates.values()) for cores, rates in curves.by_partitions.items()}
+    cores = -(-WANTED // int(best[few]))
+    grown = best[many] / best[few]
+    heap = curves.state[next(iter(curves.state))]
+    row = (heap[max(heap)] - heap[min(heap)]) / (max(heap) - min(heap)) if len(heap) > 1 else 0
+    return NEEDED.format(
+        best=best[few], cores=cores, many=many, grown=grown, traffic=curves.record_bytes,
+        row=row, rows=1_000_000_000 // max(row, 1) / 1e6,
+    )  # fmt: skip
+
+
+def _seconds(spark: SparkSession, lab: Lab, topic: str, options: Mapping[str, str] | None = None) -> float:
+    """Return how long it takes to read a topic and sum it up by airport and hour."""
+    began = time.monotonic()
+    _hours(flight_columns(_read(spark, lab, topic, options or {}))).toPandas()
+    return time.monotonic() - began
+
+
+def _read(spark: SparkSession, lab: Lab, topic: str, options: Mapping[str, str]) -> DataFrame:
+    reader = spark.read.format("kafka").option("kafka.bootstrap.servers", lab.bootstrap)
+    return reader.option("subscribe", topic).options(**options).load()
+
+
+def _hours(flights: DataFrame) -> DataFrame:
+    hour = F.date_trunc("hour", "scheduled").alias("hour")
+    return flights.groupBy("origin", hour).agg(F.count("*").alias("flights"), F.mean("dep_delay"))
+
+
+def _stream(spark: SparkSession, lab: Lab, topic: str, size: int) -> DataFrame:
+    reader = spark.readStream.format("kafka").option("kafka.bootstrap.servers", lab.bootstrap)
+    reader = reader.option("subscribe", topic).option("startingOffsets", "earliest")
+    return reader.option("maxOffsetsPerTrigger", str(size)).load()
+
+
+def _batches(spark: SparkSession, lab: Lab, topic: str, size: int) -> tuple[float, float]:
+    """Return the median time (ms) of full micro-batches of so many records, and records per second."""
+    day = F.window("scheduled", "1 day")
+    counts = flight_columns(_stream(spark, lab, topic, size)).withWatermark("scheduled", "1 day")
+    query = (
+        counts.groupBy("origin", day).count().writeStream.format("noop").outputMode("update")
+        .option("checkpointLocation", fresh_folder("scaling")).trigger(availableNow=True).start()
+    )  # fmt: skip
+    query.awaitTermination()
+    full = [step for step in query.recentProgress if int(step["numInputRows"]) >= size * 0.9]
+    took = statistics.median(float(step["durationMs"]["triggerExecution"]) for step in full[1:] or full)
+    return took, size / took * 1000
+
+
+def _state(spark: SparkSession, lab: Lab, topic: str, provider: str) -> dict[int, int]:
+    """Return the memory (bytes) that the state takes at each number of rows: each flight is remembered."""
+    spark.conf.set("spark.sql.streaming.stateStore.providerClass", provider)
+    flights = flight_columns(_stream(spark, lab, topic, STEP)).select("carrier", "flight", "scheduled")
+    found: dict[int, int] = {}
+    query = (
+        flights.dropDuplicates(["carrier", "flight", "scheduled"]).writeStream.format("noop")
+        .option("checkpointLocation", fresh_folder("scaling")).trigger(availableNow=True).start()
+    )  # fmt: skip
+    try:
+        query.awaitTermination()
+        for step in query.recentProgress:
+            for operator in step["stateOperators"]:
+                if int(step["numInputRows"]) > 0:
+                    found[int(operator["numRowsTotal"])] = int(operator["memoryUsedBytes"])
+    finally:
+        spark.conf.unset("spark.sql.streaming.stateStore.providerClass")
+    return dict(sorted(found.items())[:STEPS])
+
+
+def _median(runs: int, once: Callable[[], float]) -> float:
+    return statistics.median(once() for _ in range(runs))
+
+
+def _rates(found: Mapping[int, float]) -> str:
+    return ", ".join(f"{n}: {rate:,.0f}/s" for n, rate in found.items())
+
+
+def _table(columns: Sequence[str], rows: Mapping[str, Sequence[object]]) -> str:
+    lines = [f"| {' | '.join(columns)} |", f"|{'--:|' * len(columns)}"]
+    lines += [f"| {name} | {' | '.join(map(str, cells))} |" for name, cells in rows.items()]
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: list[str] | None = None, path: Path = PAGE) -> int:
+    """Run the command line; return 0 if the page was written."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=RUNS, metavar="N", help=f"how often each point ({RUNS})")
+    runs = parser.parse_args(arguments).runs
+    with environment.bench():
+        lab = open_lab(LAB)
+        try:
+            curves = measured(lab, max(runs, 1), lambda text: print(text, flush=True))
+        finally:
+            lab.close()
+            lab.cluster.down()
+    versions = [f"{name} {version(package)}" for name, package in (("Spark", "pyspark"),)]
+    memory = psutil.virtual_memory().total / 1e9
+    machine = f"{os.cpu_count()} cores, {memory:.0f} GB, {platform.system()}"
+    write_whole(path, page(curves, max(runs, 1), versions, machine).encode())
+    print(f"{path.name} was written.")
+    return 0
+
+
+HEAD = """\
+<!-- Written by `make scaling`: do not edit. -->
+
+# Past one machine
+
+How reading Kafka with Spark grows, measured, and what a million records per second would take, computed.
+
+Each number is the median of {runs} runs on one machine ({machine}), with {versions}. Brokers, Spark and the
+measuring program share it: read how the numbers change, not how large they are. The records are the
+course's flights, {size:.0f} bytes each, in topics with one replica.
+"""
+PARTS = """\
+## Partitions and cores
+
+All 336,776 flights are read, parsed from JSON and summed up by airport and hour. Spark makes one task of
+each partition, and a core runs one task at a time: so cores beyond the number of partitions have nothing to
+do.
+"""
+LEAST_TEXT = """\
+## `minPartitions`
+
+One partition, two cores. With `minPartitions` Spark cuts the offsets of a partition into ranges, and reads
+them in tasks of their own: the cores get work, and the topic stays as it is. Order inside the partition is
+then no longer the order of work.
+"""
+BATCH_TEXT = """\
+## The size of a micro-batch
+
+A stream counts flights by airport and day. `maxOffsetsPerTrigger` sets how many records a batch takes. Each
+batch pays the same again for its plan, its offsets and its checkpoint: small batches answer sooner, large
+ones do more in the same time.
+"""
+STATE_TEXT = """\
+## State
+
+A stream without a watermark remembers each flight (`dropDuplicates`). This is the memory that Spark reports
+for it. By default the state lives in the executors' heap; RocksDB keeps it in files beside, and holds in
+memory only what it caches.
+"""
+NEEDED = """\
+## A million records per second
+
+Computed from the tables above, for records of this size and this query:
+
+- **Cores**: one core did {best:,.0f} records per second, so {cores} cores are the least for one million;
+  with {many} cores here the rate was {grown:.1f} times that of one. Cores that are just enough never catch
+  up after a stop.
+- **Partitions**: at least one for each core that reads, or `minPartitions`. More partitions cannot be taken
+  back, and adding some moves keys (lab 07).
+- **Brokers**: {traffic:.0f} MB per second go in, three times as much is written with three replicas, and as
+  much goes out to each reader. One broker of three takes a third of all that; whether its disk and its
+  network can is to be measured there.
+- **State**: {row:.0f} bytes for each row in the heap, so 1 GB holds about {rows:.1f} million rows. Beyond
+  that RocksDB, and a watermark that lets rows go.
+
+What has to change besides numbers, and what no number here says:
+
+- **Checkpoints** on storage that all hosts reach (an object store, HDFS): an executor on another host
+  cannot read this machine's folder.
+- **Addresses**: brokers must advertise names that executors on other hosts can reach
+  (`advertised.listeners`, lab 03); here everything is 127.0.0.1.
+- **Failure domains**: replicas in different racks, at least three hosts for the brokers.
+- **Not measured**: a network between machines, disks that are really full, keys of very unequal weight,
+  more than {many} cores, several queries on one topic.
+"""
