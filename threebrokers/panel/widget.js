@@ -274,6 +274,9 @@ async function dock(root) {
   await commands.execute("notebook:create-output-view", { path: notebook.context.path, index });
   const docked = parts().find((part) => !before.includes(part));
   shell.add(docked, "main", { ref: notebook.id, mode: "split-right" });
+  // Two halves of a page need its whole width; a click on the folder's sign brings the list of files back.
+  shell.collapseLeft();
+  shell.collapseRight();
   return docked;
 }
 
@@ -329,6 +332,7 @@ function render({ model, el }) {
   }
   function onFrame() { news = Date.now(); view.stale = ""; view.rests = false; show(); }
   function beat() {
+    if (canDock(root) !== view.dockable) show(); // only now it stands in the page
     if (view.playing) {
       view.from.at += ((Date.now() - view.from.ms) / 1000) * view.speed;
       view.from.ms = Date.now();
