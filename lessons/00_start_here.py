@@ -41,6 +41,9 @@ lab.watch(ticks)
 # - **stop** ends it politely: it gives its work to the others first.
 # - **pause** freezes it. It is there, and answers nobody.
 # - **start** brings it back.
+# - **cut** breaks its links to the other two, which the triangle shows; **heal** mends them. A later lab needs that.
+#
+# The button **dock** opens a second view of the panel beside the notebook: it stays in sight while you run cells.
 
 # %% [markdown] by_hand="the buttons of the panel"
 # ### Exercise 0.1: Kill broker 2

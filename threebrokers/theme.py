@@ -52,12 +52,13 @@ BAD = Look("✗", "not yet", "#d1242f")
 OPEN = Look("○", "open", GREY)
 WARNING = Look("⚠", "look here", "#9a6700")
 
-# A broker, by the state that a look at the cluster finds.
+# A broker, by the state that a look at the cluster finds; silent ones may have been started just now.
 STATES = {
     "up": Look("●", "up", SOFT),
     "down": Look("✕", "down", BAD.colour),
     "paused": Look("❚❚", "paused", BAD.colour),
     "unknown": Look("?", "silent", SOFT),
+    "starting": Look("◔", "starting", SOFT),
 }
 # The links of a broker that is up, by what was done to them.
 LINKS = {

@@ -83,6 +83,18 @@ def test_broker_2_is_killed_and_comes_back_under_the_learners_eyes(watched, addr
     expect(events).to_contain_text("broker 2 is in sync again", timeout=30 * MS)
     watched.keep("lab03-back")
 
+    panel.locator('[data-press="cut 3"]').click()
+    state(page, 3, "cut off", 10)
+    links = panel.locator(".tb-links")
+    expect(links).to_have_attribute("aria-label", "links: 1–2 whole, 1–3 cut, 2–3 cut")
+    assert [fault.broker for fault in cluster.faults()] == [3]
+    watched.keep("lab03-cut")
+    panel.locator('[data-press="heal 3"]').click()
+    state(page, 3, "up", 10)
+    expect(links).to_have_attribute("aria-label", "links: all whole")
+    expect(events).to_contain_text("you mended the links of broker 3")
+    assert cluster.faults() == []
+
     cell = page.locator(".jp-Cell").last
     cell.scroll_into_view_if_needed()
     cell.locator(".cm-content").click()
@@ -96,6 +108,7 @@ def test_broker_2_is_killed_and_comes_back_under_the_learners_eyes(watched, addr
     panel.locator('[data-press="resume 2"]').click()
     state(page, 2, "up", 10)
 
+    panel.scroll_into_view_if_needed()  # contrast can be measured only of what is in sight
     assert watched.barriers() == []
     assert watched.errors == []
     assert watched.outside == []

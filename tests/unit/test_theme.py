@@ -21,7 +21,9 @@ COLOURS = {
     "sky": theme.SKY,
     "yellow": theme.YELLOW,
     "other-broker": theme.OTHER_BROKER.strong,
+    "other-broker-ink": theme.OTHER_BROKER.ink,
     **{f"broker-{number}": colour.strong for number, colour in theme.BROKERS.items()},
+    **{f"broker-{number}-ink": colour.ink for number, colour in theme.BROKERS.items()},
     **{name: verdict.colour for name, verdict in VERDICTS.items()},
 }
 

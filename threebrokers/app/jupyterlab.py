@@ -180,6 +180,7 @@ def _options(port: int, page: str, folder: Path) -> Iterator[str]:
     yield f"--ServerApp.contents_manager_class={FILES}"
     yield f"--LabApp.default_url={page}"
     yield "--LabApp.custom_css=True"
+    yield "--LabApp.expose_app_in_browser=True"  # so that a panel can ask for a view beside the notebook
     yield f"--LabApp.app_settings_dir={folder / 'settings'}"
     if os.geteuid() == 0:  # a container's only user; the server listens on this machine alone
         yield "--ServerApp.allow_root=True"

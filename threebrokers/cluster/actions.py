@@ -29,8 +29,8 @@ class ActionKind:
     `sentence` says of a broker what was done to it, `past` how the broker is then, and `doing` what goes on
     meanwhile. `undo` names the kind that takes its effect back. `leaves` is the state of the broker's process
     after it, or empty if it is done to links. `button_in` are the states of a broker in which a panel has a
-    button for it. `takes_away` tells whether the others may miss the broker then: so, if that costs the
-    quorum, it must be asked for with `force`.
+    button for it; for links it also depends on whether they are whole. `takes_away` tells whether the others
+    may miss the broker then: so, if that costs the quorum, it must be asked for with `force`.
     """
 
     name: str
@@ -109,6 +109,7 @@ _LINK_KINDS = (
         doing="cutting off …",
         sentence="you cut broker {} off",
         undo="heal",
+        button_in=_RUNS,
         takes_away=True,
     ),
     ActionKind(
@@ -131,6 +132,7 @@ _LINK_KINDS = (
         past="links mended",
         doing="mending links …",
         sentence="you mended the links of broker {}",
+        button_in=(*_RUNS, "paused", "down"),
     ),
 )
 ACTION_KINDS = {kind.name: kind for kind in (*_PROCESS_KINDS, *_LINK_KINDS)}

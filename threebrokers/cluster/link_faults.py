@@ -3,6 +3,7 @@
 A link leads from a source (a broker, or the clients) to one listener of a broker.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -16,6 +17,7 @@ Link = tuple[str, int, str]  # source, target, listener
 
 CLIENTS, UNKNOWN = "client", "broker"  # sources without a number
 PEERS = {"clients": "the clients", "brokers": "the other brokers", "quorum": "the quorum"}
+NAMED = re.compile("|".join([*PEERS.values(), r"broker (\d+)"]))
 USUAL: tuple[Peer, ...] = ("brokers", "quorum")
 # What each kind of traffic between brokers is called: records are copied over one, metadata over the other.
 TRAFFIC = {"REPL": "brokers", "CONTROLLER": "quorum"}
@@ -49,6 +51,27 @@ class Fault:
         if len(others) != 1:
             return False
         return TRAFFIC.get(listener) in self.peers or bool(others & {str(peer) for peer in self.peers})
+
+
+def told(action: Action) -> Fault:
+    """Return the fault that such an action made, from its words."""
+    peers = {words: peer for peer, words in PEERS.items()}
+    named = [int(found[1]) if found[1] else peers[found[0]] for found in NAMED.finditer(action.more)]
+    delay = re.match(r"([\d.e+-]+) ms", action.more)
+    return Fault(action.kind, action.broker, tuple(named) or USUAL, float(delay[1]) if delay else 0)
+
+
+def broken(actions: Iterable[Action], at: float) -> list[Fault]:
+    """Return what was wrong with the links at this time, as the actions tell it."""
+    found: list[Fault] = []
+    for action in sorted(actions, key=lambda action: action.at):
+        if action.at > at:
+            break
+        if action.kind in STRENGTH:
+            found.append(told(action))
+        elif action.kind == action_kind("cut").undo:  # told of each broker by itself
+            found = [fault for fault in found if fault.broker != action.broker]
+    return found
 
 
 def chosen(broker: int, from_: Peer | list[Peer] | None) -> tuple[Peer, ...]:

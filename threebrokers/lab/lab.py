@@ -157,17 +157,18 @@ class Lab:
         book = Book.joined(place(paths.home(), self.number, self.topic(name)))
         return Ledger(book, self._clients, self.cluster)
 
-    def watch(self, *topics: str, group: str | Sequence[str] = ()) -> "Panel":
+    def watch(self, *topics: str, group: str | Sequence[str] = (), big: bool = False) -> "Panel":
         """Return a live panel of these topics (all but Kafka's own if none is named) and groups.
 
         It shows brokers, leaders, replicas, logs and groups twice a second, and has buttons to break them.
-        A panel that the same cell made in an earlier run is closed first.
+        `big` letters can be read across a room. A panel that the same cell made in an earlier run is closed
+        first.
         """
         from threebrokers.panel import Panels  # widgets only where one is shown
 
         self._panels = self._panels or Panels()
         groups = (group,) if isinstance(group, str) else tuple(group)
-        return self._panels.watch(self.cluster, topics or None, groups)
+        return self._panels.watch(self.cluster, topics or None, groups, big)
 
     def record(self, *topics: str, groups: Sequence[str] = ()) -> "Recorder":
         """Return a recording, for `with lab.record() as recording:`, of these topics and groups (full names).

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Collection
 from math import floor, log10
 from typing import Any
 
@@ -43,7 +44,9 @@ def _short(ids: list[int]) -> str:
 Cell = dict[str, Any]
 
 
-def topic_frame(state: ClusterState, name: str, opened: bool) -> dict[str, Any]:
+def topic_frame(
+    state: ClusterState, name: str, opened: bool, starting: Collection[int] = ()
+) -> dict[str, Any]:
     """Return one topic; one that is not there now keeps its place and says so."""
     topic = state.topic(name)
     if topic is None:
@@ -56,7 +59,7 @@ def topic_frame(state: ClusterState, name: str, opened: bool) -> dict[str, Any]:
             "open": opened,
         }
     low, high = _scale(topic)
-    rows = [_row(state, p, low, high) for p in topic.partitions] if opened else []
+    rows = [_row(state, p, low, high, starting) for p in topic.partitions] if opened else []
     return {
         "name": name,
         "there": True,
@@ -82,7 +85,9 @@ def topic_summary(topic: TopicState) -> str:
     return f"{count}; all {'replicas' if replicas != '1' else 'single replicas'} in sync"
 
 
-def _row(state: ClusterState, p: PartitionState, low: int, high: int) -> dict[str, Any]:
+def _row(
+    state: ClusterState, p: PartitionState, low: int, high: int, starting: Collection[int]
+) -> dict[str, Any]:
     brokers = [b.id for b in state.brokers]
     group = state.groups[0] if state.groups else None
     done = _committed(group, p) if group else None
@@ -95,7 +100,7 @@ def _row(state: ClusterState, p: PartitionState, low: int, high: int) -> dict[st
     }
     return {
         "id": p.id,
-        "copies": [copy_cell(state, p, broker) for broker in brokers],
+        "copies": [copy_cell(state, p, broker, starting) for broker in brokers],
         "isr": [len(p.isr), len(p.replicas)],
         "short": len(p.isr) < len(p.replicas),
         "marks": {name: _percent(at, low, high) for name, at in marks.items()},
@@ -106,8 +111,11 @@ def _row(state: ClusterState, p: PartitionState, low: int, high: int) -> dict[st
     }
 
 
-def copy_cell(state: ClusterState, p: PartitionState, number: int) -> Cell:
-    """Say what one broker is to one partition: a sign, a word, and the whole in a sentence."""
+def copy_cell(state: ClusterState, p: PartitionState, number: int, starting: Collection[int] = ()) -> Cell:
+    """Say what one broker is to one partition: a sign, a word, and the whole in a sentence.
+
+    `starting` are brokers whose silence is no alarm: they were started just now.
+    """
     broker = state.broker(number)
     health = broker.state if broker else "down"
     ends = dict(p.log_end_offsets)
@@ -118,6 +126,8 @@ def copy_cell(state: ClusterState, p: PartitionState, number: int) -> Cell:
         return _cell("none", "has no replica")
     if number in p.stale_leaders:
         return _cell("claim", "believes that it leads, but a newer leader was elected")
+    if health == "unknown" and number in starting:
+        return _cell("start", "is starting", state_look("starting"))
     if health != "up":
         look = state_look(health)
         if p.leader == number:

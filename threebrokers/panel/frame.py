@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from threebrokers.cluster.actions import ACTION_KINDS, Action, action_kind, hindered
+from threebrokers.cluster.link_faults import broken
 from threebrokers.kafka.state import BrokerState, ClusterState, PartitionState
 from threebrokers.panel.cells import group_frame, topic_frame
 from threebrokers.panel.events import Event, quorum_left
+from threebrokers.panel.links import Side, is_broken, link_words, sides
 from threebrokers.panel.text import words
 from threebrokers.text import duration
 from threebrokers.theme import links_look, state_look
@@ -16,6 +18,10 @@ Frame = dict[str, Any]
 
 # So many partitions are drawn at once; with more, a topic shows them when it is opened.
 OPEN_PARTITIONS = 40
+# With more topics than these, those in which all is well share one line.
+SINGLE_TOPICS = 8
+# A start that leads to a silence comes this long before it at most (s): states are seen twice a second.
+STARTED_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -43,17 +49,23 @@ def frame(state: ClusterState, scene: Scene) -> Frame:
     """Return everything that is drawn of one state; it can be written as JSON."""
     names = [*scene.topics, *(t.name for t in state.topics if t.name not in scene.topics)]
     partitions = [p for topic in state.topics for p in topic.partitions]
-    few = len(partitions) <= OPEN_PARTITIONS
+    many = len(names) > SINGLE_TOPICS
+    opened = not many and len(partitions) <= OPEN_PARTITIONS
+    starting = {broker.id for broker in state.brokers if _starts(broker, scene)}
+    links, hurt = sides(state, scene.actions), {fault.broker for fault in broken(scene.actions, state.at)}
+    told = [_blind(scene), words(state, starting), *_links(state, scene, links)]
     return {
         "time": f"{(scene.now or state.at) - scene.begun:.1f} s",
         "alarm": _blind(scene) or _alarm(state),
-        "brokers": [_broker(state, broker, scene) for broker in state.brokers],
-        "topics": [topic_frame(state, name, scene.opened.get(name, few)) for name in names],
+        "brokers": [_broker(state, b, scene, b.id in starting, b.id in hurt) for b in state.brokers],
+        "links": {"sides": links, "words": link_words(links)},
+        "many": many,
+        "topics": [topic_frame(state, name, scene.opened.get(name, opened), starting) for name in names],
         "groups": [group_frame(state, group) for group in state.groups],
         "events": list(_lines(scene)),
         "sums": _sums(partitions, len(state.topics)),
         "buttons": scene.buttons,
-        "words": "\n".join(filter(None, [_blind(scene), words(state), *_links(state, scene)])),
+        "words": "\n".join(filter(None, told)),
     }
 
 
@@ -67,11 +79,13 @@ def _lines(scene: Scene) -> Iterator[Frame]:
         yield {"at": at, "words": event.words, "kind": event.kind}
 
 
-def _links(state: ClusterState, scene: Scene) -> Iterator[str]:
+def _links(state: ClusterState, scene: Scene, drawn: Sequence[Side]) -> Iterator[str]:
     """Say whose links are not whole."""
     for broker in state.brokers:
         if broker.state == "up" and (links := hindered(scene.actions, broker.id, state.at)):
             yield f"Broker {broker.id}: {links_look(links.kind).word} {links.more}".rstrip() + "."
+    if is_broken(drawn):
+        yield f"{link_words(drawn).capitalize()}."
 
 
 # With so many topics their sum is worth a line.
@@ -107,34 +121,56 @@ def _alarm(state: ClusterState) -> str:
     return ""
 
 
-def _broker(state: ClusterState, broker: BrokerState, scene: Scene) -> Frame:
+def _starts(broker: BrokerState, scene: Scene) -> bool:
+    """Tell whether a broker that does not answer was started just now: it needs some seconds."""
+    if broker.state != "unknown":
+        return False
+    last = _last_action(broker, scene.actions)
+    started = last is not None and last.kind == "start" and broker.since <= last.at + STARTED_SECONDS
+    return started or scene.busy.get(broker.id) == action_kind("start").doing
+
+
+def _last_action(broker: BrokerState, actions: Sequence[Action]) -> Action | None:
+    return max((a for a in actions if a.broker == broker.id), key=lambda action: action.at, default=None)
+
+
+def _broker(
+    state: ClusterState, broker: BrokerState, scene: Scene, starting: bool, broken_links: bool
+) -> Frame:
     partitions = [p for topic in state.topics for p in topic.partitions]
     leads = sum(p.leader == broker.id for p in partitions)
     live = broker.state in ("up", "unknown")
     links = hindered(scene.actions, broker.id, state.at) if broker.state == "up" else None
-    look = links_look(links.kind) if links else state_look(broker.state)
+    name = "starting" if starting else broker.state
+    look = links_look(links.kind) if links else state_look(name)
     return {
         "id": broker.id,
         "state": broker.state,
-        "look": "cut" if links else broker.state,
+        "look": "cut" if links else name,
         "sign": look.sign,
         "word": look.word,
         "address": broker.address or "no address yet",
-        "note": _note(state, broker, scene.actions),
+        "note": _note(state, broker, scene.actions, starting),
         "leads": f"leads {leads} of {len(partitions)} partitions",
         "memory": f"{broker.rss / 1e6:.0f} MB" if broker.rss else "no process",
         "quorum": broker.id == state.quorum_leader,
         "cost": scene.costs.get(broker.id, "") if live else "",
         "busy": scene.busy.get(broker.id, ""),
         # Which buttons do something, and which of them cost what; their places never change.
-        "can": sorted(kind.name for kind in ACTION_KINDS.values() if broker.state in kind.button_in),
+        "can": sorted(_can(broker, broken_links)),
         "costly": sorted(kind.name for kind in ACTION_KINDS.values() if kind.takes_away),
     }
 
 
-def _note(state: ClusterState, broker: BrokerState, actions: Sequence[Action]) -> str:
+def _can(broker: BrokerState, broken_links: bool) -> Iterator[str]:
+    for kind in ACTION_KINDS.values():
+        if broker.state in kind.button_in and (not kind.on_links or kind.harm != broken_links):
+            yield kind.name
+
+
+def _note(state: ClusterState, broker: BrokerState, actions: Sequence[Action], starting: bool) -> str:
     """Say what the state alone does not: since when, by whom, or that the others do not know it yet."""
-    last = max((a for a in actions if a.broker == broker.id), key=lambda action: action.at, default=None)
+    last = _last_action(broker, actions)
     kind = action_kind(last.kind) if last else None
     passed = duration(state.at - broker.since)
     told = state.last_response_at is not None and state.last_response_at >= state.at
@@ -143,8 +179,9 @@ def _note(state: ClusterState, broker: BrokerState, actions: Sequence[Action]) -
             apart = ["the others do not count it"] if told and not broker.registered else []
             links = hindered(actions, broker.id, state.at)
             return "; ".join(([links.more] if links and links.more else []) + apart)
-        case "unknown" if last is not None and last.kind == "start":
-            return f"started by you {duration(state.at - last.at)} ago, no answer yet"
+        case "unknown" if starting:
+            since = f" {duration(state.at - last.at)} ago" if last and last.kind == "start" else ""
+            return f"started by you{since}, no answer yet"
         case "unknown":
             return f"silent for {passed}"
         case word:

@@ -37,19 +37,23 @@ class Breakable(Protocol):
     def stop(self, broker: int, *, force: bool = False) -> None: ...
     def kill(self, broker: int, *, force: bool = False) -> None: ...
     def pause(self, broker: int, *, force: bool = False) -> None: ...
+    def cut(self, broker: int, *, force: bool = False) -> None: ...
+    def heal(self, broker: int) -> None: ...
 
 
 class Live:
     """Keeps one panel up to date until it ends. Topics: these, or all but Kafka's own if None."""
 
-    def __init__(self, cluster: Breakable, topics: Sequence[str] | None, groups: Sequence[str]) -> None:
+    def __init__(
+        self, cluster: Breakable, topics: Sequence[str] | None, groups: Sequence[str], big: bool = False
+    ) -> None:
         self._cluster, self._topics = cluster, topics
         self._story = Story()
         self._drawing = threading.RLock()
         self._busy: dict[int, str] = {}
         self._missed = ""
         self._costs: tuple[Any, dict[int, str]] = (None, {})
-        self.panel = Panel(self._press, self._end)
+        self.panel = Panel(self._press, self._end, big)
         self.panel.observe(lambda change: self._draw(), "opened")
         self._actions = cluster.action_reader()
         with suppress(LabError):  # then nobody carries the links, and brokers tell that by themselves
@@ -171,9 +175,16 @@ class Panels:
         self._made: list[tuple[tuple[str, int], Panel]] = []
 
     def watch(
-        self, cluster: Breakable, topics: Sequence[str] | None = None, groups: Sequence[str] = ()
+        self,
+        cluster: Breakable,
+        topics: Sequence[str] | None = None,
+        groups: Sequence[str] = (),
+        big: bool = False,
     ) -> Panel:
-        """Return a new panel that watches these topics (all but Kafka's own if None) and groups."""
+        """Return a new panel that watches these topics (all but Kafka's own if None) and groups.
+
+        With `big` its letters are half as large again, for a room.
+        """
         cell, run = running_cell()
         kept = []
         for (by, when), panel in self._made:
@@ -182,7 +193,7 @@ class Panels:
             else:
                 kept.append(((by, when), panel))
         self._made = kept
-        panel = Live(cluster, topics, groups).panel
+        panel = Live(cluster, topics, groups, big).panel
         self._made.append(((cell, run), panel))
         return panel
 

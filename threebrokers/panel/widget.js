@@ -9,6 +9,9 @@ const sign = (text) => h("span", { "aria-hidden": "true", class: "tb-sign" }, te
 // What stands between back-ticks is code.
 const rich = (text) => text.split("`").map((part, place) => (place % 2 ? h("code", null, part) : part));
 
+const SVG = "http://www.w3.org/2000/svg", DRAWN = ["svg", "line", "circle", "text"];
+const made = (tag) => (DRAWN.includes(tag) ? document.createElementNS(SVG, tag) : document.createElement(tag));
+
 // Changes the children of a node only where they differ, so that focus, selection and scrolling stay.
 function draw(parent, children) {
   children.forEach((child, place) => {
@@ -21,10 +24,10 @@ function draw(parent, children) {
       return;
     }
     if (node?.localName !== child.tag || node.tbKey !== child.attributes.key) {
-      const made = document.createElement(child.tag);
-      made.tbKey = child.attributes.key;
-      node ? parent.replaceChild(made, node) : parent.append(made);
-      node = made;
+      const fresh = made(child.tag);
+      fresh.tbKey = child.attributes.key;
+      node ? parent.replaceChild(fresh, node) : parent.append(fresh);
+      node = fresh;
     }
     dress(node, child.attributes);
     draw(node, child.children);
@@ -47,38 +50,72 @@ function dress(node, attributes) {
 
 function brokerCard(broker, view) {
   const state = `${broker.sign} ${broker.word}`;
+  const notes = [broker.busy || broker.note, broker.quorum && [sign("♛ "), "active controller"],
+    broker.cost && view.frame.buttons && [sign("⚠ "), "the quorum needs it"]].filter(Boolean);
   return h("section", { class: `tb-broker tb-b${broker.id} tb-${broker.look}`, "aria-label": `Broker ${broker.id}` },
     h("div", { class: "tb-head" }, h("b", null, `Broker ${broker.id}`),
       h("b", { key: state, class: "tb-state" }, sign(broker.sign), ` ${broker.word}`)),
-    h("div", { class: "tb-line" }, `${broker.address} · ${broker.memory}`),
+    h("div", { class: "tb-line" }, broker.address, h("span", { class: "tb-memory" }, broker.memory)),
     h("div", { class: "tb-line" }, broker.leads),
-    h("div", { class: "tb-note" }, broker.busy || broker.note,
-      broker.quorum && [broker.busy || broker.note ? "; " : null, sign("♛ "), "active controller"]),
+    h("div", { class: "tb-note" }, notes.map((note, place) => [place ? "; " : null, note])),
     view.frame.buttons && h("div", { class: "tb-buttons", role: "group", "aria-label": `Broker ${broker.id}` },
-      ["stop", "kill", broker.can.includes("resume") ? "resume" : "pause", "start"].map((kind) => {
-        const can = broker.can.includes(kind) && !broker.busy && !view.ended && !view.rests;
-        const costs = can && broker.cost && broker.costly.includes(kind);
-        return h("button", {
-          type: "button", "aria-disabled": can ? "false" : "true", title: costs ? broker.cost : false,
-          "aria-label": `${kind} broker ${broker.id}`, "data-press": `${kind} ${broker.id}`,
-          onclick: () => can && (costs ? view.ask(kind, broker) : view.press(kind, broker.id, false)),
-        }, kind, costs ? sign("\u202f⚠") : null);
-      })));
+      // Of two that undo each other one is there, in the same place.
+      ["stop", "kill", broker.can.includes("resume") ? "resume" : "pause", broker.can.includes("heal") ? "heal" : "cut", "start"]
+        .map((kind) => actionButton(kind, broker, view))),
+    view.asked?.broker === broker.id && question(view));
 }
 
-// One line whose place is always there: what a button costs, or how the panel itself is.
-function question(view) {
-  const { asked } = view;
-  const said = view.ended || view.stale || view.frame.alarm;
-  const leave = (event) => { if (event.key === "Escape") view.answer(false); };
-  return [
-    h("div", { class: `tb-notice ${said ? "tb-alarm" : ""}`, role: "status" }, said ? [sign("⚠ "), rich(`${said.replace(/\.$/, "")}.`)] : "\u00a0"),
-    // It lies over the events, so that nothing moves when it comes.
-    h("div", { class: "tb-over" }, asked && h("div", { class: "tb-question", role: "alertdialog", "aria-label": `${asked.kind} broker ${asked.broker}?`, onkeydown: leave },
-      h("p", null, sign("⚠ "), `${asked.cost}.`),
-      h("button", { type: "button", class: "tb-yes", onclick: () => view.answer(true) }, `${asked.kind} broker ${asked.broker} anyway`), " ",
-      h("button", { type: "button", onclick: () => view.answer(false) }, "leave it"))),
-  ];
+function actionButton(kind, broker, view) {
+  const can = broker.can.includes(kind) && !broker.busy && !view.ended && !view.rests;
+  const costs = can && broker.cost && broker.costly.includes(kind);
+  const links = ["cut", "heal"].includes(kind) ? "the links of " : "";
+  return h("button", {
+    type: "button", "aria-disabled": can ? "false" : "true", title: costs ? broker.cost : false,
+    "aria-label": `${kind} ${links}broker ${broker.id}`, "data-press": `${kind} ${broker.id}`,
+    onclick: () => can && (costs ? view.ask(kind, broker) : view.press(kind, broker.id, false)),
+  }, kind);
+}
+
+// What a button costs, under the card that it stands in: it lies over the rest, so nothing moves when it comes.
+function question({ asked, answer }) {
+  const leave = (event) => { if (event.key === "Escape") answer(false); };
+  return h("div", { class: "tb-question", role: "alertdialog", "aria-label": `${asked.kind} broker ${asked.broker}?`, onkeydown: leave },
+    h("p", null, sign("⚠ "), `${asked.cost}.`),
+    h("button", { type: "button", class: "tb-yes", onclick: () => answer(true) }, `${asked.kind} broker ${asked.broker} anyway`), " ",
+    h("button", { type: "button", onclick: () => answer(false) }, "leave it"));
+}
+
+// Where the brokers stand, the first one above.
+const CORNERS = [[60, 14], [16, 82], [104, 82]];
+
+function triangle({ brokers, links }) {
+  const place = Object.fromEntries(brokers.map(({ id }, number) => [id, CORNERS[number]]));
+  const side = ({ ends: [one, other], look }) => h("line", { class: `tb-side tb-side-${look}`,
+    x1: place[one][0], y1: place[one][1], x2: place[other][0], y2: place[other][1] });
+  const mark = ({ ends: [one, other], sign: drawn }) => drawn && h("text", { class: "tb-broken",
+    x: (place[one][0] + place[other][0]) / 2, y: (place[one][1] + place[other][1]) / 2 }, drawn);
+  const corner = ({ id, look }) => [
+    h("circle", { class: `tb-corner tb-b${id} tb-corner-${look}`, cx: place[id][0], cy: place[id][1], r: 13 }),
+    h("text", { class: `tb-number-of tb-b${id} tb-corner-${look}`, x: place[id][0], y: place[id][1] }, id)];
+  return h("svg", { class: "tb-links", viewBox: "0 0 120 96", role: "img", "aria-label": links.words },
+    h("text", { class: "tb-caption", x: 60, y: 62 }, "links"),
+    links.sides.map(side), links.sides.map(mark), brokers.map(corner));
+}
+
+// Its place is that of the links beside it, so it needs none of its own while little has happened.
+function headPart(view) {
+  const { frame } = view;
+  const said = view.ended || view.stale || frame.alarm;
+  return h("div", { class: "tb-top" },
+    triangle(frame),
+    h("div", { class: "tb-told" },
+      h("div", { class: "tb-title" }, h("b", null, view.times.length ? "A recording of the cluster" : "The cluster, live"),
+        view.times.length ? null : h("span", { class: "tb-soft tb-time" }, `watching for ${frame.time}`),
+        h("div", { class: `tb-notice ${said ? "tb-alarm" : ""}`, role: "status" }, said ? [sign("⚠ "), rich(`${said.replace(/\.$/, "")}.`)] : null),
+        view.dockable && h("button", { type: "button", class: "tb-dock", "aria-label": "dock: keep this panel in sight beside the notebook", onclick: view.dock }, "dock")),
+      h("div", { class: "tb-events", role: "log", tabindex: "0", "aria-label": "What happened", title: ORDER },
+        h("ol", null, frame.events.map((event) => h("li", { class: `tb-${event.kind}` },
+          h("span", { class: "tb-at" }, event.at || [sign("″"), hidden("in the same look")]), h("span", null, rich(event.words))))))));
 }
 
 function copyCell(copy, broker) {
@@ -131,13 +168,49 @@ function topicPart(topic, view) {
       h("tbody", null, topic.rows.map((row) => partitionRow(row, brokers, group)))));
 }
 
+// So many troubled topics, and so many that were looked for, have a line each.
+const LINES = 8, FOUND = 20;
+
+function manyTopics(view) {
+  const { topics } = view.frame;
+  const wanted = view.filter.trim().toLowerCase();
+  if (wanted) {
+    const found = topics.filter(({ name }) => name.toLowerCase().includes(wanted));
+    return [h("p", { class: "tb-soft tb-found", role: "status" }, `${found.length} of ${topics.length} topics have "${view.filter.trim()}" in their name`,
+      found.length > FOUND ? `; these are the first ${FOUND}` : ""), found.slice(0, FOUND).map((topic) => topicPart(topic, view))];
+  }
+  const bad = topics.filter(({ trouble }) => trouble);
+  const first = [...bad.slice(0, LINES), ...topics.filter((topic) => topic.open && !bad.slice(0, LINES).includes(topic))];
+  const rest = (kind) => topics.filter((topic) => !first.includes(topic) && kind(topic));
+  const several = (count) => `${count} ${count === 1 ? "topic" : "topics"}`;
+  const fold = (name, some, words, look = "") => some.length > 0 && [
+    h("button", { type: "button", class: `tb-fold ${look}`, "aria-expanded": String(view.unfolded.has(name)), onclick: () => view.unfold(name) },
+      sign(view.unfolded.has(name) ? "▾ " : "▸ "), h("span", { class: "tb-soft" }, look ? sign("✕ ") : null, words)),
+    view.unfolded.has(name) && some.map((topic) => topicPart(topic, view))];
+  const worse = rest(({ trouble }) => trouble), fine = rest(({ trouble, there }) => there && !trouble), gone = rest(({ there }) => !there);
+  return [first.map((topic) => topicPart(topic, view)),
+    fold("worse", worse, `${several(worse.length)} more with trouble`, "tb-trouble"),
+    fold("fine", fine, `${several(fine.length)}, all in sync`),
+    fold("gone", gone, `${several(gone.length)}, not there any more`)];
+}
+
+function topicsPart(view) {
+  const { topics, many, sums } = view.frame;
+  const trouble = topics.some((topic) => topic.trouble);
+  return [
+    sums ? h("div", { class: "tb-sums" }, h("b", { class: trouble ? "tb-short" : "" }, trouble ? sign("✕ ") : null, sums),
+      many && h("label", null, "filter ", h("input", { type: "search", value: view.filter, placeholder: "part of a topic's name", oninput: (event) => view.sift(event.target.value) }))) : null,
+    many ? manyTopics(view) : topics.map((topic) => topicPart(topic, view)),
+  ];
+}
+
+// Who reads which partition stands in the table; here is what each member has in all.
 function groupPart(group) {
   return h("section", { class: "tb-group", "aria-label": `Group ${group.name}` },
     h("p", null, "group ", h("b", null, group.name), h("span", { class: "tb-soft" }, ` ${group.summary}`)),
-    group.members.length > 0 && h("table", null,
-      h("thead", null, h("tr", null, ["member", "reads", "lag"].map((words) => h("th", { scope: "col" }, words)))),
-      h("tbody", null, group.members.map((member) => h("tr", null, h("th", { scope: "row" }, member.name),
-        h("td", null, member.share), h("td", null, member.lag))))));
+    group.members.length > 0 && h("ul", { "aria-label": `Members of ${group.name}` }, group.members.map((member) =>
+      h("li", null, h("b", null, member.name), ` ${member.share === "nothing" ? "reads nothing" : member.share}`,
+        member.lag === "–" ? null : h("span", { class: "tb-soft" }, ` lag ${member.lag}`)))));
 }
 
 function player(view) {
@@ -158,41 +231,53 @@ function player(view) {
 }
 
 // Only what is on the screen is explained.
-const LEGEND = [["★", "leads", ["leader"]], ["✓", "in sync", ["sync"]], ["…", "behind: not in sync", ["late"]],
-  ["⚑", "believes that it leads: it was replaced", ["claim"]], ["✕ ❚❚ ?", "down, paused, silent", ["gone", "lost"]]];
+const LEGEND = [["★", "leads"], ["✓", "in sync"], ["…", "behind: not in sync"], ["⚑", "believes that it leads: it was replaced"],
+  ["✕", "down"], ["❚❚", "paused"], ["?", "silent"], ["◔", "starting"]];
 
 function legend({ topics, groups }) {
   const rows = topics.flatMap((topic) => topic.rows);
   const copies = rows.flatMap((row) => row.copies);
-  const drawn = (kinds) => copies.some((copy) => kinds.includes(copy.kind));
-  const entry = (mark, words) => h("span", null, mark, ` ${words}`);
+  const entry = (mark, words, place) => h("span", { class: place ?? false }, mark, ` ${words}`);
   const swatch = (name) => h("i", { class: `tb-swatch tb-${name}` });
   const unread = rows.some(({ marks }) => marks.end != null && marks.readable != null && marks.end > marks.readable);
   return h("p", { class: "tb-legend" },
-    LEGEND.filter(([, , kinds]) => drawn(kinds)).map(([mark, words]) => entry(h("b", null, mark), words)),
+    LEGEND.filter(([mark]) => copies.some((copy) => copy.sign === mark)).map(([mark, words]) => entry(h("b", null, mark), words)),
     copies.some((copy) => copy.behind) && entry(h("b", null, "−12"), "records behind the leader"),
-    entry([h("b", null, "readable")], READABLE), entry([h("b", null, "end")], END),
-    groups.length > 0 && entry(swatch("done"), "read by the group"),
-    unread && entry(swatch("unread"), "stored, and not readable: replicas in sync do not have it yet"));
+    entry(h("b", null, "readable"), READABLE), entry(h("b", null, "end"), END, "tb-end"),
+    groups.length > 0 && entry(swatch("done"), "read by the group", "tb-log"),
+    unread && entry(swatch("unread"), "stored, and not readable: replicas in sync do not have it yet", "tb-log"));
 }
 
 function whole(view) {
   const { frame } = view;
   return [
-    h("div", { class: "tb-top" }, h("b", null, view.times.length ? "A recording of the cluster" : "The cluster, live"),
-      view.times.length ? null : h("span", { class: "tb-soft tb-time" }, `watching for ${frame.time}`)),
     view.times.length ? player(view) : null,
+    headPart(view),
     h("div", { class: "tb-brokers" }, frame.brokers.map((broker) => brokerCard(broker, view))),
-    question(view),
-    h("div", { class: "tb-events", role: "log", tabindex: "0", "aria-label": "What happened", title: ORDER },
-      h("ol", null, frame.events.map((event) => h("li", { class: `tb-${event.kind}` },
-        h("span", { class: "tb-at" }, event.at || [sign("″"), hidden("in the same look")]), h("span", null, rich(event.words)))))),
-    frame.sums ? h("p", { class: "tb-sums" }, frame.sums) : null,
-    frame.topics.map((topic) => topicPart(topic, view)),
+    topicsPart(view),
     frame.topics.some((topic) => topic.rows.length) ? legend(frame) : null,
     frame.groups.map(groupPart),
     h("details", { class: "tb-words" }, h("summary", null, "The same in words"), h("pre", { tabindex: "0" }, frame.words)),
   ];
+}
+
+// JupyterLab's own "Create New View for Cell Output", beside the notebook. It is there where JupyterLab shows itself
+// to its page, as `make lab` has it; a panel that is docked already stands in no notebook.
+const canDock = (root) => Boolean(globalThis.jupyterapp && root.closest(".jp-Notebook"));
+
+async function dock(root) {
+  const { shell, commands } = globalThis.jupyterapp;
+  const parts = () => [...shell.widgets("main")];
+  const notebook = parts().find((part) => part.context && part.node.contains(root));
+  const index = notebook.content.widgets.findIndex((cell) => cell.node.contains(root));
+  const before = parts();
+  await commands.execute("notebook:create-output-view", { path: notebook.context.path, index });
+  const docked = parts().find((part) => !before.includes(part));
+  shell.add(docked, "main", { ref: notebook.id, mode: "split-right" });
+  // Two halves of a page need its whole width; a click on the folder's sign brings the list of files back.
+  shell.collapseLeft();
+  shell.collapseRight();
+  return docked;
 }
 
 const ORDER = "▶ was done at this time. All else was seen then, and happened since the look before; what came in one look has no order.";
@@ -208,7 +293,7 @@ function render({ model, el }) {
   el.append(root);
   let news = Date.now(), gone = "";
   const view = {
-    speed: 1, playing: false, asked: null, stale: "", rests: false,
+    speed: 1, playing: false, asked: null, stale: "", rests: false, filter: "", unfolded: new Set(), docked: null,
     press: (kind, broker, force) => model.send({ kind, broker, force }),
     ask: (kind, broker) => { view.asked = { kind, broker: broker.id, cost: broker.cost }; show(); root.querySelector(".tb-yes").focus(); },
     answer: (yes) => {
@@ -219,6 +304,12 @@ function render({ model, el }) {
       root.querySelector(`[data-press="${kind} ${broker}"]`)?.focus();
     },
     open: (name, yes) => { model.set("opened", { ...model.get("opened"), [name]: yes }); model.save_changes(); },
+    sift: (words) => { view.filter = words; show(); },
+    unfold: (name) => { if (!view.unfolded.delete(name)) view.unfolded.add(name); show(); },
+    dock: async () => {
+      if (view.docked?.isAttached) globalThis.jupyterapp.shell.activateById(view.docked.id);
+      else view.docked = await dock(root);
+    },
     go: (position) => { model.set("position", position); model.save_changes(); show(); },
     seek: (at) => view.go(Math.max(0, view.times.findIndex((time) => time >= at))),
     play: (yes) => {
@@ -231,6 +322,8 @@ function render({ model, el }) {
   function show() {
     for (const name of ["frame", "times", "marks", "position"]) view[name] = model.get(name);
     view.ended = model.get("ended") || gone;
+    view.dockable = canDock(root);
+    root.classList.toggle("tb-big", Boolean(model.get("big")));
     if (!view.frame.brokers) return;
     const log = root.querySelector(".tb-events");
     const atEnd = !log || log.scrollTop + log.clientHeight >= log.scrollHeight - 8;
@@ -239,6 +332,7 @@ function render({ model, el }) {
   }
   function onFrame() { news = Date.now(); view.stale = ""; view.rests = false; show(); }
   function beat() {
+    if (canDock(root) !== view.dockable) show(); // only now it stands in the page
     if (view.playing) {
       view.from.at += ((Date.now() - view.from.ms) / 1000) * view.speed;
       view.from.ms = Date.now();

@@ -19,8 +19,8 @@ class Panel(anywidget.AnyWidget):
     """A panel in a notebook. Its text twin is what `print(panel)` prints.
 
     `frame` is a Frame (see frame.py); `opened` holds topics that the reader opened or closed; `times`
-    (s from the first) and `position` are those of a replay, and empty in a live panel. `since` (s since
-    1970) is when the panel was made.
+    (s from the first) and `position` are those of a replay, and empty in a live panel. `big` is for a room:
+    letters are half as large again. `since` (s since 1970) is when the panel was made.
     """
 
     _esm = HERE / "widget.js"
@@ -31,11 +31,15 @@ class Panel(anywidget.AnyWidget):
     marks: traitlets.List[list[float | str]] = traitlets.List().tag(sync=True)
     position = traitlets.Int(0).tag(sync=True)
     ended = traitlets.Unicode("").tag(sync=True)
+    big = traitlets.Bool(False).tag(sync=True)
 
     def __init__(
-        self, press: Callable[[str, int, bool], None] | None = None, end: Callable[[], None] | None = None
+        self,
+        press: Callable[[str, int, bool], None] | None = None,
+        end: Callable[[], None] | None = None,
+        big: bool = False,
     ) -> None:
-        super().__init__()
+        super().__init__(big=big)
         self._press, self._end = press, end
         self.since = clock.now()
         self.on_msg(self._told)

@@ -27,8 +27,15 @@ def test_what_does_harm_has_an_undo_that_does_none(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_button_is_there_where_it_changes_something(kind):
-    assert kind.leaves not in kind.button_in
-    assert bool(kind.button_in) != kind.on_links
+    assert not kind.leaves or kind.leaves not in kind.button_in
+    given = inspect.signature(getattr(Cluster, kind.name)).parameters
+    needed = {name for name, one in given.items() if one.default is inspect.Parameter.empty}
+    assert not kind.button_in or needed <= {"self", "broker"}, "whoever presses a button chooses nothing else"
+
+
+def test_links_are_cut_and_mended_by_a_button_and_all_else_by_code():
+    buttons = {kind.name for kind in ACTION_KINDS.values() if kind.on_links and kind.button_in}
+    assert buttons == {"cut", "heal"}
 
 
 def test_what_is_wrong_with_links_is_done_by_an_action():

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from threebrokers.cluster import link_faults
 from threebrokers.cluster.actions import Action
-from threebrokers.cluster.link_faults import Fault, apart_since
+from threebrokers.cluster.link_faults import Fault, apart_since, told
 from threebrokers.errors import LabError
 
 
@@ -105,3 +105,24 @@ def test_who_is_apart_from_all_the_others_and_since_when():
     assert apart_since(actions, 0.5) == {}
     assert apart_since(actions, 4.5) == {1: 1.0, 3: 3.0}
     assert apart_since(actions, 5.0) == {3: 3.0}
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault("cut", 1),
+        Fault("slow", 2, ("clients", 3), 12.5),
+        Fault("stall", 3, ("quorum",)),
+        Fault("cut", 2, ("brokers", 1, "quorum")),
+    ],
+)
+def test_a_fault_is_known_by_the_words_of_its_action(fault):
+    assert told(Action(1.0, fault.effect, fault.broker, fault.words)) == fault
+
+
+def test_what_is_mended_is_no_longer_broken():
+    actions = [Action(1.0, "cut", 1), Action(2.0, "slow", 1, "5 ms each way from the clients")]
+    assert link_faults.broken(actions, 0.5) == []
+    assert link_faults.broken(actions, 3.0) == [Fault("cut", 1), Fault("slow", 1, ("clients",), 5)]
+    assert link_faults.broken([*actions, Action(4.0, "heal", 2)], 5.0) == link_faults.broken(actions, 3.0)
+    assert link_faults.broken([*actions, Action(4.0, "heal", 1), Action(5.0, "melt", 1)], 6.0) == []

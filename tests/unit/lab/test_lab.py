@@ -34,10 +34,12 @@ def test_the_panels_of_a_lab_end_with_it(lab: Lab, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(panel, "Panels", lambda: panels)
     assert str(lab.watch("failsafe", group="alerts")) == "panel 1"
     assert str(lab.watch(group=["alerts", "audit"])) == "panel 2"
+    assert str(lab.watch(big=True)) == "panel 3"
     lab.close()
     assert panels.asked == [
-        (lab.cluster, ("failsafe",), ("alerts",)),
-        (lab.cluster, None, ("alerts", "audit")),
+        (lab.cluster, ("failsafe",), ("alerts",), False),
+        (lab.cluster, None, ("alerts", "audit"), False),
+        (lab.cluster, None, (), True),
         ("end",),
     ]
 

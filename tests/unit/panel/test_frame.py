@@ -31,7 +31,7 @@ def test_all_is_well():
     one, two, _ = made["brokers"]
     assert (one["sign"], one["state"], one["quorum"], one["note"]) == ("●", "up", True, "")
     assert (two["leads"], two["memory"], two["quorum"]) == ("leads 5 of 13 partitions", "214 MB", False)
-    assert one["can"] == ["kill", "pause", "stop"]
+    assert one["can"] == ["cut", "kill", "pause", "stop"]
     [failsafe] = made["topics"]
     assert failsafe["summary"] == "13 partitions; all replicas in sync"
     assert copies(state()) == [("leader", "★", "leader"), ("sync", "✓", "in sync"), ("sync", "✓", "in sync")]
@@ -49,11 +49,42 @@ def test_a_broker_that_is_cut_off_is_not_shown_as_if_all_were_well():
     two = made["brokers"][1]
     assert (two["sign"], two["word"], two["look"], two["state"]) == ("✂", "cut off", "cut", "up")
     assert two["note"] == "from the other brokers and the quorum"
-    assert "Broker 2: cut off from the other brokers and the quorum." in made["words"].splitlines()
+    assert made["words"].splitlines()[-2:] == [
+        "Broker 2: cut off from the other brokers and the quorum.",
+        "Links: 1–2 cut, 1–3 whole, 2–3 cut.",
+    ]
+    assert [broker["can"] for broker in made["brokers"]][:2] == [
+        ["cut", "kill", "pause", "stop"],
+        ["heal", "kill", "pause", "stop"],
+    ]
     slow = drawn(state(2.0), actions=[Action(1.0, "slow", 2, "5 ms each way from the clients")])
     assert (slow["brokers"][1]["word"], slow["brokers"][1]["look"]) == ("links slowed", "cut")
     healed = drawn(state(3.0), actions=[cut, Action(2.5, "heal", 2)])["brokers"][1]
     assert (healed["word"], healed["look"], healed["note"]) == ("up", "up", "")
+
+
+def test_a_start_is_no_alarm():
+    look = state(4.0, brokers=(broker(1), broker(2, "unknown", since=1.5), broker(3)))
+    made = drawn(look, actions=[Action(1.0, "start", 2)])
+    two = made["brokers"][1]
+    assert (two["sign"], two["word"], two["look"]) == ("◔", "starting", "starting")
+    assert two["note"] == "started by you 3.0 s ago, no answer yet"
+    cells = [row["copies"][1] for row in made["topics"][0]["rows"]]
+    assert {(cell["kind"], cell["sign"], cell["word"]) for cell in cells} == {("start", "◔", "starting")}
+    assert "Broker 2: starting for 2.5 s." in made["words"].splitlines()
+    assert "broker 2 is starting" in made["words"]
+    assert drawn(look, busy={2: "starting …"})["brokers"][1]["word"] == "starting"
+    later = replace(look, at=90.0, brokers=(broker(1), broker(2, "unknown", since=80.0), broker(3)))
+    silent = drawn(later, actions=[Action(1.0, "start", 2)])["brokers"][1]
+    assert (silent["word"], silent["note"]) == ("silent", "silent for 10 s"), "it has answered since"
+
+
+def test_many_topics_are_closed_and_marked_as_many():
+    several = tuple(topic(partition(0, 1), name=f"topic-{n}") for n in range(9))
+    assert not drawn(state(topics=several[:8]))["many"]
+    made = drawn(state(topics=several), opened={"topic-3": True})
+    assert made["many"]
+    assert [t["name"] for t in made["topics"] if t["open"]] == ["topic-3"]
 
 
 def test_many_topics_have_their_sum():
@@ -119,9 +150,9 @@ def test_buttons_fit_the_state_and_say_what_they_cost():
     look = state(1, brokers=(broker(1), broker(2, "paused"), broker(3, "unknown")))
     made = drawn(look, costs={1: "the quorum", 2: "nothing can be taken from it"}, busy={3: "killing …"})
     assert [b["can"] for b in made["brokers"]] == [
-        ["kill", "pause", "stop"],
+        ["cut", "kill", "pause", "stop"],
         ["kill", "resume"],
-        ["kill", "pause", "stop"],
+        ["cut", "kill", "pause", "stop"],
     ]
     assert [b["cost"] for b in made["brokers"]] == ["the quorum", "", ""]
     assert made["brokers"][2]["busy"] == "killing …"

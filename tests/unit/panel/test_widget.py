@@ -55,6 +55,14 @@ class Bench:
         self.done.append(("kill", broker, force))
         action_log.write(self.home, Action(1.0, "kill", broker))
 
+    def cut(self, broker, *, force=False):
+        self.done.append(("cut", broker, force))
+        action_log.write(self.home, Action(1.0, "cut", broker, Fault("cut", broker).words))
+
+    def heal(self, broker):
+        self.done.append(("heal", broker))
+        action_log.write(self.home, Action(2.0, "heal", broker))
+
     def start(self, broker):
         if broker == 3:
             raise OSError(28, "No space left on device")
@@ -115,6 +123,24 @@ def test_a_button_acts_in_the_background(bench, shown):
     assert "you killed broker 2" in told(shown)
     press(shown, "start", 2)
     assert quiet_wait(lambda: bench.done[-1] == ("start", 2), 5)
+
+
+def test_links_are_cut_and_mended_by_buttons(bench, shown):
+    bench.looks = [state(5.0)]
+    press(shown, "cut", 3, force=True)
+    assert quiet_wait(lambda: shown.frame["brokers"][2]["word"] == "cut off", 5)
+    assert shown.frame["links"]["words"] == "links: 1–2 whole, 1–3 cut, 2–3 cut"
+    press(shown, "heal", 3)
+    assert quiet_wait(lambda: shown.frame["links"]["words"] == "links: all whole", 5)
+    assert bench.done == [("cut", 3, True), ("heal", 3)]
+    press(shown, "stall", 3)
+    assert not quiet_wait(lambda: len(bench.done) > 2, 0.2), "that has no button"
+
+
+def test_a_panel_for_a_room_is_told_so(bench):
+    made = Panels()
+    assert [made.watch(bench).big, made.watch(bench, big=True).big] == [False, True]
+    made.end()
 
 
 def test_what_a_button_cannot_do_stands_among_the_events(bench, shown):

@@ -1,0 +1,62 @@
+"""A panel in JupyterLab is docked beside its notebook, and stays in sight while cells run."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests import jupyter
+from tests.jupyter import MS, idle, run
+from tools.proof import environment
+
+# A recording plays in the same panel, and needs no brokers.
+PANEL = """
+from threebrokers.kafka.state import BrokerState, ClusterState
+from threebrokers.panel.replay import replay
+
+up = [BrokerState(n, "up", since=0.0, registered=True, address=f"127.0.0.1:{n}9092") for n in (1, 2, 3)]
+down = [up[0], BrokerState(2, "down", since=1.0), up[2]]
+panel = replay([ClusterState(at, tuple(now), last_response_at=at) for at, now in ((0.0, up), (1.0, down))])
+panel
+"""
+FILL = "print('a line\\n' * 60)"
+LATER = "panel.position = 1"
+
+
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_a_panel_is_docked_beside_its_notebook(tmp_path, watched, theme):
+    notebook = jupyter.write(tmp_path / "work" / "panel.ipynb", PANEL, FILL, LATER)
+    page = watched.page
+    page.set_viewport_size({"width": 1440, "height": 900})
+    with environment.bench(), jupyter.running(tmp_path, notebook, f"JupyterLab {theme}") as server:
+        page.goto(server.address)
+        idle(page)
+        run(page, 0)
+        dock = page.get_by_role("button", name="dock: keep this panel in sight beside the notebook")
+        page.locator(".tb-broker").first.wait_for(timeout=60 * MS)
+        assert page.evaluate("typeof jupyterapp") == "object"
+        dock.wait_for(timeout=10 * MS)
+        idle(page)
+        dock.focus()
+        page.keyboard.press("Enter")
+        docked = page.locator(".jp-LinkedOutputView .tb")
+        expect(docked.locator(".tb-broker")).to_have_count(3, timeout=20 * MS)
+        expect(docked.locator(".tb-dock")).to_have_count(0)
+        there, cells = docked.bounding_box(), page.locator(".jp-Notebook").bounding_box()
+        assert there["x"] >= cells["x"] + cells["width"], "it does not stand beside the notebook"
+        expect(page.locator(".jp-DirListing:visible")).to_have_count(0)
+        assert docked.bounding_box()["width"] > 600
+        dock.focus()
+        page.keyboard.press("Enter")
+        expect(docked).to_have_count(1)
+
+        run(page, 1, 2)
+        idle(page)
+        expect(page.locator(".jp-CodeCell").first.locator(".tb")).not_to_be_in_viewport()
+        expect(docked).to_be_in_viewport()
+        expect(docked.locator(".tb-broker.tb-b2 .tb-state")).to_have_text("✕ down", timeout=10 * MS)
+        watched.page.screenshot(path=watched.place(f"docked-{theme.lower()}"))
+        assert watched.barriers(".jp-LinkedOutputView .tb") == []
+        assert watched.errors == []
+
+        run(page, 0)
+        expect(docked.locator(".tb-broker.tb-b2 .tb-state")).to_have_text("● up", timeout=20 * MS)
+        expect(docked).to_have_count(1)
