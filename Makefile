@@ -76,6 +76,9 @@ facts: authors  ## assert the facts about clients and write docs/facts.md
 guarantees: authors  ## run the faults of labs 06 and 10, 20 times, and write what was lost and doubled, docs/guarantees.md (N=20)
 	@$(RUN) tools guarantees --runs $(or $(N),20)
 
+pictures: authors  ## take the README's pictures anew, light and dark (Chromium)
+	@$(RUN) tools pictures
+
 lint: authors  ## check style, types, who imports whom, and what is declared
 	@$(RUN) tools lint
 
@@ -89,4 +92,4 @@ runtime authors:
 	@command -v $(PYTHON) >/dev/null || { echo '✗ $(PYTHON) was not found: $(GET), then run make again.'; exit 1; }
 	@$(PYTHON) -m tools.setup $(KIND) $@
 
-.PHONY: help lab test test-compose test-all repeat-tests bench bench-engines repeat down clean build run compose topics reliability facts guarantees lint lock lock-python runtime authors
+.PHONY: help lab test test-compose test-all repeat-tests bench bench-engines repeat down clean build run compose topics reliability facts guarantees pictures lint lock lock-python runtime authors
