@@ -12,7 +12,7 @@ from unittest import mock
 
 import nbformat
 from nbformat.v4 import new_code_cell
-from playwright.sync_api import Locator, Page, expect, sync_playwright
+from playwright.sync_api import Locator, Page, ViewportSize, expect, sync_playwright
 
 from threebrokers.app import jupyterlab
 from threebrokers.cluster import Cluster
@@ -23,8 +23,12 @@ FOLDER = ROOT / "docs" / "images"
 LAB, SECTION, QUESTION = "04_broker_failover.ipynb", "Four ways to go silent", "guess_4a"
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 MS, WAIT = 1000, 120
-# Wide enough for the panel and the time line, and high enough for all of a question.
-WIDTH, HEIGHTS = 1180, {"lab": 960, "panel": 1100, "timeline": 900}
+# Wide enough for the panel and the time line, and high enough for all of them.
+SIZES: dict[str, ViewportSize] = {
+    "lab": {"width": 1180, "height": 960},
+    "panel": {"width": 1440, "height": 1100},
+    "timeline": {"width": 1440, "height": 900},
+}
 # Neither stands in a lab, so they give nothing away: one kill, and not lab 04's four ways to go silent.
 WATCH = """from threebrokers.lab.scenarios import Sensor, wait_for_new_leaders
 
@@ -65,7 +69,7 @@ def main() -> int:
         browser = playwright.chromium.launch(executable_path=program, args=flags)
         with _server(Path(folder), notebook) as address:
             page = browser.new_page(
-                viewport={"width": WIDTH, "height": HEIGHTS["lab"]},
+                viewport=SIZES["lab"],
                 device_scale_factor=2,
                 reduced_motion="reduce",
             )
@@ -121,17 +125,18 @@ def _take_all(page: Page) -> None:
         _dress(page, theme)
         _unfocus(page)
         page.locator(".jp-MarkdownCell").filter(has_text=SECTION).evaluate(TO_TOP)
-        # Without the line of state below, and the empty place that JupyterLab leaves at the right at first.
-        dock = page.locator("#jp-main-dock-panel").bounding_box()
+        # Without what comes after the question, and the empty place at the right that JupyterLab begins with.
+        dock, asked = page.locator("#jp-main-dock-panel").bounding_box(), question.bounding_box()
         assert dock is not None
-        corner = dock["x"] + dock["width"], dock["y"] + dock["height"]
+        assert asked is not None
+        right, foot = dock["x"] + dock["width"], asked["y"] + asked["height"]
         page.screenshot(
-            path=FOLDER / f"lab-{theme}.png", clip={"x": 0, "y": 0, "width": corner[0], "height": corner[1]}
+            path=FOLDER / f"lab-{theme}.png", clip={"x": 0, "y": 0, "width": right, "height": foot}
         )
     page.keyboard.press("Control+b")  # room for the panel
     expect(page.locator("#jp-left-stack")).to_be_hidden(timeout=WAIT * MS)
     _take_panel(page, cells.nth(cells.count() - 2))
-    page.set_viewport_size({"width": WIDTH, "height": HEIGHTS["timeline"]})
+    page.set_viewport_size(SIZES["timeline"])
     _run(cells.last)
     line = cells.last.locator(".tb-time > img")
     expect(line).to_be_visible(timeout=WAIT * MS)
@@ -143,7 +148,7 @@ def _take_all(page: Page) -> None:
 
 def _take_panel(page: Page, cell: Locator) -> None:
     """Kill broker 2 in the panel, and take it when all partitions have a leader again."""
-    page.set_viewport_size({"width": WIDTH, "height": HEIGHTS["panel"]})
+    page.set_viewport_size(SIZES["panel"])
     _run(cell)
     panel = cell.locator(".tb")
     expect(panel.locator(".tb-copy")).to_have_count(39, timeout=WAIT * MS)
