@@ -79,6 +79,9 @@ guarantees: authors  ## run the faults of labs 06 and 10, 20 times, and write wh
 scaling: authors  ## measure how reading Kafka with Spark grows, and write docs/scaling.md (N=3)
 	@$(RUN) tools scaling --runs $(or $(N),3)
 
+pictures: authors  ## take the README's pictures anew, light and dark (Chromium)
+	@$(RUN) tools pictures
+
 lint: authors  ## check style, types, who imports whom, and what is declared
 	@$(RUN) tools lint
 
@@ -92,4 +95,4 @@ runtime authors:
 	@command -v $(PYTHON) >/dev/null || { echo '✗ $(PYTHON) was not found: $(GET), then run make again.'; exit 1; }
 	@$(PYTHON) -m tools.setup $(KIND) $@
 
-.PHONY: help lab test test-compose test-all repeat-tests bench bench-engines repeat down clean build run compose topics reliability facts guarantees scaling lint lock lock-python runtime authors
+.PHONY: help lab test test-compose test-all repeat-tests bench bench-engines repeat down clean build run compose topics reliability facts guarantees scaling pictures lint lock lock-python runtime authors

@@ -39,8 +39,7 @@ def kill(program: subprocess.Popen[Any]) -> None:
 
 # What takes long to import, and what only a notebook, a download or a compose cluster needs.
 NOTEBOOKS = {"IPython", "anywidget", "ipywidgets", "nbformat", "traitlets"}
-PICTURES = {"graphviz", "matplotlib", "pygraphviz"}
-SLOW = NOTEBOOKS | PICTURES | {"docker", "kafka", "pandas", "pydantic", "pyspark", "requests"}
+SLOW = NOTEBOOKS | {"docker", "kafka", "matplotlib", "pandas", "pydantic", "pyspark", "requests"}
 SCRIPT = """
 import sys
 from importlib.metadata import entry_points

@@ -78,6 +78,29 @@ NO_LEADER = Look("✕", "no leader", BAD.colour)
 QUORUM_LEADER = Look("♛", "active controller", INK)
 
 
+# What stands for these colours in a drawing on a dark page; all others are seen on both.
+DARK = {
+    INK: "#e6edf3",
+    PAPER: "#111111",  # JupyterLab's
+    SOFT: "#a5afba",
+    RULE: "#30363d",
+    LIGHT: "#3d444d",
+    LIGHTEST: "#1c2126",
+    SKY_TINT: "#16384c",
+    YELLOW_TINT: "#5c5415",
+    BAD.colour: "#ff7b72",
+    WARNING.colour: "#d29922",
+}
+
+
+def dark_style() -> str:
+    """Return a style sheet for an SVG: where the page around it is dark, its colours change places."""
+    rules = "".join(
+        f'[{what}="{light}"]{{{what}:{dark}}}' for light, dark in DARK.items() for what in ("fill", "stroke")
+    )
+    return f"<style>@media (prefers-color-scheme: dark){{{rules}}}</style>"
+
+
 def state_look(state: str) -> Look:
     """Return how a broker in this state is shown; in one that is not known, as if it were silent."""
     return STATES.get(state, STATES["unknown"])

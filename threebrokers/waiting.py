@@ -1,5 +1,6 @@
 """Waiting for a state: with a bound, and with the reason shown."""
 
+import contextvars
 import functools
 import html
 import threading
@@ -12,7 +13,7 @@ from threebrokers.errors import LabError
 from threebrokers.notebook import running_cell, shell, show
 
 T = TypeVar("T")
-POLL_SECONDS = 0.05
+POLL_SECONDS, TICK_SECONDS = 0.05, 1.0
 
 
 class _Notice:
@@ -34,11 +35,15 @@ class _Notice:
 
 @contextmanager
 def shown(what: str, within: float | None = None) -> Iterator[None]:
-    """Show in a notebook what is waited for, and for how long at most (seconds) if that is known."""
+    """Show in a notebook what is waited for, how long already, and for how long at most (seconds) if known.
+
+    Where one wait is part of another, the inner one is shown.
+    """
     line = _line_here()
     line.say(what if within is None else f"{what} (at most {within:g} s)")
     try:
-        yield
+        with line.counted(what, within):
+            yield
     finally:
         line.say("")
 
@@ -73,6 +78,31 @@ class _Line:
         self.text = text
         if self._handle is not None:
             self._handle.update(_Notice(text))
+
+    @contextmanager
+    def counted(self, what: str, within: float | None) -> Iterator[None]:
+        """Say each second how long this lasts already, until the block ends."""
+        if self._handle is None:
+            yield
+            return
+        began, over, mine = time.monotonic(), threading.Event(), self.text
+        most = "" if within is None else f" of at most {within:g} s"
+
+        def tick() -> None:
+            nonlocal mine
+            while not over.wait(TICK_SECONDS):
+                if self.text in ("", mine):  # else a wait inside this one is shown
+                    mine = f"{what}: {time.monotonic() - began:.0f} s{most}"
+                    self.say(mine)
+
+        # What a thread shows belongs to the cell in whose context it runs.
+        ticking = threading.Thread(target=contextvars.copy_context().run, args=(tick,), daemon=True)
+        ticking.start()
+        try:
+            yield
+        finally:
+            over.set()
+            ticking.join()
 
 
 def _line_here() -> _Line:

@@ -1,6 +1,7 @@
 """The time line of a recording, as a browser draws it."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.recordings import a_kill_and_a_pause, four_topics
 
@@ -27,9 +28,19 @@ def test_what_happened_can_be_asked_with_the_keyboard(watched, ground):
     picture = watched.page.locator(".tb-time > img").bounding_box()
     assert picture["width"] == 700
     watched.page.keyboard.press("Tab")
-    words = watched.page.evaluate("getComputedStyle(document.activeElement, '::after').content")
-    assert words.startswith('"At 2.0 s: kill broker 1: new leaders ')
-    watched.page.locator(".tb-time > span").nth(9).hover()
+    words = "getComputedStyle(document.activeElement, '::after').content"
+    assert watched.page.evaluate(words).startswith('"At 2.0 s: kill broker 1: new leaders ')
+    watched.page.keyboard.press("ArrowRight")
+    assert watched.page.evaluate(words).startswith('"At ')
+    spots = watched.page.locator(".tb-time > input")
+    assert (
+        watched.page.evaluate("[...document.querySelectorAll('input')].indexOf(document.activeElement)") == 1
+    )
+    watched.page.keyboard.press("Tab")
+    expect(watched.page.locator("summary").first).to_be_focused()  # all boxes together are one stop
+    watched.page.keyboard.press("Shift+Tab")
+    expect(spots.nth(1)).to_be_focused()
+    spots.nth(9).hover()
     other = "getComputedStyle(document.activeElement, '::after').display"
     assert watched.page.evaluate(other) == "none", "one at a time"
     assert watched.barriers(".tb-time") == []

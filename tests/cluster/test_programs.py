@@ -91,7 +91,7 @@ def test_two_run_side_by_side_and_one_is_killed(programs, home):
     two.wait_for("tick", within=30)
     assert set(register.running(home).values()) == {"one", "two"}
     one.kill()
-    assert (one.exit_code, one.state) == (-9, "ended by SIGKILL")
+    assert (one.exit_code, one.state) == (-9, "killed on purpose (SIGKILL)")
     assert two.state == "runs"
     assert list(register.running(home).values()) == ["two"]
 

@@ -8,6 +8,7 @@ import pytest
 
 import threebrokers
 from threebrokers import theme
+from threebrokers.spark import delays
 
 ROOM = Path(threebrokers.__file__).parent
 HEX = re.compile(r"#[0-9a-fA-F]{3,8}\b")
@@ -94,3 +95,16 @@ def test_each_state_has_a_sign_and_a_word_of_its_own(table):
 
 def test_a_state_that_is_not_known_is_shown_as_silent():
     assert str(theme.state_look("melting")) == "? silent"
+
+
+@pytest.mark.parametrize("airport", delays.LOOKS)
+def test_a_line_of_the_flights_chart_can_be_seen_and_means_no_broker(airport):
+    colour, _ = delays.LOOKS[airport]
+    assert contrast(colour, theme.PAPER) >= 3
+    assert colour not in {broker.strong for broker in theme.BROKERS.values()}
+
+
+@pytest.mark.parametrize("colour", [theme.INK, theme.SOFT, theme.BAD.colour, theme.WARNING.colour])
+def test_words_of_a_drawing_can_be_read_on_a_dark_page(colour):
+    assert contrast(theme.DARK[colour], theme.DARK[theme.PAPER]) >= 4.5
+    assert contrast(theme.DARK[colour], theme.DARK[theme.YELLOW_TINT]) >= 3

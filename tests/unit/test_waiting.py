@@ -1,9 +1,13 @@
 """Waits: bounded, with a reason, and the same plain text in every run."""
 
+import threading
+from types import SimpleNamespace
+
 import pytest
 
+from threebrokers import waiting
 from threebrokers.errors import LabError
-from threebrokers.waiting import _Notice, poll, wait_until
+from threebrokers.waiting import _Notice, poll, quiet_wait, wait_until
 from tools.proof.kernel import Kernel
 
 WAITS = """
@@ -37,6 +41,36 @@ def test_the_notice_has_a_constant_text():
 def test_the_notice_is_safe_and_gone_when_done():
     assert _Notice("<b>17</b>")._repr_html_() == "<i>Waiting for &lt;b&gt;17&lt;/b&gt; …</i>"
     assert _Notice("")._repr_html_() == ""
+
+
+def test_a_wait_says_how_long_it_lasts_already(monkeypatch):
+    told, later = [], threading.Event()
+
+    class Handle:
+        def update(self, notice):
+            told.append(notice._repr_html_())
+            if len(told) == 4:
+                later.set()
+
+    line = waiting._Line(Handle())
+    monkeypatch.setattr(waiting, "TICK_SECONDS", 0.01)
+    monkeypatch.setattr(waiting, "_line_here", lambda: line)
+    with waiting.shown("the moon", 60):
+        assert later.wait(10)
+    assert told[0] == "<i>Waiting for the moon (at most 60 s) …</i>"
+    assert told[1] == told[2] == "<i>Waiting for the moon: 0 s of at most 60 s …</i>"
+    assert told[-1] == ""
+
+
+def test_a_wait_inside_another_one_is_the_one_that_is_shown(monkeypatch):
+    told = []
+    line = waiting._Line(SimpleNamespace(update=lambda notice: told.append(notice._repr_html_())))
+    monkeypatch.setattr(waiting, "TICK_SECONDS", 0.01)
+    monkeypatch.setattr(waiting, "_line_here", lambda: line)
+    with waiting.shown("the sun"), waiting.shown("the moon"):
+        assert quiet_wait(lambda: len(told) > 5, 10)
+    assert "sun" in told[0]
+    assert {"moon" in text for text in told[1:6]} == {True}
 
 
 @pytest.mark.programs

@@ -1,5 +1,7 @@
 """Checks of lab 00: what is a Kafka cluster?"""
 
+import signal
+
 from threebrokers.cluster.actions import Action, action_kind
 from threebrokers.kafka.log_reader import read_log
 from threebrokers.kafka.state import TopicState
@@ -143,7 +145,7 @@ def _judge_end(clock: Program) -> None:
     if clock.state.startswith("failed"):
         found = "the clock failed before you killed it"
         raise NotYet(found, "it should run", "what it has written, under its cell")
-    if clock.state != "ended by SIGKILL":
+    if clock.exit_code != -signal.SIGKILL:
         asked = "asked to stop" if clock.state.startswith("stopped") else clock.state
         found = f"the clock was not killed: it was {asked}"
         raise NotYet(found, "a kill gives it no time to close anything", "`clock.kill`")

@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Sequence
 
-from threebrokers.diagrams.dot import cell, lone_table
+from threebrokers.diagrams.grid import box, cell, head, row_head, table
 from threebrokers.diagrams.picture import Picture
 from threebrokers.kafka.log_reader import Record
 from threebrokers.kafka.segments import Segment
 from threebrokers.text import counted, numbered
-from threebrokers.theme import LIGHTEST, SOFT
 
-WIDTH = 44
 GONE = "·"
 Text = Callable[[Record], str]
 
@@ -28,17 +26,17 @@ def segments_picture(
     """
     offsets = sorted({r.offset for segment in (*before, *after) for r in segment.records})
     moments = [("before", before), ("after", after)] if after else [("", before)]
-    rows = [[cell("offset", align="left", bold=True), *(cell(str(o), bold=True) for o in offsets)]]
-    words = []
+    rows, words = [], []
     for name, segments in moments:
         boxes = {r.offset: text(r) for segment in segments for r in segment.records}
-        rows.append([cell(f"segments {name}".strip(), align="left", bold=True), *_files(segments, offsets)])
-        rows.append([cell(f"records {name}".strip(), align="left", bold=True), *_boxes(boxes, offsets)])
+        rows.append([row_head(f"segments {name}".strip()), *_files(segments, offsets)])
+        rows.append([row_head(f"records {name}".strip()), *_boxes(boxes, offsets)])
         words += [_words(name, segment, text) for segment in segments]
     if after:
         left = {r.offset for segment in after for r in segment.records}
         words.append(f"Gone: {_offsets([o for o in offsets if o not in left])}.")
-    return Picture("The segments of one partition", "\n".join(words), lone_table(rows))
+    heads = [row_head("offset"), *(head(str(offset)) for offset in offsets)]
+    return Picture("The segments of one partition", "\n".join(words), table(rows, heads=heads))
 
 
 def _files(segments: Sequence[Segment], offsets: Sequence[int]) -> list[str]:
@@ -50,20 +48,17 @@ def _files(segments: Sequence[Segment], offsets: Sequence[int]) -> list[str]:
         first = end
         if span:
             state = "active" if segment.is_active else "closed"
-            style = "dashed" if segment.is_active else "rounded"
-            lines = [f"…{segment.base_offset}.log", f"{state}, {segment.size:,} bytes"]
-            cells.append(cell(*lines, border=2, color=SOFT, style=style, fill=LIGHTEST, colspan=span))
+            lines = f"…{segment.base_offset}.log", f"{state}, {segment.size:,} bytes"
+            kind = "card dashed" if segment.is_active else "card"
+            cells.append(cell(box(*lines, kind=kind), colspan=span))
     return cells
 
 
 def _boxes(boxes: dict[int, str], offsets: Sequence[int]) -> list[str]:
-    drawn = []
-    for offset in offsets:
-        if offset in boxes:
-            drawn.append(cell(*boxes[offset].split(" ", 1), border=1, color=SOFT, width=WIDTH))
-        else:
-            drawn.append(cell(GONE, text=SOFT, border=1, color=SOFT, style="dashed", width=WIDTH))
-    return drawn
+    return [
+        cell(box(*boxes[offset].split(" ", 1)) if offset in boxes else box(GONE, kind="dashed"))
+        for offset in offsets
+    ]
 
 
 def _words(moment: str, segment: Segment, text: Text) -> str:

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from threebrokers.diagrams.dot import cell, lone_table
+from threebrokers.diagrams.grid import box, boxes, cell, head, row_head, table
 from threebrokers.diagrams.picture import Picture
-from threebrokers.theme import SOFT, YELLOW_TINT, broker_colour
 
 STORED = 3  # records that everybody has and may read when the story begins
 HIDDEN = "A yellow box with a dashed border: stored, and not yet readable."
@@ -50,27 +49,26 @@ def watermark_story(leader: int = 1, followers: Sequence[int] = (2, 3)) -> Itera
 def watermark_picture(leader: int = 1, followers: Sequence[int] = (2, 3)) -> Picture:
     """Draw, moment by moment, each replica's log and the leader's high watermark."""
     brokers = [leader, *followers]
-    names = [f"broker {b}: {'leader' if b == leader else 'follower'}" for b in brokers]
-    rows = [[cell(""), *(cell(name, bold=True) for name in names), cell("high watermark", bold=True)]]
-    words = []
+    heads = [head(f"broker {b}: {'leader' if b == leader else 'follower'}", broker=b) for b in brokers]
+    heads = [cell(""), *heads, head("high watermark")]
+    rows, words = [], []
     before = STORED
     for number, moment in enumerate(watermark_story(leader, followers), 1):
         now = moment.high_watermark
-        mark = cell(str(now)) if now == before else cell(f"{before} → {now}", bold=True, border=3)
-        logs = [_log(moment, broker, now) for broker in brokers]
-        rows.append([cell(f"{number}. {moment.what}", align="left"), *logs, mark])
+        mark = box(str(now), kind="quiet") if now == before else box(f"{before} → {now}", kind="moved")
+        logs = [cell(_log(moment, broker, now)) for broker in brokers]
+        rows.append([row_head(f"{number}. {moment.what}", kind="room"), *logs, cell(mark)])
         ends = ", ".join(f"{moment.ends[broker]} on broker {broker}" for broker in brokers)
         words.append(f"{number}. {moment.what} Log end offset: {ends}. High watermark: {now}.")
         before = now
-    rows.append([cell(HIDDEN, text=SOFT, align="left", colspan=len(rows[0]))])
-    return Picture("How the high watermark moves", "\n".join([*words, HIDDEN]), lone_table(rows))
+    rows.append([cell(HIDDEN, kind="note", colspan=len(rows[0]))])
+    return Picture(
+        "How the high watermark moves", "\n".join([*words, HIDDEN]), table(rows, heads=heads, kind="logs")
+    )
 
 
 def _log(moment: Moment, broker: int, high_watermark: int) -> str:
-    """Return a cell with one box for each offset of a replica's log."""
-    strong = broker_colour(broker).strong
-    boxes = [cell(str(offset), border=1, color=strong, width=26) for offset in range(high_watermark)]
-    for offset in range(high_watermark, moment.ends[broker]):
-        boxes.append(cell(str(offset), border=1, color=strong, fill=YELLOW_TINT, style="dashed", width=26))
-    boxes += [cell("", width=26)] * (STORED + 1 - len(boxes))  # a shorter log has no wider boxes
-    return f'<td><table border="0" cellborder="0" cellspacing="2"><tr>{"".join(boxes)}</tr></table></td>'
+    """Return one box for each offset of a replica's log."""
+    ends = range(moment.ends[broker])
+    kinds = ((o, "stored" if o < high_watermark else "hidden-yet") for o in ends)
+    return boxes(box(str(offset), kind=kind, broker=broker) for offset, kind in kinds)

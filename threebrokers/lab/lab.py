@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from confluent_kafka.admin import AdminClient
 
-from threebrokers import clock, paths, theme, waiting
+from threebrokers import clock, paths, progress, theme, waiting
 from threebrokers.cluster import Cluster, topics
 from threebrokers.errors import LabError
 from threebrokers.kafka.clients import Clients, LabConsumer, LabProducer
+from threebrokers.lab.card import Card
 from threebrokers.lab.exercise import Check, Solved
 from threebrokers.lab.names import Names
 from threebrokers.ledger import Ledger, place
@@ -49,6 +50,11 @@ class Checks:
     def __dir__(self) -> list[str]:
         return list(self._known())
 
+    def _solved(self) -> list[tuple[str, bool]]:
+        """Return the number of each exercise, and whether it is solved."""
+        done = progress.solved()
+        return [(check.number, check.number in done) for check in self._known().values()]
+
     def _known(self) -> dict[str, Check]:
         return {name: value for name, value in vars(self._load()).items() if isinstance(value, Check)}
 
@@ -78,6 +84,19 @@ class Lab:
         self._panels: Panels | None = None
         self._predictions: dict[str, Prediction] = {}
         self.programs = Programs(paths.home(), number, opened)
+
+    def __repr__(self) -> str:
+        return str(self._card())
+
+    def _repr_html_(self) -> str:
+        return self._card().as_html()
+
+    def _card(self) -> Card:
+        try:
+            brokers = {number: process.state for number, process in self.cluster.processes().items()}
+        except LabError:  # Docker does not answer: whoever looks at the lab is shown the rest
+            brokers = {}
+        return Card(self.number, brokers, self.check._solved())
 
     @property
     def bootstrap(self) -> str:

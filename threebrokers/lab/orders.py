@@ -17,6 +17,7 @@ from confluent_kafka import Message
 from threebrokers import paths
 from threebrokers.kafka.clients import LabConsumer
 from threebrokers.lab.lab import Lab
+from threebrokers.program.protocol import KILLED_HERE
 from threebrokers.store import JsonFile
 
 __all__ = ["Orders", "PaidOrders"]
@@ -25,7 +26,7 @@ COUNT = 40
 LAST = COUNT - 1
 # What a program writes at a place where it is killed; there if its client commits by itself, and if nobody
 # waits for its commits; at the last order; and if its consumer has not asked for a topic soon.
-STOPPED, AUTOMATIC = "is killed here", ", after an automatic commit"
+STOPPED, AUTOMATIC = KILLED_HERE, ", after an automatic commit"
 HURRIED = ", and it does not wait for its commits"
 BY_ITSELF = "its client commits by itself"
 DONE, DEAF = f"order {LAST} is done", "has asked for no topic"

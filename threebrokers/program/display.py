@@ -5,15 +5,21 @@ import signal
 from dataclasses import dataclass
 
 from threebrokers import theme
-from threebrokers.program.protocol import STOPPED
+from threebrokers.program.protocol import KILLED_HERE, STOPPED
+from threebrokers.text import last_line
 
 LINES, WIDTH = 12, 300
 
 
-def ending(code: int) -> str:
-    """Say in words how a program ended. `code` is subprocess's: below zero it is a signal's number."""
+def ending(code: int, *, meant: bool = False) -> str:
+    """Say in words how a program ended. `code` is subprocess's: below zero it is a signal's number.
+
+    `meant` says that a SIGKILL was no accident.
+    """
     if code in (STOPPED, -signal.SIGTERM):  # the second before it could hear
         return "stopped on request (SIGTERM)"
+    if code == -signal.SIGKILL and meant:
+        return "killed on purpose (SIGKILL)"
     if code < 0:
         return f"ended by {signal.Signals(-code).name}"
     return "ended by itself" if code == 0 else f"failed (exit code {code})"
@@ -21,24 +27,32 @@ def ending(code: int) -> str:
 
 @dataclass(frozen=True)
 class Box:
-    """A program at one moment; `code` is None while it runs."""
+    """A program at one moment; `code` is None while it runs; `killed` if its notebook has killed it."""
 
     name: str
     pid: int
     code: int | None
     output: str
+    killed: bool = False
+
+    @property
+    def meant(self) -> bool:
+        """Whether it was killed on purpose: by its notebook, or by itself, where its lab wants it to die."""
+        return self.code == -signal.SIGKILL and (self.killed or KILLED_HERE in last_line(self.output))
 
     @property
     def look(self) -> theme.Look:
         """The sign and the colour of the program's state."""
         if self.code is None:
             return theme.STATES["up"]
+        if self.meant:
+            return theme.OPEN
         return {0: theme.GOOD, STOPPED: theme.OPEN}.get(self.code, theme.BAD)
 
     @property
     def state(self) -> str:
         """The program's state with a sign, as one line."""
-        words = f"runs (process {self.pid})" if self.code is None else ending(self.code)
+        words = f"runs (process {self.pid})" if self.code is None else ending(self.code, meant=self.meant)
         return f"{self.look.sign} {self.name}: {words}"
 
     @property

@@ -39,6 +39,7 @@ class Program:
         self._showing = threading.Lock()
         self._ended = threading.Event()
         self.exit_code: int | None = None
+        self._killed = False
         self._refresh()
         threading.Thread(target=self._follow, name=f"program {name}", daemon=True).start()
 
@@ -47,8 +48,8 @@ class Program:
 
     @property
     def state(self) -> str:
-        """'runs', or how it ended: 'ended by itself', 'failed (exit code 1)', 'ended by SIGKILL', …"""
-        return "runs" if self.exit_code is None else ending(self.exit_code)
+        """'runs', or how it ended: 'ended by itself', 'failed (exit code 1)', 'ended by SIGSEGV', …"""
+        return "runs" if self.exit_code is None else ending(self.exit_code, meant=self._box().meant)
 
     @property
     def output(self) -> str:
@@ -67,6 +68,8 @@ class Program:
 
     def kill(self) -> None:
         """End the program at once (SIGKILL): it can close nothing and say goodbye to nobody."""
+        self._expect_running()
+        self._killed = True
         self._end(signal.SIGKILL)
 
     def wait(self, *, within: float = 10) -> int:
@@ -143,7 +146,7 @@ class Program:
         self._ended.set()
 
     def _box(self) -> Box:
-        return Box(self.name, self.pid, self.exit_code, self.output)
+        return Box(self.name, self.pid, self.exit_code, self.output, self._killed)
 
     def _refresh(self) -> None:
         with self._showing:  # the newest is shown last

@@ -143,6 +143,7 @@ def opened(height: float, title: str) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:g}" width="{WIDTH}" '
         f'role="img" aria-label="{escape(title)}" font-family="system-ui, sans-serif" font-size="{FONT:g}">'
-        f'{PATTERN}<rect x=".5" y=".5" width="{WIDTH - 1}" height="{height - 1:g}" rx="8" fill="{PAPER}" '
+        f"{theme.dark_style()}{PATTERN}"
+        f'<rect x=".5" y=".5" width="{WIDTH - 1}" height="{height - 1:g}" rx="8" fill="{PAPER}" '
         f'stroke="{RULE}"/>'
     )

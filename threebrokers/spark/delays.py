@@ -6,7 +6,7 @@ from threebrokers import theme
 from threebrokers.data.flights import load_flights
 
 # Blue, orange and green are brokers; a marker and a name at the line say the same as its colour.
-LOOKS = {"EWR": (theme.INK, "o"), "JFK": (theme.SKY, "s"), "LGA": (theme.OTHER_BROKER.strong, "^")}
+LOOKS = {"EWR": (theme.INK, "o"), "JFK": (theme.GREY, "s"), "LGA": (theme.OTHER_BROKER.strong, "^")}
 
 
 def sums_of_package() -> pd.DataFrame:

@@ -13,10 +13,9 @@ NAMES = {
     "jupyter_server": "jupyter-server",
     "matplotlib-base": "matplotlib",
     "python-confluent-kafka": "confluent-kafka",
-    "python-graphviz": "graphviz",
 }
 # They have to be compiled where no wheel fits, which needs tools that learners do not have.
-WHEELS_ONLY = "confluent-kafka,matplotlib,numpy,pandas,pyarrow,pygraphviz"
+WHEELS_ONLY = "confluent-kafka,matplotlib,numpy,pandas,pyarrow"
 LINE = re.compile(r"^( *- )([\w.-]+)==([\w.]+)", re.MULTILINE)
 
 

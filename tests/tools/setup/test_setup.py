@@ -204,8 +204,8 @@ def test_each_fault_is_one_sentence(monkeypatch: pytest.MonkeyPatch, fault: Base
             "The disk of .* is full: free",
         ),
         (
-            "ERROR: No matching distribution found for pygraphviz>=2",
-            "The package index has no pygraphviz>=2 for P",
+            "ERROR: No matching distribution found for pyspark>=4",
+            "The package index has no pyspark>=4 for P",
         ),
         (
             "note\nERROR: Something else",

@@ -1,18 +1,10 @@
-"""Pictures: what they say in words, what is drawn, and that they draw without a `dot` program."""
+"""Pictures of topics and logs: what they say in words, and what is drawn."""
 
-import re
-import subprocess
-import sys
-import xml.etree.ElementTree as ET
-
-import pytest
-
-from threebrokers.diagrams.picture import Picture
+from tests.pictures import classes, drawn
 from threebrokers.diagrams.topics import log_picture, message_path, topic_picture
 from threebrokers.kafka.log_reader import Log, Record
 from threebrokers.kafka.state import PartitionState, TopicState
 
-SVG = "{http://www.w3.org/2000/svg}"
 TOPIC = TopicState(
     "helloworld",
     (
@@ -21,17 +13,6 @@ TOPIC = TopicState(
         PartitionState("helloworld", 2, None, 0, (1,), ()),
     ),
 )
-
-
-@pytest.fixture(autouse=True)
-def _no_dot(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
-
-
-def drawn(picture: Picture) -> list[str]:
-    """Return the texts that the drawing shows, in the order in which they stand in the SVG."""
-    texts = ("".join(e.itertext()) for e in ET.fromstring(picture.svg()).iter(f"{SVG}text"))
-    return [text for text in (text.replace("\xa0", " ").strip() for text in texts) if text]
 
 
 def test_a_topic_is_told_copy_by_copy() -> None:
@@ -45,17 +26,17 @@ def test_a_topic_is_told_copy_by_copy() -> None:
 def test_a_topic_is_drawn_as_partitions_by_brokers() -> None:
     assert drawn(topic_picture(TOPIC)) == [
         *("broker 1", "broker 2", "broker 3"),
-        *("partition 0", "replica, in sync", "★ leader", "replica, in sync"),
-        *("partition 1", "replica, in sync", "… replica, not in sync", "★ leader"),
-        *("partition 2: ✕ no leader", "… replica, not in sync", "–", "–"),
+        *("partition 0", "✓ in sync", "★ leader", "✓ in sync"),
+        *("partition 1", "✓ in sync", "… behind", "★ leader"),
+        *("partition 2: ✕ no leader", "… behind", "–", "–"),
     ]
 
 
-def test_a_copy_that_is_behind_has_another_border_too() -> None:
-    in_sync = TopicState("one", TOPIC.partitions[:1])
-    behind = TopicState("one", TOPIC.partitions[1:2])
-    assert "stroke-dasharray" not in topic_picture(in_sync).svg()
-    assert "stroke-dasharray" in topic_picture(behind).svg()
+def test_each_kind_of_replica_has_a_look_and_its_brokers_colour() -> None:
+    found = classes(topic_picture(TOPIC))
+    assert found["… behind"] == ["tb-box tb-late tb-b2", "tb-box tb-late tb-b1"]
+    assert found["★ leader"] == ["tb-box tb-leader tb-b2", "tb-box tb-leader tb-b3"]
+    assert {name.split()[1] for name in found["✓ in sync"]} == {"tb-sync"}
 
 
 def test_a_broker_without_a_copy_is_still_a_column() -> None:
@@ -64,12 +45,11 @@ def test_a_broker_without_a_copy_is_still_a_column() -> None:
 
 
 def test_messages_go_by_way_of_the_leaders() -> None:
-    edges = re.findall(r"^\s*(.+) -> (.+)$", message_path(TOPIC, producers=("shop",)).source, re.MULTILINE)
-    assert edges == [
-        ("shop", '"broker 2":p0:w'),
-        ('"broker 2":p0:e', "consumer"),
-        ("shop", '"broker 3":p1:w'),
-        ('"broker 3":p1:e', "consumer"),
+    assert drawn(message_path(TOPIC, producers=("shop",))) == [
+        *("write to the leader", "broker 1", "broker 2", "broker 3", "read from the leader"),
+        *("shop", "partition 0", "→", "✓ in sync", "★ leader", "✓ in sync", "→", "consumer"),
+        *("partition 1", "→", "✓ in sync", "… behind", "★ leader", "→"),
+        *("partition 2: ✕ no leader", "… behind", "–", "–"),
     ]
 
 
@@ -81,7 +61,7 @@ def test_every_client_is_named_in_words() -> None:
 
 
 def test_the_path_needs_no_topic() -> None:
-    assert len([line for line in drawn(message_path()) if "★ leader" in line]) == 3
+    assert drawn(message_path()).count("★ leader") == 3
 
 
 def record(partition: int, offset: int) -> Record:
@@ -143,9 +123,12 @@ def test_a_long_log_keeps_its_words_short() -> None:
     assert len(log_picture(many, text=lambda r: str(r.offset)).words.splitlines()) == 13
 
 
-def test_a_notebook_gets_an_image_with_a_name_and_the_same_in_words() -> None:
+def test_a_notebook_gets_a_table_with_a_name_and_the_same_in_words() -> None:
     shown = topic_picture(TOPIC)._repr_mimebundle_()
-    assert 'alt="Where the replicas of &#x27;helloworld&#x27; are' in shown["text/html"]
+    assert (
+        '<figure class="tb-picture" aria-label="Where the replicas of &#x27;helloworld&#x27; are"'
+        in (shown["text/html"])
+    )
     assert (
         "<summary>The same in words</summary><ul><li>Partition 0: the leader is broker 2;"
         in shown["text/html"]
@@ -153,23 +136,16 @@ def test_a_notebook_gets_an_image_with_a_name_and_the_same_in_words() -> None:
     assert shown["text/plain"].splitlines()[1].startswith("Partition 0: the leader is broker 2;")
 
 
-def test_the_svg_is_named_and_described() -> None:
-    picture = log_picture([record(0, 0)], text=lambda r: (r.value or b"").decode())
-    root = ET.fromstring(picture.svg())
-    assert root.get("role") == "img"
-    assert root.get("aria-labelledby") == "t d"
-    assert [(root[0].text, root[0].get("id")), (root[1].text, root[1].get("id"))] == [
-        (picture.title, "t"),
-        (picture.words, "d"),
-    ]
+def test_only_brokers_have_the_colours_of_brokers() -> None:
+    owned = {"★ leader", "✓ in sync", "… behind", "–", "broker 1", "broker 2", "broker 3"}
+    for picture in (message_path(TOPIC), topic_picture(TOPIC), log_picture({0: [1]}, reads_next={0: 1})):
+        coloured = {
+            text
+            for text, names in classes(picture).items()
+            if any("tb-b" in f" {n}".replace("tb-box", "") for n in names)
+        }
+        assert coloured <= owned
 
 
-def test_nothing_is_written_to_stderr() -> None:
-    # In a process of its own: only a first drawing makes the font library speak, past Python's sys.stderr.
-    script = "from threebrokers.diagrams.topics import message_path; message_path().svg()"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stderr == ""
-
-
-def test_a_name_with_a_colon_is_shown_whole():
-    assert "team: shop" in message_path(producers=("team: shop",)).svg()
+def test_a_name_with_signs_of_html_is_shown_whole() -> None:
+    assert "team: <shop>" in drawn(message_path(producers=("team: <shop>",)))

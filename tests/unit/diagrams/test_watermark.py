@@ -1,5 +1,6 @@
 """The picture of the high watermark: what is told moment by moment, and that it is drawn."""
 
+from tests.pictures import drawn
 from threebrokers.diagrams import watermark_picture
 from threebrokers.diagrams.watermark import HIDDEN, watermark_story
 
@@ -20,4 +21,6 @@ def test_the_picture_and_its_words_say_the_same():
     assert lines[1].endswith(f"{ends} High watermark: 3.")
     assert lines[5].endswith("High watermark: 4.")
     assert lines[6] == HIDDEN
-    assert "high watermark" in picture.svg()
+    texts = drawn(picture)
+    assert texts[:4] == ["broker 1: leader", "broker 2: follower", "broker 3: follower", "high watermark"]
+    assert "3 → 4" in texts

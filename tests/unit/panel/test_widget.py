@@ -1,6 +1,8 @@
 """The panel without brokers and without a browser: what it shows, what its buttons do, when it ends."""
 
+import re
 import threading
+import xml.etree.ElementTree as ET
 
 import pytest
 
@@ -10,6 +12,8 @@ from threebrokers.cluster.actions import Action
 from threebrokers.cluster.link_faults import Fault
 from threebrokers.errors import LabError
 from threebrokers.panel import Panels, live
+from threebrokers.panel.events import Event
+from threebrokers.panel.frame import Scene, frame
 from threebrokers.panel.replay import replay
 from threebrokers.panel.static import still
 from threebrokers.waiting import quiet_wait
@@ -93,17 +97,32 @@ def test_a_panel_shows_something_at_once_and_says_it_in_words(shown):
     assert [b["state"] for b in shown.frame["brokers"]] == ["up", "up", "up"]
     assert repr(shown).startswith("Broker 1: up at 127.0.0.1:19092, leads 4 of 13 partitions.\n")
     assert shown._repr_mimebundle_()[0]["text/plain"] == repr(shown)
-    assert "data:image/svg+xml" in shown._repr_mimebundle_()[0]["text/html"]
+    assert 'class="tb tb-still"' in shown._repr_mimebundle_()[0]["text/html"]
     assert shown.frame["brokers"][0]["cost"] == "the quorum"
 
 
-def test_a_still_shows_what_the_panel_shows(shown):
-    source = still(shown.frame).source
-    assert source.count("★ leader") == 13
-    assert "♛ active controller" in source
-    folded = still({**shown.frame, "topics": [{"name": "many", "rows": [], "summary": "50 partitions"}]})
-    assert "50 partitions" in folded.source
-    assert "<svg" in folded.svg()
+def test_a_still_shows_what_the_panel_shows(bench, shown):
+    drawing = still(shown.frame).drawing
+    assert drawing.count("★ leader") == 13
+    assert "♛ active controller" in drawing
+    assert "all 3 brokers are up" in drawing, "what happened last"
+    folded = still(
+        {**shown.frame, "topics": [{"name": "many", "rows": [], "summary": "50 partitions", "trouble": True}]}
+    )
+    assert "✕ 50 partitions" in folded.drawing
+    assert "<table" not in folded.drawing
+
+
+def test_a_still_keeps_the_last_words_and_leaves_out_what_only_ears_need():
+    look = after_a_kill(3.0)
+    told = frame(
+        look, Scene(begun=0.0, events=[Event(n, f"event <{n}>") for n in range(9)], costs={1: "the quorum"})
+    )
+    drawing = still(told).drawing
+    assert re.findall(r"event &lt;(\d)&gt;", drawing) == ["4", "5", "6", "7", "8"]
+    assert "tb-hidden" not in drawing
+    assert "<button" not in drawing
+    ET.fromstring(drawing)
 
 
 def test_new_looks_are_drawn(bench, shown):

@@ -32,6 +32,18 @@ def test_each_ending_has_a_sign_of_its_own():
     assert signs == {"●", "✓", "○", "✗"}
 
 
+def test_a_kill_on_purpose_is_no_alarm():
+    mine = Box("clock", 17, -9, "tick 1\n", killed=True)
+    assert repr(mine) == "○ clock: killed on purpose (SIGKILL)\n  tick 1"
+    labs = Box("worker", 17, -9, "run 1, order 7, after the invoice: is killed here\n")
+    assert labs.state == "○ worker: killed on purpose (SIGKILL)"
+    for accident in (
+        Box("clock", 17, -9, "is killed here\nand goes on\n"),
+        Box("clock", 17, -11, "", killed=True),
+    ):
+        assert accident.state.startswith("✗ clock: ended by SIG")
+
+
 def test_only_the_end_of_a_long_output_is_shown():
     box = Box("clock", 17, 0, "".join(f"tick {n}\n" for n in range(100)))
     assert box.tail[0] == f"… {100 - LINES} earlier lines …"

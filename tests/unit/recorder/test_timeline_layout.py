@@ -284,11 +284,11 @@ def test_records_that_came_again_have_a_mark_where_they_came():
 def test_what_happened_can_be_asked_with_the_keyboard():
     recording = four_topics()
     html = recording.show()._repr_mimebundle_()["text/html"]
-    spots = re.findall(r'<span[^>]* tabindex="0" role="img" aria-label="([^"]+)"', html)
+    spots = re.findall(r'<input[^>]* type="radio" hidden name="tb-[0-9a-f]{8}" aria-label="([^"]+)"', html)
     assert spots[0].startswith("At 2.0 s: kill broker 1: new leaders ")
     assert any(spot.startswith("6.30 s without a delivery (consumer 1, beat-0)") for spot in spots)
     assert any(spot.startswith("broker 1: ✂ cut off from the other brokers, from 16.0 s") for spot in spots)
-    assert len(spots) == html.count("<span")
+    assert len(spots) == html.count("<input")
     for left, width in re.findall(r"left:([\d.]+)%;top:[\d.]+%;width:([\d.]+)%", html):
         assert float(left) + float(width) <= 100
 
@@ -307,14 +307,31 @@ def _light(colour):
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
+def _contrast(one, other):
+    light, dark = sorted((_light(one), _light(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("shades", [{}, theme.DARK], ids=["light", "dark"])
 @pytest.mark.parametrize("name", LOOKS)
-def test_words_can_be_read_on_what_they_lie_on(name):
-    look = LOOKS[name]
-    ground = (
-        theme.PAPER if look.fill.startswith("url") else look.fill
-    )  # on hatches words have an edge of paper
-    light, dark = sorted((_light(look.ink), _light(ground)), reverse=True)
-    assert (light + 0.05) / (dark + 0.05) >= 4.5
+def test_words_can_be_read_on_what_they_lie_on_and_edges_are_seen(name, shades):
+    look, paper = LOOKS[name], shades.get(theme.PAPER, theme.PAPER)
+    # On hatches words have an edge of paper.
+    ground = paper if look.fill.startswith("url") else shades.get(look.fill, look.fill)
+    assert _contrast(shades.get(look.ink, look.ink), ground) >= 4.5
+    if look.edge != "none":
+        assert _contrast(shades.get(look.edge, look.edge), paper) >= 3
+
+
+@pytest.mark.parametrize("make", [a_kill_and_a_pause, four_topics])
+def test_each_colour_of_a_drawing_can_be_seen_on_dark_pages_too(make):
+    svg = make().show().svg
+    assert theme.dark_style() in svg
+    drawn = set(re.findall(r'(?:fill|stroke)="(#[0-9a-f]{6})"', svg.replace(theme.dark_style(), "")))
+    assert theme.INK in drawn
+    for colour in drawn - theme.DARK.keys():
+        assert _contrast(colour, theme.DARK[theme.PAPER]) >= 3
+        assert _contrast(colour, theme.PAPER) >= 3
 
 
 def test_brokers_colours_mean_brokers_only():

@@ -1,0 +1,194 @@
+"""Take the README's pictures anew, light and dark, from a lab that runs: `make pictures`."""
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from unittest import mock
+
+import nbformat
+from nbformat.v4 import new_code_cell
+from playwright.sync_api import Locator, Page, ViewportSize, expect, sync_playwright
+
+from threebrokers.app import jupyterlab
+from threebrokers.cluster import Cluster
+from tools import ROOT
+from tools.proof import environment
+
+FOLDER = ROOT / "docs" / "images"
+LAB, SECTION, QUESTION = "04_broker_failover.ipynb", "Four ways to go silent", "guess_4a"
+THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
+MS, WAIT = 1000, 120
+# Wide enough for the panel and the time line, and high enough for all of them.
+SIZES: dict[str, ViewportSize] = {
+    "lab": {"width": 1180, "height": 960},
+    "panel": {"width": 1440, "height": 1100},
+    "timeline": {"width": 1440, "height": 900},
+}
+# Neither stands in a lab, so they give nothing away: one kill, and not lab 04's four ways to go silent.
+WATCH = """from threebrokers.lab.scenarios import Sensor, wait_for_new_leaders
+
+shop = lab.fresh_topic("{topic}", partitions=13, replication_factor=3)
+with lab.producer() as producer:
+    for number in range(3_000):
+        producer.produce(shop, key=str(number % 400), value=f"order {{number}}")
+lab.watch(shop)"""
+RECORD = """lab.cluster.recover()
+sensor = Sensor(lab, 2.5)
+with sensor, lab.record(sensor.topic) as recording:
+    sensor.wait()
+    lab.cluster.kill(sensor.leader)
+    wait_for_new_leaders(lab, sensor.leader, sensor.topic)
+    sensor.wait()
+    lab.cluster.start(sensor.leader)
+    lab.cluster.recover()
+    sensor.wait()
+recording.show()"""
+TOPIC = "replicas-3"
+# Only the notebook is scrolled: scrollIntoView would move the whole window, too.
+TO_TOP = """(part) => {
+  const sheet = part.closest(".jp-WindowedPanel-outer");
+  sheet.scrollTop += part.getBoundingClientRect().top - sheet.getBoundingClientRect().top - 8;
+}"""
+
+
+def main() -> int:
+    """Take all pictures; return 0 if that could be done."""
+    program = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
+    if program is None:
+        print("There is no Chromium here: install it, then run this again.", file=sys.stderr)
+        return 1
+    with environment.bench(), tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        Cluster().up()
+        notebook = _notebook(Path(folder) / "work" / LAB)
+        flags = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium refuses root otherwise
+        browser = playwright.chromium.launch(executable_path=program, args=flags)
+        with _server(Path(folder), notebook) as address:
+            page = browser.new_page(
+                viewport=SIZES["lab"],
+                device_scale_factor=2,
+                reduced_motion="reduce",
+            )
+            page.goto(address)
+            _take_all(page)
+        browser.close()
+    for picture in sorted(FOLDER.glob("*.png")):
+        print(f"{picture.relative_to(ROOT)}: {picture.stat().st_size // 1024} kB")
+    return 0
+
+
+def _notebook(path: Path) -> Path:
+    """Write the lab up to its first question, and the two cells of the other pictures."""
+    notebook = nbformat.read(ROOT / "labs" / LAB, as_version=4)  # type: ignore[no-untyped-call]
+    asks = next(place for place, cell in enumerate(notebook.cells) if cell.source.startswith(QUESTION))
+    own = [
+        new_code_cell(text, id=name)  # type: ignore[no-untyped-call]
+        for name, text in (("watch", WATCH.format(topic=TOPIC)), ("record", RECORD))
+    ]
+    notebook.cells = [*notebook.cells[: asks + 2], *own]
+    path.parent.mkdir()
+    nbformat.write(notebook, path)  # type: ignore[no-untyped-call]
+    # The file browser shows the labs, as it does for learners.
+    for other in (ROOT / "labs").glob("*.ipynb"):
+        if other.name != path.name:
+            shutil.copy(other, path.parent)
+    return path
+
+
+@contextmanager
+def _server(folder: Path, notebook: Path) -> Iterator[str]:
+    """Run a JupyterLab in which this folder stands in for the clone; yield its address."""
+    here = mock.patch.object(jupyterlab, "repo", return_value=folder)
+    with mock.patch.dict(os.environ, BROWSER="none"), here:
+        server = jupyterlab.start(notebook)
+        try:
+            yield server.address
+        finally:
+            jupyterlab.end(server.identity)
+
+
+def _take_all(page: Page) -> None:
+    cells = page.locator(".jp-CodeCell")
+    _idle(page)
+    for number in range(cells.count() - 2):
+        _run(cells.nth(number))
+    question = cells.filter(has_text=QUESTION)
+    expect(question.locator(".tb-answer").first).to_be_visible(timeout=WAIT * MS)
+    _idle(page)
+    page.keyboard.press("Control+s")
+    expect(page.locator(".jp-mod-dirty")).to_have_count(0, timeout=WAIT * MS)
+    for theme in THEMES:
+        _dress(page, theme)
+        _unfocus(page)
+        page.locator(".jp-MarkdownCell").filter(has_text=SECTION).evaluate(TO_TOP)
+        # Without what comes after the question, and the empty place at the right that JupyterLab begins with.
+        dock, asked = page.locator("#jp-main-dock-panel").bounding_box(), question.bounding_box()
+        assert dock is not None
+        assert asked is not None
+        right, foot = dock["x"] + dock["width"], asked["y"] + asked["height"]
+        page.screenshot(
+            path=FOLDER / f"lab-{theme}.png", clip={"x": 0, "y": 0, "width": right, "height": foot}
+        )
+    page.keyboard.press("Control+b")  # room for the panel
+    expect(page.locator("#jp-left-stack")).to_be_hidden(timeout=WAIT * MS)
+    _take_panel(page, cells.nth(cells.count() - 2))
+    page.set_viewport_size(SIZES["timeline"])
+    _run(cells.last)
+    line = cells.last.locator(".tb-time > img")
+    expect(line).to_be_visible(timeout=WAIT * MS)
+    _idle(page)
+    for theme in THEMES:
+        _dress(page, theme)
+        _take(line, f"timeline-{theme}")
+
+
+def _take_panel(page: Page, cell: Locator) -> None:
+    """Kill broker 2 in the panel, and take it when all partitions have a leader again."""
+    page.set_viewport_size(SIZES["panel"])
+    _run(cell)
+    panel = cell.locator(".tb")
+    expect(panel.locator(".tb-copy")).to_have_count(39, timeout=WAIT * MS)
+    expect(panel.locator(".tb-leader")).to_have_count(13, timeout=WAIT * MS)
+    _idle(page)
+    panel.locator('[data-press="kill 2"]').click()
+    expect(panel.locator(".tb-events")).to_contain_text("have a new leader", timeout=WAIT * MS)
+    expect(panel.locator(".tb-leader")).to_have_count(13, timeout=WAIT * MS)
+    for theme in THEMES:
+        _dress(page, theme)
+        _unfocus(page)
+        _take(panel, f"panel-{theme}")
+
+
+def _take(part: Locator, name: str) -> None:
+    part.evaluate(TO_TOP)
+    part.screenshot(path=FOLDER / f"{name}.png")
+
+
+def _dress(page: Page, theme: str) -> None:
+    """Choose a theme in JupyterLab's menu, and wait until the page has it."""
+    body = page.locator(f'body[data-jp-theme-light="{str(theme == "light").lower()}"]')
+    if body.count():
+        return
+    page.get_by_role("menuitem", name="Settings", exact=True).click()
+    page.locator(".lm-Menu-item").filter(has_text=re.compile("^Theme$")).hover()
+    page.locator('[data-command="apputils:change-theme"]').filter(has_text=THEMES[theme]).first.click()
+    expect(body).to_be_attached(timeout=WAIT * MS)
+
+
+def _run(cell: Locator) -> None:
+    cell.locator(".cm-content").click()
+    cell.page.keyboard.press("Shift+Enter")
+
+
+def _unfocus(page: Page) -> None:
+    """Take pointer and focus away: no cell stands out, and no tool bar."""
+    page.mouse.move(0, 0)
+    page.evaluate("document.activeElement.blur()")
+
+
+def _idle(page: Page) -> None:
+    expect(page.locator("#jp-main-statusbar")).to_contain_text("| Idle", timeout=WAIT * MS)
