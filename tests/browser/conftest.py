@@ -5,6 +5,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -66,33 +67,40 @@ class Watched:
         return BUILD / f"{name}.png"
 
     def barriers(self, context: str = ".tb") -> list[str]:
-        """Return what axe finds serious or critical in a part of the page, unless told in the panel.
+        """Return what axe finds serious or critical in a part of the page, unless told in the panel."""
+        return _serious(Axe().run(self.page, context=context).response)
 
-        Whatever contrast axe could not measure is such a barrier too. It never can for a single letter, as a
-        sign is, nor for the letters of an SVG: the colours of these are measured in tests/unit/test_theme.py.
+    def measured_barriers(self, context: str = ".tb") -> list[str]:
+        """Return the same, and whatever words there are whose contrast axe could not measure.
+
+        It never can for a single letter, as a sign is, nor for the letters of an SVG: their colours are
+        measured in tests/unit/test_theme.py. In a cell of a notebook it measures no contrast at all.
         """
         # Of lines that are scrolled out of sight axe cannot tell.
         self.page.add_style_tag(content=".tb .tb-events { height: auto !important; }")
         # Without options: else it names only one of those that pass.
         found = Axe().run(self.page, context=context, options={}).response
-        measured = [
-            node for rule in found["passes"] if rule["id"] == "color-contrast" for node in rule["nodes"]
-        ]
-        assert measured, "the contrast of no word was measured"
-        unknown = [
-            node for rule in found["incomplete"] if rule["id"] == "color-contrast" for node in rule["nodes"]
-        ]
-        return [
-            f"{v['id']}: {node['html']} {node.get('failureSummary', '')}"
-            for v in found["violations"]
-            if v["impact"] in ("serious", "critical")
-            for node in v["nodes"]
-        ] + [f"contrast unknown: {node['html']}" for node in unknown if not _is_sign(node["html"])]
+        assert _contrasts(found["passes"]), "the contrast of no word was measured"
+        unknown = [html for html in _contrasts(found["incomplete"]) if not _is_sign(html)]
+        return _serious(found) + [f"contrast unknown: {html}" for html in unknown]
 
     def _asked(self, address: str) -> None:
         parts = urlsplit(address)
         if parts.scheme not in ("data", "blob", "about") and parts.hostname != "127.0.0.1":
             self.outside.append(address)
+
+
+def _serious(found: Any) -> list[str]:
+    return [
+        f"{v['id']}: {node['html']} {node.get('failureSummary', '')}"
+        for v in found["violations"]
+        if v["impact"] in ("serious", "critical")
+        for node in v["nodes"]
+    ]
+
+
+def _contrasts(rules: Any) -> list[str]:
+    return [node["html"] for rule in rules if rule["id"] == "color-contrast" for node in rule["nodes"]]
 
 
 def _is_sign(html: str) -> bool:

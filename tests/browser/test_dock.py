@@ -54,7 +54,7 @@ def test_a_panel_is_docked_beside_its_notebook(tmp_path, watched, theme):
         expect(docked).to_be_in_viewport()
         expect(docked.locator(".tb-broker.tb-b2 .tb-state")).to_have_text("✕ down", timeout=10 * MS)
         watched.page.screenshot(path=watched.place(f"docked-{theme.lower()}"))
-        assert watched.barriers(".jp-LinkedOutputView .tb") == []
+        assert watched.measured_barriers(".jp-LinkedOutputView .tb") == []
         assert watched.errors == []
 
         run(page, 0)

@@ -110,7 +110,7 @@ def test_everything_can_be_read(show, watched, width, dark):
         page = show(picture, width, dark)
         put(page, "frame", picture)  # news: else, on a busy machine, the page says that there were none
         watched.keep(f"panel-{name}-{'dark' if dark else 'light'}-{width}")
-        assert watched.barriers() == []
+        assert watched.measured_barriers() == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width, "it is wider than its window"
     assert watched.errors == []
     assert watched.outside == []

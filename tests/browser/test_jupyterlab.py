@@ -108,7 +108,6 @@ def test_broker_2_is_killed_and_comes_back_under_the_learners_eyes(watched, addr
     panel.locator('[data-press="resume 2"]').click()
     state(page, 2, "up", 10)
 
-    panel.scroll_into_view_if_needed()  # contrast can be measured only of what is in sight
     assert watched.barriers() == []
     assert watched.errors == []
     assert watched.outside == []
