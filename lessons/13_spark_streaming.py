@@ -15,9 +15,9 @@ lab = open_lab("13")
 #
 # Payments, parcels, sensors, departures: a **stream** has no end. Lab 12 asked the past; now the answer must grow while records come. **Structured Streaming** is Spark's part for this. You write nearly what you wrote for a batch: `readStream` for `read`. The result is a DataFrame again, over all partitions of the topic, however many there are.
 #
-# Spark runs such a query in **micro-batches**: read what is new, add it to the result, note the position, again. `start_query` uses the trigger `availableNow`: it goes on to the end that the topic has now, and ends. So it can run each night; a program that starts again for each new record, or never ends, is not needed for streaming.
+# Spark runs such a query in **micro-batches**: read what is new, add it to the result, note the position, again. `start_query` uses the trigger `availableNow`: it goes on to the end that the topic has now, and ends. So the same query can run all day, or for a minute each night. Its memory of what came before makes it a stream, which a job that reads 500 records at 2 a.m. and forgets them is not. (A consumer in a loop is stream processing too: it needs no framework.)
 #
-# Our stream: the 1,835 flights that were planned for 24 and 25 June 2013 and left. Many of these were late. Each is sent **when it really left**, one after the other; each record's own time is the moment in which it is written, today.
+# Our stream: the 883 flights that were planned for 24 June 2013 and left. Many of these were late. They are in one partition, in the order in which they **really left**. Each record's own time is the moment in which it is written, today.
 
 # %%
 from pyspark.sql import functions as F
@@ -206,7 +206,7 @@ guess_13c.compare("as many" if missing_at_once >= missing else fewer)
 # %% [markdown]
 # ### Exercise 13.2: Wait, but not too long
 #
-# Which is the smallest watermark, in whole hours, that drops at most 1 % of the flights (18 of them)? Make `query`: it counts `in_steps` as above, with your watermark, and writes each hour once. It reads 31 batches, so each try takes some seconds.
+# Which is the smallest watermark, in whole hours, that drops at most 1 % of the flights (8 of them)? Make `query`: it counts `in_steps` as above, with your watermark, and writes each hour once. It reads 15 batches, so each try takes some seconds.
 
 # %%
 in_steps = departures(june, maxOffsetsPerTrigger=60)
@@ -256,7 +256,7 @@ query = start_query(counts.count(), "append", "waiting")
 watch_query(query)
 
 # %% tags=["wrong"]
-# all at once | read the two days in 1 batch
+# all at once | read the day in 1 batch
 counts = departures(june).withWatermark("scheduled", "10 minutes")
 query = start_query(counts.groupBy(F.window("scheduled", "1 hour"), "origin").count(), "append", "waiting")
 watch_query(query)
@@ -325,7 +325,7 @@ print(said)
 # Give each its mode. `deliver` runs the three queries in small batches and returns what each reader got.
 
 # %%
-small = departures(june, maxOffsetsPerTrigger=300).withWatermark("scheduled", "3 hours")
+small = departures(june, maxOffsetsPerTrigger=200).withWatermark("scheduled", "3 hours")
 hourly = small.groupBy(F.window("scheduled", "1 hour"), "origin").count()
 ranking = small.groupBy("origin").count().orderBy(F.desc("count"))
 tables = {"invoices": hourly, "board": hourly, "ranking": ranking}
@@ -388,13 +388,13 @@ lab.check.three_modes(delivered)
 # %% [markdown]
 # ## Stop and go on
 #
-# The next query writes each finished hour as a record into the topic `stream-hours`. It runs once a night. At the end of the first night, the last hours of 24 June are not finished: their flights are counted, and their rows are in its state. Then the flights of the second day come.
+# The next query writes each finished hour as a record into the topic `stream-hours`. It runs twice a day. At the end of the first run, at noon, the last hours are not finished: their flights are counted, and their rows are in its state. Then the flights of the afternoon come.
 #
-# `first_night` plays this. The checkpoint of the first night is the folder `nights`.
+# `first_run` plays this. The checkpoint of the first run is the folder `runs`.
 
 
 # %%
-from threebrokers.spark import first_night
+from threebrokers.spark import first_run
 
 
 def send_hours(topic, checkpoint, **options):
@@ -409,11 +409,11 @@ def send_hours(topic, checkpoint, **options):
 
 
 lab.fresh_topic("stream-hours", partitions=3, replication_factor=3)
-halves, first = first_night(lab, "stream-halves", send_hours, checkpoint="nights")
-print(f"The first night wrote {sum(step['sink']['numOutputRows'] for step in first.recentProgress)} hours")
+halves, first = first_run(lab, "stream-halves", send_hours, checkpoint="runs")
+print(f"The first run wrote {sum(step['sink']['numOutputRows'] for step in first.recentProgress)} hours")
 
 # %% [markdown]
-# For the second night a colleague wants to be careful and gives the query a new, empty checkpoint. How many hours of an airport will be in `stream-hours` twice?
+# For the second run a colleague wants to be careful and gives the query a new, empty checkpoint. How many hours of an airport will be in `stream-hours` twice?
 
 # %%
 guess_13e = lab.predict("13.e")
@@ -431,28 +431,30 @@ watch_query(send_hours(halves, fresh_folder("careful")))
 
 written = Counter(record.key for record in read_log(lab.bootstrap, lab.topic("stream-hours")))
 twice = sum(times > 1 for times in written.values())
-night = sum(step["sink"]["numOutputRows"] for step in first.recentProgress)
+at_noon = sum(step["sink"]["numOutputRows"] for step in first.recentProgress)
 print(f"{twice} of {len(written)} hours are there twice")
-guess_13e.compare("all that the first night wrote" if twice == night else "those that were open" if twice else "none")
+guess_13e.compare(
+    "all that the first run wrote" if twice == at_noon else "those that were open" if twice else "none"
+)
 
 # %% [markdown]
-# ### Exercise 13.4: The second night
+# ### Exercise 13.4: The second run
 #
-# Everything begins again: the first night is over, and `stream-hours` holds what it wrote. Make `query`, the second night: afterwards each finished hour is in `stream-hours` once, with the right number. Two decisions: which checkpoint, and where to start reading? (`send_hours` starts at the first record, unless you give it `startingOffsets="…"`.)
+# Everything begins again: the first run has ended, and `stream-hours` holds what it wrote. Make `query`, the second run: afterwards each finished hour is in `stream-hours` once, with the right number. Two decisions: which checkpoint, and where to start reading? (`send_hours` starts at the first record, unless you give it `startingOffsets="…"`.)
 
 # %%
 lab.fresh_topic("stream-hours", partitions=3, replication_factor=3)
-halves, first = first_night(lab, "stream-halves", send_hours, checkpoint="nights")
-# TODO: start the second night with send_hours(halves, …), and watch it
+halves, first = first_run(lab, "stream-halves", send_hours, checkpoint="runs")
+# TODO: start the second run with send_hours(halves, …), and watch it
 # BEGIN SOLUTION
-query = send_hours(halves, folder("nights"))
+query = send_hours(halves, folder("runs"))
 watch_query(query)
 # END SOLUTION
 
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# What must the second night know besides the place where the first one stopped? Think of an hour that was open at midnight.
+# What must the second run know besides the place where the first one stopped? Think of an hour that was open at noon.
 #
 # </details>
 # <details><summary>Another hint</summary>
@@ -475,7 +477,7 @@ watch_query(query)
 
 # %% tags=["wrong"]
 # the folder, emptied | was emptied, and the query began again
-query = send_hours(halves, fresh_folder("nights"))
+query = send_hours(halves, fresh_folder("runs"))
 watch_query(query)
 
 # %% tags=["wrong"]
@@ -485,11 +487,11 @@ watch_query(query)
 
 # %% tags=["right"]
 # an option that a checkpoint overrules
-query = send_hours(halves, folder("nights"), startingOffsets="latest")
+query = send_hours(halves, folder("runs"), startingOffsets="latest")
 query.awaitTermination(60)
 
 # %% tags=["nbval-check-output"]
-lab.check.second_night(query)
+lab.check.second_run(query)
 
 # %% [markdown]
 # Offsets alone are not enough: an hour that was open when the query stopped is partly in records that it will not read again. So a checkpoint belongs to one query. A query with other groups needs a new checkpoint, and begins again. (If Spark *dies* while it writes to Kafka, records can come twice. A later lab is about that.)
@@ -544,7 +546,7 @@ lab.check.second_night(query)
 # %% [markdown]
 # ### Exercise 13.5: How far behind?
 #
-# `query` counted the first day and ended. Now the second day is in the topic, too. How many records wait for it? Make `waiting`, a dictionary: for each partition the number of records that the query has not read.
+# `query` counted the morning and ended. Now the afternoon is in the topic, too. How many records wait for it? Make `waiting`, a dictionary: for each partition the number of records that the query has not read.
 
 # %%
 import json
@@ -559,7 +561,7 @@ def count_airports(topic, checkpoint):
     return writer.trigger(availableNow=True).start()
 
 
-behind, query = first_night(lab, "stream-behind", count_airports, checkpoint="behind")
+behind, query = first_run(lab, "stream-behind", count_airports, checkpoint="behind")
 # TODO: compare the end of each partition with the query's place
 # BEGIN SOLUTION
 place = json.loads(query.lastProgress["sources"][0]["endOffset"])[behind]
@@ -677,11 +679,11 @@ lab.check.busiest_hour(query)
 # %% [markdown] covers="A009 D198" explains="trigger, processingTime"
 # ### A query that does not end
 #
-# With `processingTime="1 second"` a batch begins each second, for ever; without a trigger, as soon as the one before has ended. Here it takes at most 300 records each time; watch how far behind it is. `watch_query` stops it after five batches.
+# With `processingTime="1 second"` a batch begins each second, for ever; without a trigger, as soon as the one before has ended. Here it takes at most 200 records each time; watch how far behind it is. `watch_query` stops it after five batches.
 
 # %%
 checkpoint = fresh_folder("live")
-live = departures(june, maxOffsetsPerTrigger=300).groupBy("origin").count()
+live = departures(june, maxOffsetsPerTrigger=200).groupBy("origin").count()
 writer = live.writeStream.format("memory").queryName("live").outputMode("complete")
 writer = writer.option("checkpointLocation", checkpoint)
 watch_query(writer.trigger(processingTime="1 second").start(), batches=5)
@@ -718,7 +720,7 @@ spark.table("very_late").limit(3).toPandas()
 #
 # | | here | usual |
 # |---|---|---|
-# | a batch reads (`maxOffsetsPerTrigger`) | 60 or 300 records | no limit; thousands to millions |
+# | a batch reads (`maxOffsetsPerTrigger`) | 60 or 200 records | no limit; thousands to millions |
 # | state is kept in | memory of one process | RocksDB on each machine, once there are millions of rows |
 # | pieces of the state (`spark.sql.shuffle.partitions`) | 2 | 200; fixed for the life of a checkpoint |
 # | checkpoint | a folder of this machine | storage that all machines reach (HDFS, S3) |

@@ -1,4 +1,4 @@
-"""Departures in the order in which they really left: scheduled times come out of order, as late as they were."""
+"""Departures in the order in which they really left: their scheduled times come out of order."""
 
 from datetime import date
 from typing import TYPE_CHECKING
@@ -10,22 +10,22 @@ from threebrokers.lab.lab import Lab
 if TYPE_CHECKING:
     import pandas as pd
 
-# Two days on which many flights were late.
-LATE_DAYS = (date(2013, 6, 24), date(2013, 6, 25))
+# A day on which many flights were late.
+LATE_DAY = date(2013, 6, 24)
 # Nobody knows at its departure how late a flight will arrive.
 KNOWN = tuple(field for field in FIELDS if field != "arr_delay")
 
 
 def late_departures() -> "pd.DataFrame":
-    """Return the flights of 24 and 25 June 2013 that left, in the order in which they left.
+    """Return the flights planned for 24 June 2013 that left, in the order in which they left.
 
-    The columns are those of `load_flights`, and `left`, the time at which a flight really left. The days are
-    those of the scheduled departure in New York. Raises LabError.
+    The columns are those of `load_flights`, and `left`, the time at which a flight really left. The day is
+    that of New York. Raises LabError.
     """
     import pandas as pd  # only where flights are read: a lab is opened without it
 
-    table = load_flights(LATE_DAYS[0].month)
-    table = table[table["scheduled"].dt.date.isin(LATE_DAYS) & table["dep_delay"].notna()]
+    table = load_flights(LATE_DAY.month)
+    table = table[(table["scheduled"].dt.date == LATE_DAY) & table["dep_delay"].notna()]
     left = table["scheduled"] + pd.to_timedelta(table["dep_delay"].astype(int), unit="min")
     return table.assign(left=left).sort_values("left", kind="stable", ignore_index=True)
 
@@ -37,15 +37,15 @@ def replay_messages(table: "pd.DataFrame") -> list[tuple[bytes, bytes]]:
 
 
 def replay_topic(lab: Lab, name: str) -> str:
-    """Return the full name of a fresh topic with the departures of the two late days, in three partitions.
+    """Return the full name of a fresh topic of one partition, with the departures of the late day.
 
-    They are sent in the order in which they left; each record's own time is when it was sent, now.
+    They are in the order in which they left; each record's own time is when it was sent, now.
     """
-    topic = empty_replay(lab, name)
+    topic = empty_replay(lab, name, partitions=1)
     send(lab, topic, replay_messages(late_departures()))
     return topic
 
 
-def empty_replay(lab: Lab, name: str) -> str:
+def empty_replay(lab: Lab, name: str, *, partitions: int) -> str:
     """Return the full name of a fresh topic like that of `replay_topic`, without records yet."""
-    return lab.fresh_topic(name, partitions=3, replication_factor=3, config={"retention.ms": "-1"})
+    return lab.fresh_topic(name, partitions=partitions, replication_factor=3, config={"retention.ms": "-1"})

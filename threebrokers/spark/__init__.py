@@ -4,10 +4,10 @@ from threebrokers.spark.delays import delays_picture, sums_of_package, worst_by_
 from threebrokers.spark.delivering import deliver
 from threebrokers.spark.flights import flight_columns
 from threebrokers.spark.hours import missing_from
-from threebrokers.spark.nights import first_night
 from threebrokers.spark.plain import to_the_end
 from threebrokers.spark.queries import refusal, start_query, watch_query
 from threebrokers.spark.readers import board, positions, report
+from threebrokers.spark.runs import first_run
 from threebrokers.spark.spark_session import folder, fresh_folder, session
 from threebrokers.spark.tasks import count_or_reason, last_tasks
 
@@ -16,7 +16,7 @@ __all__ = [
     "count_or_reason",
     "delays_picture",
     "deliver",
-    "first_night",
+    "first_run",
     "flight_columns",
     "folder",
     "fresh_folder",

@@ -1,4 +1,4 @@
-"""Departures by airport and window of scheduled time: as a stream counts them, and by the package's own table."""
+"""Departures by airport and window of time: as a stream counts them, and by the package's own table."""
 
 from datetime import timedelta
 
@@ -13,10 +13,10 @@ HOUR = timedelta(hours=1)
 def windows_of_package(
     length: timedelta = HOUR, step: timedelta = HOUR, time: str = "scheduled"
 ) -> "pd.Series[int]":
-    """Return how many flights of the two late days are in each window, by airport and begin of the window (UTC).
+    """Return how many flights of the late day are in each window, by airport and its begin (UTC).
 
-    A window is `length` long, and one begins every `step`; a flight is in each window that its `time`
-    ("scheduled", or "left") is in. Windows without flights are left out.
+    A window is `length` long, and one begins every `step`; a flight is in each window that holds its
+    `time` ("scheduled", or "left"). Windows without flights are left out.
     """
     table = late_departures()
     moments = table[time].dt.tz_convert("UTC").dt.tz_localize(None)
@@ -32,7 +32,8 @@ def windows_of_stream(table: DataFrame) -> "pd.Series[int]":
     `table` has the columns window, origin and count. Of several rows for one window, which a query in the
     mode update writes, the largest count is the last.
     """
-    rows = table.selectExpr("origin", "window.start AS start", "count AS flights").toPandas()
+    found = table.selectExpr("origin", "window.start AS start", "count AS flights").toPandas()
+    rows = pd.DataFrame(found)
     return rows.groupby(["origin", "start"])["flights"].max()
 
 

@@ -1,4 +1,4 @@
-"""The progress of a streaming query, drawn while it runs: small curves over its batches, and the same in words."""
+"""The progress of a streaming query, drawn while it runs: curves over its batches, and the same in words."""
 
 import html
 from collections.abc import Callable, Sequence
@@ -81,9 +81,9 @@ class ProgressView:
             f'height="{height}" font-family="sans-serif" font-size="12" fill="{theme.INK}" role="img" '
             f'aria-label="{html.escape(self.title)}">'
             f'<rect width="{WIDTH}" height="{height}" fill="{theme.PAPER}"/>'
-            f'{_text(12, 21, self.title, "start", bold=True)}{rows}'
-            f'{_text(LEFT, foot, f"batch {first}", "start")}'
-            f'{_text(WIDTH - RIGHT, foot, f"batch {last}", "end")}</svg>'
+            f"{_text(12, 21, self.title, 'start', bold=True)}{rows}"
+            f"{_text(LEFT, foot, f'batch {first}', 'start')}"
+            f"{_text(WIDTH - RIGHT, foot, f'batch {last}', 'end')}</svg>"
         )
 
 
@@ -111,7 +111,9 @@ def _row(curve: Curve, taken: Sequence[Step], top: int) -> str:
     said.append(f'<polyline points="{line}" fill="none" stroke="{theme.INK}" stroke-width="1.5"/>')
     if points:
         said.append(f'<circle cx="{points[-1][0]:.1f}" cy="{points[-1][1]:.1f}" r="3"/>')
-    said.append(_text(WIDTH - RIGHT + 10, base - CURVE / 2 + 4, curve.written(values[-1]), "start", bold=True))
+    said.append(
+        _text(WIDTH - RIGHT + 10, base - CURVE / 2 + 4, curve.written(values[-1]), "start", bold=True)
+    )
     return "".join(said)
 
 

@@ -1,4 +1,4 @@
-"""Streaming queries of a lab: watched until they end, stopped in time, and what Spark says when it refuses."""
+"""Streaming queries of a lab: watched to their end, stopped in time; what Spark says when it refuses."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +17,7 @@ from threebrokers.spark.spark_session import fresh_folder
 from threebrokers.spark.steps import Step, steps
 
 LOOK_SECONDS = 0.5
+NEXT = "look at the cell that starts it, and run it again"
 
 
 def start_query(table: DataFrame, mode: str, name: str) -> StreamingQuery:
@@ -30,10 +31,10 @@ def start_query(table: DataFrame, mode: str, name: str) -> StreamingQuery:
         return writer.option("checkpointLocation", checkpoint).trigger(availableNow=True).start()
 
 
-def watch_query(query: StreamingQuery, *, batches: int = 0, within: float = 60) -> None:
-    """Draw a query's progress until it ends, or has made so many batches, or for `within` seconds.
+def watch_query(query: StreamingQuery, *, batches: int = 0, within: float = 300) -> None:
+    """Draw a query's progress until it ends, or has made so many batches, and stop it then.
 
-    The query does not run on after that. Raises LabError with Spark's first sentence if it fails.
+    Raises LabError with Spark's first sentence if it fails, and if it takes longer than `within` seconds.
     """
     end = time.monotonic() + within
     title = f"Query {query.name}" if query.name else "The query"
@@ -44,11 +45,14 @@ def watch_query(query: StreamingQuery, *, batches: int = 0, within: float = 60) 
             if batches and len(taken) >= batches:
                 break
             query.awaitTermination(LOOK_SECONDS)  # type: ignore[arg-type]  # a part of a second is right
+        else:
+            if query.isActive:
+                raise LabError(f"The query did not end within {within:g} s, and was stopped", NEXT)
         draw(steps(query.recentProgress))
 
 
 def refusal(start: Callable[[], StreamingQuery]) -> str:
-    """Return Spark's first sentence if it refuses to start a query; "" if it does not (it is stopped then)."""
+    """Return Spark's first sentence if it refuses to start a query; else stop it and return ""."""
     try:
         with java_there():
             start().stop()
@@ -99,7 +103,7 @@ def _stopped_after(query: StreamingQuery) -> Iterator[None]:
         if java_runs():
             query.stop()
     if (fault := query.exception()) is not None:
-        raise LabError(f"The query failed ({first_sentence(fault)})", "change its cell, and run it again")
+        raise LabError(f"The query failed ({first_sentence(fault)})", NEXT)
 
 
 def _drawing(title: str) -> Callable[[list[Step]], None]:
@@ -115,4 +119,3 @@ def _drawing(title: str) -> Callable[[list[Step]], None]:
             handle.update(ProgressView(title, taken))
 
     return draw
-

@@ -11,8 +11,8 @@ from typing import Any
 class Step:
     """One micro-batch: what it read, what the query then kept, and how far behind it was.
 
-    `rows` were read in `seconds`; `state` rows were kept afterwards. `dropped` counts rows that came too late,
-    as Spark counts them: what a batch has added up for one window is one row. `newest` is the latest event
+    `rows` were read in `seconds`; `state` rows were kept afterwards. `dropped` counts what came too late,
+    as Spark counts it: what a batch has added up for one window is one row. `newest` is the latest event
     time among its rows, and `watermark` the one that it worked with; both None if it has none. `behind` is
     how many offsets were left in all partitions.
     """
@@ -33,7 +33,7 @@ class Step:
 
 
 def steps(progress: Iterable[Mapping[str, Any]]) -> list[Step]:
-    """Return the steps of `query.recentProgress`; an idle look at the topic, which Spark tells too, is none."""
+    """Return the steps of `query.recentProgress`; an idle look at the topic is none."""
     found: dict[int, Step] = {}
     for told in progress:
         step = _step(told)

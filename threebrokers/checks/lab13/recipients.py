@@ -16,14 +16,15 @@ def judge_invoices(delivered: Mapping[str, Delivered]) -> None:
     if times.max() > 1:
         origin, hour = times.idxmax()
         raise NotYet(
-            f"the invoice office got {origin}, {hour:%d %b %H:%M}, {times.max()} times, each time with another "
-            "number",
+            f"the invoice office got {origin}, {hour:%d %b %H:%M}, {times.max()} times, each time "
+            "with another number",
             "it sends each invoice once and cannot take it back",
             LOOK_AT,
         )
     if got.sent > len(got.rows):
         raise NotYet(
-            f"the invoice office got {got.sent:,} rows for {len(got.rows)} hours: all of them again in each batch",
+            f"the invoice office got {got.sent:,} rows for {len(got.rows)} hours: "
+            "all of them again in each batch",
             "it sends each invoice once",
             LOOK_AT,
         )
@@ -41,8 +42,8 @@ def judge_board(delivered: Mapping[str, Delivered]) -> None:
         )
     if len(got.rows) == hours:
         raise NotYet(
-            f"the newest hour on the board is {got.rows['hour'].max():%d %b %H:%M}, and flights of later hours "
-            "have been read",
+            f"the newest hour on the board is {got.rows['hour'].max():%d %b %H:%M}, and flights of "
+            "later hours have been read",
             "passengers want each number as it grows, and not when it is final",
             LOOK_AT,
         )

@@ -1,6 +1,7 @@
 """Exercises 13.1 and 13.6: departures by window of scheduled time, against the package's own table."""
 
 from datetime import timedelta
+from itertools import pairwise
 
 import pandas as pd
 from pyspark.sql import DataFrame
@@ -14,7 +15,6 @@ from threebrokers.text import counted
 
 YEAR = 2013
 WINDOW = "F.window(…)"
-Counts = "pd.Series[int]"
 
 
 def judge_hours(table: DataFrame, query: StreamingQuery) -> None:
@@ -50,14 +50,12 @@ def compare_windows(rows: pd.DataFrame, length: timedelta, step: timedelta) -> N
         )
     _expect_step(held, right, step)
     place = next(
-        place
-        for place in sorted({*held.index, *right.index})
-        if held.get(place, 0) != right.get(place, 0)
+        place for place in sorted({*held.index, *right.index}) if held.get(place, 0) != right.get(place, 0)
     )
     origin, start = place
     raise NotYet(
-        f"{origin} has {counted(int(held.get(place, 0)), 'flight')} in the window from {start:%d %b %H:%M} UTC, "
-        f"and {int(held.sum()):,} in all windows",
+        f"{origin} has {counted(int(held.get(place, 0)), 'flight')} in the window from {start:%d %b %H:%M} "
+        f"UTC, and {int(held.sum()):,} in all windows",
         f"the package's own table has {int(right.get(place, 0)):,} there, and {int(right.sum()):,} in all",
         CELL,
     )
@@ -72,9 +70,7 @@ def _rows(table: DataFrame) -> pd.DataFrame:
 
 def _expect_rows(rows: pd.DataFrame) -> None:
     if rows.empty:
-        raise NotYet(
-            "the query's table has no rows", "it should have one for each airport and window", CELL
-        )
+        raise NotYet("the query's table has no rows", "it should have one for each airport and window", CELL)
 
 
 def _told_now(rows: pd.DataFrame, reading: bool) -> None:
@@ -102,7 +98,7 @@ def _expect_length(rows: pd.DataFrame, length: timedelta) -> None:
 
 def _expect_step(held: "pd.Series[int]", right: "pd.Series[int]", step: timedelta) -> None:
     begins = sorted({start for _, start in held.index})
-    found = min((later - sooner for sooner, later in zip(begins, begins[1:], strict=False)), default=step)
+    found = min((later - sooner for sooner, later in pairwise(begins)), default=step)
     if found != step:
         each = round(held.sum() / right.sum() * (timedelta(hours=1) // step), 1)
         raise NotYet(

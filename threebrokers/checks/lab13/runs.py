@@ -9,10 +9,11 @@ from pathlib import Path
 import pandas as pd
 from pyspark.sql.streaming.query import StreamingQuery
 
-from threebrokers.data.replay import LATE_DAYS, late_departures
+from threebrokers.data.replay import late_departures
 from threebrokers.lab.exercise import NotYet
 from threebrokers.spark.hours import HOUR, windows_of_package
 from threebrokers.spark.queries import java_there
+from threebrokers.spark.runs import noon
 from threebrokers.text import counted
 
 DELAY = 3 * HOUR  # the watermark of the query that the lesson gives
@@ -41,28 +42,28 @@ def judge_records(records: Sequence[tuple[bytes | None, bytes | None]], *, empti
     if wrong:
         name = next((one for one in wrong if one in open_then), wrong[0])
         raise NotYet(
-            f"{counted(len(wrong), 'hour')} in 'stream-hours' {'is' if len(wrong) == 1 else 'are'} too small, "
+            f"{len(wrong)} of the numbers in 'stream-hours' are too small, "
             f"such as {name}: {found[name][0]} flights of {right[name]}",
-            "the hour was open when the first night ended, and what had been counted is in that query's state",
+            "the hour was open when the first run ended, and its first flights are in that query's state",
             CHECKPOINT,
         )
     if missing := [name for name in right if name not in found]:
         raise NotYet(
             f"{counted(len(missing), 'hour')} {'is' if len(missing) == 1 else 'are'} not in 'stream-hours', "
             f"such as {missing[0]}",
-            f"{len(right)} hours are finished after the second night",
+            f"{len(right)} hours are finished after the second run",
             START,
         )
 
 
 def expect_place(query: StreamingQuery, kept: Path) -> None:
-    """Raise NotYet unless the query kept its place where the first night's query had kept its own."""
+    """Raise NotYet unless the query kept its place where the first run's query had kept its own."""
     with java_there():
         own = _id_in(kept) == query.id
     if not own:
         raise NotYet(
-            "the query keeps its place in another folder than the first night's",
-            "the third night must find one place that knows everything",
+            "the query keeps its place in another folder than the first run's",
+            "the third run must find one place that knows everything",
             CHECKPOINT,
         )
 
@@ -80,7 +81,7 @@ def name_of(origin: str, start: datetime) -> str:
 
 def _open_after_first() -> set[str]:
     flights = late_departures()
-    first = flights[flights["left"].dt.date <= LATE_DAYS[0]]
+    first = flights[flights["left"] < noon(flights)]
     newest = first["scheduled"].max().tz_convert("UTC").tz_localize(None)
     return finished().keys() - _ended_by(newest - DELAY).keys()
 
@@ -92,18 +93,20 @@ def _ended_by(mark: pd.Timestamp) -> dict[str, int]:
 
 def _twice(twice: Sequence[str], found: Mapping[str, list[int]], *, emptied: bool) -> tuple[str, str, str]:
     name = twice[0]
-    said = f"{counted(len(twice), 'hour')} {'is' if len(twice) == 1 else 'are'} in 'stream-hours' more than once"
+    said = (
+        f"{counted(len(twice), 'hour')} {'is' if len(twice) == 1 else 'are'} in 'stream-hours' more than once"
+    )
     numbers = " and ".join(str(number) for number in found[name])
     if emptied:
         return (
-            f"{said}, such as {name} ({numbers}): the folder of the first night was emptied, and the query "
+            f"{said}, such as {name} ({numbers}): the folder of the first run was emptied, and the query "
             "began again",
             "fresh_folder(…) deletes what a folder holds; folder(…) only says where it is",
             CHECKPOINT,
         )
     return (
-        f"{said}, such as {name} ({numbers}): a query with another checkpoint knows nothing of the first night",
-        "the second night should go on where the first one stopped",
+        f"{said}, such as {name} ({numbers}): a query with another checkpoint knows nothing of the first run",
+        "the second run should go on where the first one stopped",
         CHECKPOINT,
     )
 
