@@ -13,7 +13,7 @@ lab = open_lab("13")
 # %% [markdown] covers="A058 D010 D026 D194 D199 B003" explains="Structured Streaming, micro-batch"
 # ## A table without an end
 #
-# Payments, parcels, sensors, departures: a **stream** has no end. Lab 12 asked the past; now the answer must grow while records come. **Structured Streaming** is Spark's part for this. You write nearly what you wrote for a batch: `readStream` for `read`. The result is a DataFrame again, over all partitions of the topic, however many there are.
+# Payments, parcels, sensors, departures: a **stream** has no end. Lab 12 asked the past; now the answer must grow while records come. **Structured Streaming** is Spark's part for this. (Flink and Kafka Streams do the same work; Storm and Spark's older DStreams are hardly used any more.) You write nearly what you wrote for a batch: `readStream` for `read`. The result is a DataFrame again, over all partitions of the topic, however many there are.
 #
 # Spark runs such a query in **micro-batches**: read what is new, add it to the result, note the position, again. `start_query` uses the trigger `availableNow`: it goes on to the end that the topic has now, and ends. So the same query can run all day, or for a minute each night. Its memory of what came before makes it a stream, which a job that reads 500 records at 2 a.m. and forgets them is not. (A consumer in a loop is stream processing too: it needs no framework.)
 #
@@ -47,10 +47,10 @@ share = (planned < planned.cummax()).mean()
 print(f"{share:.0%} come behind a flight that was planned for later")
 guess_13a.compare("two in three" if share > 0.5 else "one in three" if share > 0.2 else "one in ten")
 
-# %% [markdown] covers="D195 D200 D201 D202 E285" explains="event time, log append time, processing time"
-# ## Three clocks
+# %% [markdown] covers="D195 D200 D201 D202 E285" explains="processing time"
+# ## Which clock counts?
 #
-# In an account, *deposit, then spend* is another story than *spend, then deposit*: events have an order, and it is not always that in which they come. So, which time counts?
+# In an account, *deposit, then spend* is another story than *spend, then deposit*: events have an order, and it is not always that in which they come. So, which time counts? You know two clocks from lab 02; a query has a third.
 #
 # | clock | what it tells | where it is |
 # |---|---|---|
@@ -150,7 +150,7 @@ query.awaitTermination(60)
 # %% tags=["nbval-check-output"]
 lab.check.hours_of_the_plan(query)
 
-# %% [markdown] covers="A019 D212" explains="watermark, state, withWatermark, maxOffsetsPerTrigger"
+# %% [markdown] covers="A019 D212" explains="watermark, state, withWatermark"
 # ## How long to wait?
 #
 # Sensors that were out of reach send all they have when the connection returns; flights leave hours after their plan. When is an hour complete? Nobody tells the query. If it waits for ever, it must keep every window for ever: these rows are its **state**. And nobody ever gets a final number.
@@ -313,7 +313,7 @@ guess_13d.compare("it refuses" if said else "it writes nothing")
 print(said)
 
 # %% [markdown] explains="AnalysisException"
-# This is an `AnalysisException`: Spark looks at the plan before it reads anything. `refusal` shows its first sentence only.
+# This is an `AnalysisException`: Spark looks at the plan before it reads anything. `refusal` shows its reason only; the whole error also holds the plan.
 
 # %% [markdown]
 # ### Exercise 13.3: Three readers, three modes
@@ -610,9 +610,9 @@ lab.check.how_far_behind(query, waiting)
 #
 # | window | in Spark | how often a flight counts |
 # |---|---|---|
-# | **tumbling**: one after the other | `F.window(time, "1 hour")` | once |
-# | **sliding** (Kafka Streams: *hopping*): a new one begins every so often | `F.window(time, "1 hour", "10 minutes")` | six times |
-# | **session**: as long as no gap is larger | `F.session_window(time, "30 minutes")` | once |
+# | **tumbling window**: one after the other | `F.window(time, "1 hour")` | once |
+# | **sliding window** (Kafka Streams: *hopping*): a new one begins every so often | `F.window(time, "1 hour", "10 minutes")` | six times |
+# | **session window**: as long as no gap is larger | `F.session_window(time, "30 minutes")` | once |
 #
 # A large window is smooth and reacts late, a small one is nervous. The same three serve moving averages, best sellers of a week, or the 99th percentile of a load (`F.percentile_approx`).
 #

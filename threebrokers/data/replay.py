@@ -1,6 +1,7 @@
 """Departures in the order in which they really left: their scheduled times come out of order."""
 
 from datetime import date
+from functools import cache
 from typing import TYPE_CHECKING
 
 from threebrokers.data.flights import FIELDS, flight_values, load_flights
@@ -22,12 +23,7 @@ def late_departures() -> "pd.DataFrame":
     The columns are those of `load_flights`, and `left`, the time at which a flight really left. The day is
     that of New York. Raises LabError.
     """
-    import pandas as pd  # only where flights are read: a lab is opened without it
-
-    table = load_flights(LATE_DAY.month)
-    table = table[(table["scheduled"].dt.date == LATE_DAY) & table["dep_delay"].notna()]
-    left = table["scheduled"] + pd.to_timedelta(table["dep_delay"].astype(int), unit="min")
-    return table.assign(left=left).sort_values("left", kind="stable", ignore_index=True)
+    return _departures().copy()
 
 
 def replay_messages(table: "pd.DataFrame") -> list[tuple[bytes, bytes]]:
@@ -49,3 +45,13 @@ def replay_topic(lab: Lab, name: str) -> str:
 def empty_replay(lab: Lab, name: str, *, partitions: int) -> str:
     """Return the full name of a fresh topic like that of `replay_topic`, without records yet."""
     return lab.fresh_topic(name, partitions=partitions, replication_factor=3, config={"retention.ms": "-1"})
+
+
+@cache
+def _departures() -> "pd.DataFrame":
+    import pandas as pd  # only where flights are read: a lab is opened without it
+
+    table = load_flights(LATE_DAY.month)
+    table = table[(table["scheduled"].dt.date == LATE_DAY) & table["dep_delay"].notna()]
+    left = table["scheduled"] + pd.to_timedelta(table["dep_delay"].astype(int), unit="min")
+    return table.assign(left=left).sort_values("left", kind="stable", ignore_index=True)

@@ -8,7 +8,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from threebrokers.errors import LabError
-from threebrokers.spark.queries import first_sentence, java_there, start_query
+from threebrokers.spark.queries import reason, java_there, start_query
 from threebrokers.waiting import shown
 
 SECONDS = 60
@@ -17,7 +17,7 @@ SECONDS = 60
 class Delivered(NamedTuple):
     """What one reader got: `sent` rows in all batches, and those that it has in the end.
 
-    If Spark refused the mode, `refused` is its first sentence, and there are no rows.
+    If Spark refused the mode, `refused` is its reason, and there are no rows.
     """
 
     mode: str
@@ -41,7 +41,7 @@ def _delivered(name: str, table: DataFrame, mode: str) -> Delivered:
         try:
             query = start_query(table, mode, name)
         except (PySparkException, ValueError) as fault:
-            return Delivered(mode, 0, pd.DataFrame(), first_sentence(fault))
+            return Delivered(mode, 0, pd.DataFrame(), reason(fault))
         try:
             if not query.awaitTermination(SECONDS):
                 raise LabError(f"The query of `{name}` did not end within {SECONDS} s: run the cell again.")

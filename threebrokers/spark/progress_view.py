@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from threebrokers import theme
 from threebrokers.diagrams.picture import as_html
 from threebrokers.spark.steps import Step
+from threebrokers.text import counted
 
 WIDTH, ROW, LEFT, RIGHT, TOP, FOOT = 720, 62, 210, 90, 34, 34
 CURVE = 34  # the height of a curve inside its row
@@ -54,13 +55,11 @@ class ProgressView:
         if not self.taken:
             return "No batch has ended yet."
         rows, dropped = sum(step.rows for step in self.taken), sum(step.dropped for step in self.taken)
-        lines = [f"{len(self.taken)} batches: {rows:,} rows read, {dropped:,} rows dropped as too late."]
+        batches = counted(len(self.taken), "batch", "batches")
+        lines = [f"{batches}: {rows:,} rows read, {dropped:,} dropped as too late."]
         for curve in CURVES:
             values = _values(curve, self.taken)
-            last = f"{curve.written(values[-1])} after the last batch"
-            if curve.written is _clock:
-                last = f"{_clock(values[-1])} in the last batch"
-            lines.append(f"{curve.name} ({curve.unit}): {last}{_extremes(curve, values)}.")
+            lines.append(f"{curve.name} ({curve.unit}): {_said(curve, values)}.")
         return "\n".join(lines)
 
     def __str__(self) -> str:
@@ -123,11 +122,12 @@ def _values(curve: Curve, taken: Sequence[Step]) -> list[float]:
     return [value if value > 0 else 0.0 for value in values]
 
 
-def _extremes(curve: Curve, values: Sequence[float]) -> str:
-    if curve.written is _clock:
-        first = next((value for value in values if value), 0.0)
-        return f", {curve.written(first)} at first"
-    return f", {curve.written(max(values))} at most"
+def _said(curve: Curve, values: Sequence[float]) -> str:
+    last = curve.written(values[-1])
+    if curve.written is not _clock:
+        return f"{last} in the last batch, {curve.written(max(values))} at most"
+    first = next((value for value in values if value), 0.0)
+    return f"{last} in the last batch, {curve.written(first)} at first" if first else "none"
 
 
 def _across(place: int, count: int) -> float:

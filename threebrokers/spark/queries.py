@@ -34,7 +34,7 @@ def start_query(table: DataFrame, mode: str, name: str) -> StreamingQuery:
 def watch_query(query: StreamingQuery, *, batches: int = 0, within: float = 300) -> None:
     """Draw a query's progress until it ends, or has made so many batches, and stop it then.
 
-    Raises LabError with Spark's first sentence if it fails, and if it takes longer than `within` seconds.
+    Raises LabError with Spark's reason if it fails, and if it takes longer than `within` seconds.
     """
     end = time.monotonic() + within
     title = f"Query {query.name}" if query.name else "The query"
@@ -52,21 +52,20 @@ def watch_query(query: StreamingQuery, *, batches: int = 0, within: float = 300)
 
 
 def refusal(start: Callable[[], StreamingQuery]) -> str:
-    """Return Spark's first sentence if it refuses to start a query; else stop it and return ""."""
+    """Return Spark's reason if it refuses to start a query; else stop the query and return ""."""
     try:
         with java_there():
             start().stop()
     except PySparkException as fault:
-        return first_sentence(fault)
+        return reason(fault)
     return ""
 
 
-def first_sentence(fault: Exception) -> str:
-    """Return the first sentence of what Spark says, without the name of the error's class before it."""
-    text = str(fault).strip()
-    text = text.partition("] ")[2] if text.startswith("[") else text
-    line = (text.splitlines() or [type(fault).__name__])[0]
-    return line.partition(". ")[0].rstrip(".;: ") + "."
+def reason(fault: Exception) -> str:
+    """Return the first line of what Spark says, without the error's class before it and its code behind."""
+    line = (str(fault).strip().splitlines() or [type(fault).__name__])[0]
+    line = line.partition("] ")[2] if line.startswith("[") else line
+    return line.partition(" SQLSTATE")[0].rstrip(".;: ") + "."
 
 
 @contextmanager
@@ -103,7 +102,7 @@ def _stopped_after(query: StreamingQuery) -> Iterator[None]:
         if java_runs():
             query.stop()
     if (fault := query.exception()) is not None:
-        raise LabError(f"The query failed ({first_sentence(fault)})", NEXT)
+        raise LabError(f"The query failed ({reason(fault)})", NEXT)
 
 
 def _drawing(title: str) -> Callable[[list[Step]], None]:
