@@ -92,6 +92,6 @@ def busiest_hour(lab: Lab, query: StreamingQuery) -> str:
     expect_ended(query)
     judge_sliding(table_of(query, ("window", "origin", "count")), timedelta(hours=1), timedelta(minutes=10))
     return (
-        "each departure is in six windows, so the busiest hour is found wherever it begins, and the counts "
-        "must not be added up."
+        "each departure is in six windows, so the busiest hour is found wherever it begins: JFK's has 33 "
+        "departures and begins at 11:30 UTC; but the counts must not be added up."
     )
