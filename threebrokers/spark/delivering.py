@@ -8,7 +8,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from threebrokers.errors import LabError
-from threebrokers.spark.queries import reason, java_there, start_query
+from threebrokers.spark.queries import java_there, reason, start_query
 from threebrokers.waiting import shown
 
 SECONDS = 60
