@@ -1469,4 +1469,4 @@ print(f"Three brokers: {memory:.1f} GB of memory, in every hour of the year.")
 # </details>
 
 # %% [markdown]
-# Compare with [the solution](../solutions/12_spark_batch.ipynb). This is the last lab for now.
+# Compare with [the solution](../solutions/12_spark_batch.ipynb). Then go on to [lab 13: What time is it in a stream?](13_spark_streaming.ipynb).

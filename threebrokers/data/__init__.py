@@ -2,6 +2,7 @@
 
 from threebrokers.data.aircraft import AIRCRAFT, departures_by_java, partitions_by_aircraft
 from threebrokers.data.flights import flight_messages, flights_file, load_flights
+from threebrokers.data.replay import late_departures, replay_topic
 from threebrokers.data.topics import ensure_flights, has_all_flights, month_topic, send, send_ten_days
 
 __all__ = [
@@ -11,9 +12,11 @@ __all__ = [
     "flight_messages",
     "flights_file",
     "has_all_flights",
+    "late_departures",
     "load_flights",
     "month_topic",
     "partitions_by_aircraft",
+    "replay_topic",
     "send",
     "send_ten_days",
 ]

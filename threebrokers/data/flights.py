@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import zipfile
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,15 +66,22 @@ def flight_messages(month: int | None = None) -> list[tuple[bytes | None, bytes]
 
 
 def _messages(table: "pd.DataFrame") -> list[tuple[bytes | None, bytes]]:
+    keys = [
+        tailnum.encode() if tailnum else None
+        for tailnum in table["tailnum"].astype(object).where(table["tailnum"].notna(), None)
+    ]
+    return list(zip(keys, flight_values(table, FIELDS), strict=True))
+
+
+def flight_values(table: "pd.DataFrame", fields: Sequence[str]) -> list[bytes]:
+    """Return each flight as a JSON object with these fields, in the order of the table."""
     # 336,776 flights have 127,328 different times: each is written out once.
     text = {moment: moment.isoformat() for moment in table["scheduled"].unique()}
     columns = table.astype(object).where(table.notna(), None)
     columns["scheduled"] = table["scheduled"].map(text)
     encode = json.JSONEncoder(separators=(",", ":")).encode
-    keys = [tailnum.encode() if tailnum else None for tailnum in columns["tailnum"]]
-    rows = zip(*(columns[field].tolist() for field in FIELDS), strict=True)
-    values = [encode(dict(zip(FIELDS, row, strict=True))).encode() for row in rows]
-    return list(zip(keys, values, strict=True))
+    rows = zip(*(columns[field].tolist() for field in fields), strict=True)
+    return [encode(dict(zip(fields, row, strict=True))).encode() for row in rows]
 
 
 def flights_file() -> Path:

@@ -1,24 +1,35 @@
-"""Spark for the labs: one session a kernel, and what lab 12 asks it about flights."""
+"""Spark for the labs: one session a kernel, its streams, and what labs 12 and 13 ask it about flights."""
 
 from threebrokers.spark.delays import delays_picture, sums_of_package, worst_by_month
+from threebrokers.spark.delivering import deliver
 from threebrokers.spark.flights import flight_columns
+from threebrokers.spark.hours import missing_from
 from threebrokers.spark.plain import to_the_end
+from threebrokers.spark.queries import refusal, start_query, watch_query
 from threebrokers.spark.readers import board, positions, report
-from threebrokers.spark.spark_session import fresh_folder, session
+from threebrokers.spark.runs import first_run
+from threebrokers.spark.spark_session import folder, fresh_folder, session
 from threebrokers.spark.tasks import count_or_reason, last_tasks, who_read
 
 __all__ = [
     "board",
     "count_or_reason",
     "delays_picture",
+    "deliver",
+    "first_run",
     "flight_columns",
+    "folder",
     "fresh_folder",
     "last_tasks",
+    "missing_from",
     "positions",
+    "refusal",
     "report",
     "session",
+    "start_query",
     "sums_of_package",
     "to_the_end",
+    "watch_query",
     "who_read",
     "worst_by_month",
 ]

@@ -12,13 +12,14 @@ FLIGHT = (
 )
 
 
-def flight_columns(records: DataFrame) -> DataFrame:
+def flight_columns(records: DataFrame, *keep: str) -> DataFrame:
     """Return one row of typed columns for each record that Spark's Kafka reader gives.
 
-    The columns are those of `data.flights`; what the JSON does not have is null.
+    The columns are those of `data.flights`, behind those of the reader that `keep` names; what the JSON does
+    not have is null.
     """
     text = F.col("value").cast("string")
-    return records.select(F.from_json(text, FLIGHT).alias("flight")).select("flight.*")
+    return records.select(*keep, F.from_json(text, FLIGHT).alias("flight")).select(*keep, "flight.*")
 
 
 def start_board(spark: SparkSession, bootstrap: str, topic: str) -> StreamingQuery:

@@ -31,12 +31,16 @@ def session(master: str | None = None) -> SparkSession:
 
     Spark runs in a Java process of its own beside the kernel, with two threads; `master` names a
     Spark cluster instead (`spark://host:port`). There is one session: asking for another master
-    ends the one before. Times are shown in UTC. What Java prints goes to `log()`.
+    ends the one before. A streaming query that still runs is stopped: it belongs to an earlier opening of
+    the lab. Times are shown in UTC. What Java prints goes to `log()`.
     Raises LabError.
     """
     settings = _settings(LOCAL if master is None else _checked(master))
     if gateway.runs(settings):
-        return SparkSession.builder.getOrCreate()
+        spark = SparkSession.builder.getOrCreate()
+        for query in spark.streams.active:
+            query.stop()
+        return spark
     gateway.end()
     _drop_old_scratch()
     try:

@@ -1,0 +1,87 @@
+"""Streaming queries for real: none outlives its lab or its kernel, and a dead Java is one sentence."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from threebrokers.cluster.jars import spark_jars
+from threebrokers.waiting import quiet_wait
+
+pytestmark = pytest.mark.cluster  # Spark alone: no test here starts brokers
+
+START = """
+import sys
+from threebrokers.spark import fresh_folder, session, watch_query
+spark = session()
+
+def endless():
+    checkpoint = fresh_folder("endless")
+    writer = spark.readStream.format("rate").load().writeStream.format("noop")
+    return writer.option("checkpointLocation", checkpoint).start()
+
+query = endless()
+"""
+AGAIN = """
+second = endless()
+print(query.isActive, second.isActive)
+session()
+print(second.isActive)
+third = endless()
+watch_query(third, batches=1)
+print(third.isActive, len(spark.streams.active))
+"""
+DEAD = """
+from threebrokers.errors import LabError
+spark.sparkContext._gateway.proc.kill()
+spark.sparkContext._gateway.proc.wait()
+try:
+    watch_query(query)
+except LabError as fault:
+    print(fault)
+"""
+WAITS = """
+print("runs", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def _jars(home: object) -> None:
+    spark_jars()
+
+
+@pytest.mark.usefixtures("_jars")
+def test_a_query_ends_with_its_cell_and_with_its_lab():
+    done = subprocess.run(
+        [sys.executable, "-c", START + AGAIN], capture_output=True, text=True, timeout=200, check=False
+    )
+    assert done.stdout.split() == ["False", "True", "False", "False", "0"], done.stderr
+    assert done.stderr == ""
+
+
+@pytest.mark.usefixtures("_jars")
+def test_a_dead_java_is_one_sentence():
+    done = subprocess.run(
+        [sys.executable, "-c", START + DEAD], capture_output=True, text=True, timeout=200, check=False
+    )
+    assert done.stdout.startswith("Spark's Java process has ended: run the cell with `spark = session()`")
+
+
+@pytest.mark.usefixtures("_jars")
+def test_no_query_outlives_a_killed_kernel(home):
+    with subprocess.Popen(
+        [sys.executable, "-c", START + WAITS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as kernel:
+        assert kernel.stdout is not None
+        assert kernel.stdout.readline() == "runs\n"
+        assert _javas(home)
+        kernel.kill()
+    assert quiet_wait(lambda: not _javas(home), 30), "a query runs on without its kernel"
+
+
+def _javas(home: Path) -> list[psutil.Process]:
+    own = {"SPARK_CONF_DIR": str(home / "spark")}
+    return [p for p in psutil.process_iter(["environ"]) if own.items() <= (p.info["environ"] or {}).items()]

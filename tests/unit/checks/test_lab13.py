@@ -1,0 +1,150 @@
+"""What lab 13's checks say of answers, also of those that its wrong answers do not give."""
+
+from datetime import timedelta
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from threebrokers.checks.lab13.behind import compare_waiting
+from threebrokers.checks.lab13.recipients import judge_board, judge_invoices, judge_ranking
+from threebrokers.checks.lab13.runs import _open_after_first, finished, judge_records
+from threebrokers.checks.lab13.watermark import SMALLEST, expect_batches, judge_delay
+from threebrokers.checks.lab13.windows import compare_windows
+from threebrokers.data.replay import late_departures
+from threebrokers.lab.exercise import NotYet
+from threebrokers.spark.delivering import Delivered
+from threebrokers.spark.hours import HOUR, missing_flights, windows_of_package
+from threebrokers.spark.steps import Step
+
+TEN = timedelta(minutes=10)
+
+
+def told(check, *answers, **named) -> str:
+    with pytest.raises(NotYet) as caught:
+        check(*answers, **named)
+    return str(caught.value)
+
+
+def rows(length: timedelta = HOUR, step: timedelta = HOUR, **more) -> pd.DataFrame:
+    table = windows_of_package(length, step, **more).reset_index()
+    return table.assign(end=table["start"] + length)
+
+
+def test_the_package_has_each_flight_in_its_windows():
+    flights = late_departures()
+    assert windows_of_package().sum() == len(flights) == 883
+    assert len(windows_of_package()) == 53
+    assert windows_of_package(HOUR, TEN).sum() == 6 * 883
+    first = windows_of_package().sort_index(level="start").index[0]
+    assert f"{first[1]:%d %b %H:%M}" == "24 Jun 09:00"  # 5 in the morning in New York
+
+
+def test_right_windows_pass():
+    compare_windows(rows().sample(frac=1, random_state=1), HOUR, HOUR)
+    compare_windows(rows(HOUR, TEN), HOUR, TEN)
+
+
+def test_wrong_windows_are_told_apart():
+    assert "in which it really left" in told(compare_windows, rows(time="left"), HOUR, HOUR)
+    assert "begins every 10 minutes, so each flight is in 6" in told(
+        compare_windows, rows(HOUR, TEN), HOUR, HOUR
+    )
+    assert "are 30 minutes long" in told(compare_windows, rows(3 * TEN, 3 * TEN), HOUR, HOUR)
+    fewer = rows()
+    fewer.loc[0, "flights"] -= 1
+    assert "EWR has 3 flights in the window from 24 Jun 09:00 UTC" in told(compare_windows, fewer, HOUR, HOUR)
+    assert "882 in all" in told(compare_windows, fewer, HOUR, HOUR)
+
+
+def dropped(delay: timedelta, size: int = 60) -> int:
+    """Return how many flights Spark drops: those whose window is before the watermark of the last batch."""
+    times = late_departures()["scheduled"].dt.tz_convert("UTC").dt.tz_localize(None)
+    batch = np.arange(len(times)) // size
+    newest = times.groupby(batch).max().cummax()
+    marks = newest.shift(2).reindex(batch).reset_index(drop=True) - delay
+    return int((times.dt.floor("h") + HOUR <= marks).sum())
+
+
+def test_the_smallest_watermark_is_the_smallest():
+    assert "Wait" not in judge_delay(SMALLEST, dropped(SMALLEST), 20)
+    less, more = SMALLEST - HOUR, SMALLEST + HOUR
+    assert "a watermark of 2 hours drops 17 of 883 flights, 1.9 %" in told(
+        judge_delay, less, dropped(less), 10
+    )
+    assert "a smaller one keeps fewer rows" in told(judge_delay, more, dropped(more), 30)
+
+
+def test_between_two_hours_the_flights_decide():
+    half = SMALLEST - HOUR / 2
+    missing = dropped(half)
+    assert missing > 8, "the task speaks of whole hours: no other answer may be better"
+    assert "2.5 hours" in told(judge_delay, half, missing, 20)
+
+
+def test_one_batch_drops_nothing_and_proves_nothing():
+    one = Step(0, 883, 1.0, 5, 0, None, None, 0)
+    assert "in 1 batch: the watermark moves only between batches" in told(expect_batches, [one])
+
+
+def test_missing_flights_are_counted_in_finished_windows_only():
+    windows = windows_of_package()
+    assert missing_flights(windows) == 0
+    assert missing_flights(windows.iloc[:10] - 2) == 20
+
+
+def got(mode: str, sent: int, table: pd.DataFrame, refused: str = "") -> Delivered:
+    return Delivered(mode, sent, table, refused)
+
+
+@pytest.fixture
+def hours() -> pd.DataFrame:
+    return windows_of_package().reset_index().rename(columns={"start": "hour"})
+
+
+def test_three_readers_get_what_they_want(hours):
+    changed = pd.concat([hours, hours.head(20)])
+    right = {
+        "invoices": got("append", 45, hours.head(45)),
+        "board": got("update", 73, changed),
+        "ranking": got("complete", 15, pd.DataFrame({"origin": ["EWR", "JFK", "LGA"]})),
+    }
+    for judge in (judge_invoices, judge_board, judge_ranking):
+        judge(right)
+        assert "has nothing for" in told(judge, {})
+    assert "2 times, each time with another" in told(judge_invoices, right | {"invoices": right["board"]})
+    assert "53 hours: all of them again" in told(
+        judge_invoices, right | {"invoices": got("complete", 200, hours)}
+    )
+    assert "the newest hour on the board is" in told(judge_board, right | {"board": right["invoices"]})
+    assert "nothing had changed" in told(judge_board, right | {"board": got("complete", 200, hours)})
+    refused = got("update", 0, pd.DataFrame(), "Sorting is not supported.")
+    said = told(judge_ranking, right | {"ranking": refused})
+    assert "Spark refuses 'update' for `ranking`: Sorting is not supported" in said
+
+
+def records(hours: dict[str, int]) -> list[tuple[bytes | None, bytes | None]]:
+    return [(name.encode(), str(count).encode()) for name, count in hours.items()]
+
+
+def test_each_finished_hour_once():
+    right = finished()
+    judge_records(records(right), emptied=False)
+    twice = records(right) + records(right)[:3]
+    assert "3 hours are in 'stream-hours' more than once" in told(judge_records, twice, emptied=False)
+    assert "another checkpoint knows nothing" in told(judge_records, twice, emptied=False)
+    assert "was emptied" in told(judge_records, twice, emptied=True)
+    assert "1 hour is not in 'stream-hours'" in told(judge_records, records(right)[1:], emptied=False)
+    name = min(_open_after_first())
+    said = told(judge_records, records(right | {name: 1}), emptied=False)
+    assert f"too small, such as {name}: 1 flights of {right[name]}" in said
+
+
+def test_what_waits_is_end_minus_place():
+    place, ends = {0: 5, 1: 6}, {0: 9, 1: 6}
+    compare_waiting({0: 4, 1: 0}, place, ends)
+    assert "says 0 everywhere" in told(compare_waiting, {0: 0, 1: 0}, place, ends)
+    assert "is the end of each partition" in told(compare_waiting, ends, place, ends)
+    assert "is where the query stands" in told(compare_waiting, place, place, ends)
+    assert "has the partitions [0]" in told(compare_waiting, {0: 4}, place, ends)
+    assert "says 3 for partition 0" in told(compare_waiting, {0: 3, 1: 0}, place, ends)

@@ -1,0 +1,75 @@
+"""What the checks of lab 13 ask of a streaming query."""
+
+from collections.abc import Sequence
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from threebrokers.checks.expect_spark import first_line
+from threebrokers.lab.exercise import NotYet, eventually
+from threebrokers.spark.queries import java_there
+
+CELL = "the cell of the exercise"
+END_SECONDS = 30.0
+
+
+def expect_ended(query: StreamingQuery) -> None:
+    """Raise NotYet unless the query has ended by itself, and well; one that runs on is stopped."""
+    with java_there():
+        try:
+            eventually(lambda: _expect_ended(query), what="the query to end", within=END_SECONDS)
+        except NotYet:
+            query.stop()
+            raise
+        if (fault := query.exception()) is not None:
+            raise NotYet(
+                f"the query failed (Spark says: {first_line(fault)})", "it should read to the end", CELL
+            )
+        if not query.recentProgress:
+            raise NotYet(
+                "the query was stopped before its first batch had ended",
+                "it should read to the end of the topic",
+                "watch_query(query), which waits for the end",
+            )
+
+
+def table_of(query: StreamingQuery, columns: Sequence[str]) -> DataFrame:
+    """Return the table that a query wrote in memory; NotYet unless it has these columns."""
+    with java_there():
+        try:
+            table = SparkSession.builder.getOrCreate().table(str(query.name))
+        except PySparkException as fault:
+            raise NotYet(
+                "the query has left no table in memory",
+                "its rows should be a table that others can look at",
+                'start_query(…, "a name")',
+            ) from fault
+        found = table.columns
+    if missing := [column for column in columns if column not in found]:
+        raise NotYet(
+            f"the query's table has no column {', '.join(f'`{one}`' for one in missing)}; it has "
+            f"{', '.join(f'`{one}`' for one in found)}",
+            f"it should have {', '.join(columns)}",
+            "what groupBy(…) is given",
+        )
+    return table
+
+
+def output_mode(query: StreamingQuery) -> str:
+    """Return the output mode of a query that was started: only Java knows it."""
+    return str(query._jsq.streamingQuery().outputMode().toString()).lower()
+
+
+def plan_of(query: StreamingQuery) -> str:
+    """Return the plan of a query's last batch as text."""
+    return str(query._jsq.explainInternal(False))
+
+
+def _expect_ended(query: StreamingQuery) -> None:
+    if query.isActive:
+        raise NotYet(
+            "the query still runs (the check has stopped it)",
+            "it should end by itself when it has read what was there",
+            "start_query(…), which sets the trigger",
+        )

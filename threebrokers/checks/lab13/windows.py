@@ -1,0 +1,112 @@
+"""Exercises 13.1 and 13.6: departures by window of scheduled time, against the package's own table."""
+
+from datetime import timedelta
+from itertools import pairwise
+
+import pandas as pd
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+
+from threebrokers.checks.lab13.queries import CELL, plan_of
+from threebrokers.lab.exercise import NotYet
+from threebrokers.spark.hours import HOUR, windows_of_package
+from threebrokers.spark.queries import java_there
+from threebrokers.text import counted
+
+YEAR = 2013
+WINDOW = "F.window(…)"
+
+
+def judge_hours(table: DataFrame, query: StreamingQuery) -> None:
+    """Raise NotYet unless the table has the departures by airport and hour of the plan."""
+    rows = _rows(table)
+    _expect_rows(rows)
+    if rows["start"].min().year > YEAR:
+        with java_there():
+            reading = "current_batch_timestamp" in plan_of(query)
+        _told_now(rows, reading)
+    compare_windows(rows, HOUR, HOUR)
+
+
+def judge_sliding(table: DataFrame, length: timedelta, step: timedelta) -> None:
+    """Raise NotYet unless the table has the departures by airport, in windows of this length and step."""
+    rows = _rows(table)
+    _expect_rows(rows)
+    compare_windows(rows, length, step)
+
+
+def compare_windows(rows: pd.DataFrame, length: timedelta, step: timedelta) -> None:
+    """Raise NotYet unless rows (origin, start, end, flights) are the package's windows."""
+    _expect_length(rows, length)
+    right = windows_of_package(length, step)
+    held = rows.groupby(["origin", "start"])["flights"].max()
+    if held.to_dict() == right.to_dict():
+        return
+    if held.to_dict() == windows_of_package(length, step, time="left").to_dict():
+        raise NotYet(
+            "the windows count a flight in the hour in which it really left",
+            "it belongs to the hour of its plan, however late it was",
+            "the time that window(…) is given",
+        )
+    _expect_step(held, right, step)
+    place = next(
+        place for place in sorted({*held.index, *right.index}) if held.get(place, 0) != right.get(place, 0)
+    )
+    origin, start = place
+    raise NotYet(
+        f"{origin} has {counted(int(held.get(place, 0)), 'flight')} in the window from {start:%d %b %H:%M} "
+        f"UTC, and {int(held.sum()):,} in all windows",
+        f"the package's own table has {int(right.get(place, 0)):,} there, and {int(right.sum()):,} in all",
+        CELL,
+    )
+
+
+def _rows(table: DataFrame) -> pd.DataFrame:
+    with java_there():
+        return table.selectExpr(
+            "origin", "window.start AS start", "window.end AS end", "count AS flights"
+        ).toPandas()
+
+
+def _expect_rows(rows: pd.DataFrame) -> None:
+    if rows.empty:
+        raise NotYet("the query's table has no rows", "it should have one for each airport and window", CELL)
+
+
+def _told_now(rows: pd.DataFrame, reading: bool) -> None:
+    windows = rows["start"].nunique()
+    if reading:
+        raise NotYet(
+            f"all flights are in {counted(windows, 'window')} of today: that is when Spark read them",
+            "read a week later, the same flights would be in other windows; count by the time of the plan",
+            WINDOW,
+        )
+    raise NotYet(
+        f"all flights are in {counted(windows, 'window')} of today: that is when the records were written",
+        "`timestamp` is Kafka's time of the record; the time of the plan is inside the value",
+        WINDOW,
+    )
+
+
+def _expect_length(rows: pd.DataFrame, length: timedelta) -> None:
+    found = (rows["end"] - rows["start"]).iloc[0]
+    if found != length:
+        raise NotYet(
+            f"the windows are {_minutes(found)} long", f"they should be {_minutes(length)} long", WINDOW
+        )
+
+
+def _expect_step(held: "pd.Series[int]", right: "pd.Series[int]", step: timedelta) -> None:
+    begins = sorted({start for _, start in held.index})
+    found = min((later - sooner for sooner, later in pairwise(begins)), default=step)
+    if found != step:
+        each = round(held.sum() / right.sum() * (timedelta(hours=1) // step), 1)
+        raise NotYet(
+            f"a window begins every {_minutes(found)}, so each flight is in {each:g} of them",
+            f"one should begin every {_minutes(step)}",
+            WINDOW,
+        )
+
+
+def _minutes(time: timedelta) -> str:
+    return counted(round(time / timedelta(minutes=1)), "minute")

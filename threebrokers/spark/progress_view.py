@@ -1,0 +1,141 @@
+"""The progress of a streaming query, drawn while it runs: curves over its batches, and the same in words."""
+
+import html
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from threebrokers import theme
+from threebrokers.diagrams.picture import as_html
+from threebrokers.spark.steps import Step
+from threebrokers.text import counted
+
+WIDTH, ROW, LEFT, RIGHT, TOP, FOOT = 720, 62, 210, 90, 34, 34
+CURVE = 34  # the height of a curve inside its row
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One row of the view: its name, its unit, a value for each step, and how a value is written."""
+
+    name: str
+    unit: str
+    value: Callable[[Step], float]
+    written: Callable[[float], str] = lambda value: f"{value:,.0f}"
+
+
+def _clock(value: float) -> str:
+    return f"{datetime.fromtimestamp(value, UTC):%d %b %H:%M}" if value else "none"
+
+
+def _watermark(step: Step) -> float:
+    # A query that has seen nothing yet works with the first moment of 1970.
+    return step.watermark.timestamp() if step.watermark is not None else 0.0
+
+
+CURVES = (
+    Curve("input rate", "rows per second", lambda step: step.rate),
+    Curve("offsets behind", "in all partitions", lambda step: step.behind),
+    Curve("state", "rows kept", lambda step: step.state),
+    Curve("rows dropped", "in this batch", lambda step: step.dropped),
+    Curve("watermark", "event time, UTC", _watermark, _clock),
+)
+
+
+@dataclass(frozen=True)
+class ProgressView:
+    """What a query's steps look like: a picture of all of them, with the same in words."""
+
+    title: str
+    taken: Sequence[Step]
+
+    @property
+    def words(self) -> str:
+        """Everything that the picture shows, as lines of text."""
+        if not self.taken:
+            return "No batch has ended yet."
+        rows, dropped = sum(step.rows for step in self.taken), sum(step.dropped for step in self.taken)
+        batches = counted(len(self.taken), "batch", "batches")
+        lines = [f"{batches}: {rows:,} rows read, {dropped:,} dropped as too late."]
+        for curve in CURVES:
+            values = _values(curve, self.taken)
+            lines.append(f"{curve.name} ({curve.unit}): {_said(curve, values)}.")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return f"{self.title}\n{self.words}"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"text/html": as_html(self.title, self.words, self.svg()), "text/plain": str(self)}
+
+    def svg(self) -> str:
+        """Return the picture: one row for each curve, the batches from left to right."""
+        height = TOP + ROW * len(CURVES) + FOOT
+        rows = "".join(_row(curve, self.taken, TOP + ROW * place) for place, curve in enumerate(CURVES))
+        last = self.taken[-1].batch if self.taken else 0
+        first = self.taken[0].batch if self.taken else 0
+        foot = height - 12
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
+            f'height="{height}" font-family="sans-serif" font-size="12" fill="{theme.INK}" role="img" '
+            f'aria-label="{html.escape(self.title)}">'
+            f'<rect width="{WIDTH}" height="{height}" fill="{theme.PAPER}"/>'
+            f"{_text(12, 21, self.title, 'start', bold=True)}{rows}"
+            f"{_text(LEFT, foot, f'batch {first}', 'start')}"
+            f"{_text(WIDTH - RIGHT, foot, f'batch {last}', 'end')}</svg>"
+        )
+
+
+def _row(curve: Curve, taken: Sequence[Step], top: int) -> str:
+    values = _values(curve, taken)
+    known = [value for value in values if value] if curve.written is _clock else [0.0, *values]
+    low, high = min(known, default=0.0), max(known, default=0.0)
+    base = top + 12 + CURVE
+    said = [
+        f'<line x1="12" x2="{WIDTH - 12}" y1="{top}" y2="{top}" stroke="{theme.RULE}"/>',
+        _text(12, top + 26, curve.name, "start", bold=True),
+        _text(12, top + 42, curve.unit, "start", colour=theme.SOFT),
+        f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{base}" y2="{base}" stroke="{theme.LIGHT}"/>',
+    ]
+    if not values:
+        return "".join(said)
+    said.append(_text(LEFT - 8, top + 18, curve.written(high), "end", colour=theme.SOFT))
+    said.append(_text(LEFT - 8, base + 4, curve.written(low), "end", colour=theme.SOFT))
+    points = [
+        (_across(place, len(values)), base - CURVE * (value - low) / ((high - low) or 1))
+        for place, value in enumerate(values)
+        if value or curve.written is not _clock
+    ]
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    said.append(f'<polyline points="{line}" fill="none" stroke="{theme.INK}" stroke-width="1.5"/>')
+    if points:
+        said.append(f'<circle cx="{points[-1][0]:.1f}" cy="{points[-1][1]:.1f}" r="3"/>')
+    said.append(
+        _text(WIDTH - RIGHT + 10, base - CURVE / 2 + 4, curve.written(values[-1]), "start", bold=True)
+    )
+    return "".join(said)
+
+
+def _values(curve: Curve, taken: Sequence[Step]) -> list[float]:
+    values = [float(curve.value(step)) for step in taken]
+    # The first batch works with no watermark: Spark tells the first moment of 1970.
+    return [value if value > 0 else 0.0 for value in values]
+
+
+def _said(curve: Curve, values: Sequence[float]) -> str:
+    last = curve.written(values[-1])
+    if curve.written is not _clock:
+        return f"{last} in the last batch, {curve.written(max(values))} at most"
+    first = next((value for value in values if value), 0.0)
+    return f"{last} in the last batch, {curve.written(first)} at first" if first else "none"
+
+
+def _across(place: int, count: int) -> float:
+    return LEFT + (WIDTH - LEFT - RIGHT) * (place / (count - 1) if count > 1 else 0.5)
+
+
+def _text(x: float, y: float, said: str, anchor: str, *, bold: bool = False, colour: str = theme.INK) -> str:
+    weight = ' font-weight="bold"' if bold else ""
+    return (
+        f'<text x="{x}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}"{weight}>{html.escape(said)}</text>'
+    )

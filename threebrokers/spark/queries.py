@@ -1,0 +1,120 @@
+"""Streaming queries of a lab: watched to their end, stopped in time; what Spark says when it refuses."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from py4j.protocol import Py4JError, Py4JNetworkError
+from pyspark.core.context import SparkContext
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+
+from threebrokers.errors import LabError
+from threebrokers.notebook import shell, show
+from threebrokers.spark.progress_view import ProgressView
+from threebrokers.spark.spark_session import fresh_folder
+from threebrokers.spark.steps import Step, steps
+
+LOOK_SECONDS = 0.5
+NEXT = "look at the cell that starts it, and run it again"
+
+
+def start_query(table: DataFrame, mode: str, name: str) -> StreamingQuery:
+    """Start a query that reads to the present end of its topics, and ends; its rows are the table `name`.
+
+    It begins afresh: its checkpoint, the folder `name`, is emptied, and an earlier query with it is stopped.
+    """
+    with java_there():
+        checkpoint = fresh_folder(name)  # first: it ends an earlier query of this name
+        writer = table.writeStream.format("memory").queryName(name).outputMode(mode)
+        return writer.option("checkpointLocation", checkpoint).trigger(availableNow=True).start()
+
+
+def watch_query(query: StreamingQuery, *, batches: int = 0, within: float = 300) -> None:
+    """Draw a query's progress until it ends, or has made so many batches, and stop it then.
+
+    Raises LabError with Spark's reason if it fails, and if it takes longer than `within` seconds.
+    """
+    end = time.monotonic() + within
+    title = f"Query {query.name}" if query.name else "The query"
+    with java_there(), _stopped_after(query):
+        draw = _drawing(title)
+        while query.isActive and time.monotonic() < end:
+            draw(taken := steps(query.recentProgress))
+            if batches and len(taken) >= batches:
+                break
+            query.awaitTermination(LOOK_SECONDS)  # type: ignore[arg-type]  # a part of a second is right
+        else:
+            if query.isActive:
+                raise LabError(f"The query did not end within {within:g} s, and was stopped", NEXT)
+        draw(steps(query.recentProgress))
+
+
+def refusal(start: Callable[[], StreamingQuery]) -> str:
+    """Return Spark's reason if it refuses to start a query; else stop the query and return ""."""
+    try:
+        with java_there():
+            start().stop()
+    except PySparkException as fault:
+        return reason(fault)
+    return ""
+
+
+def reason(fault: Exception) -> str:
+    """Return the first line of what Spark says, without the error's class before it and its code behind."""
+    line = (str(fault).strip().splitlines() or [type(fault).__name__])[0]
+    line = line.partition("] ")[2] if line.startswith("[") else line
+    return line.partition(" SQLSTATE")[0].rstrip(".;: ") + "."
+
+
+@contextmanager
+def java_there() -> Iterator[None]:
+    """Say in one sentence that Spark's Java process has ended, where py4j would show a long traceback."""
+    try:
+        yield
+    except (Py4JNetworkError, ConnectionError) as fault:
+        raise _gone() from fault
+    except (Py4JError, AttributeError) as fault:
+        if java_runs():
+            raise
+        raise _gone() from fault
+
+
+def java_runs() -> bool:
+    """Tell whether this kernel's Spark has a Java process that is alive."""
+    gateway = SparkContext._gateway
+    return gateway is not None and gateway.proc.poll() is None
+
+
+def _gone() -> LabError:
+    return LabError(
+        "Spark's Java process has ended", "run the cell with `spark = session()` again, then those after it"
+    )
+
+
+@contextmanager
+def _stopped_after(query: StreamingQuery) -> Iterator[None]:
+    """Stop a query at the end, also when the cell is interrupted; say why if it failed."""
+    try:
+        yield
+    finally:
+        if java_runs():
+            query.stop()
+    if (fault := query.exception()) is not None:
+        raise LabError(f"The query failed ({reason(fault)})", NEXT)
+
+
+def _drawing(title: str) -> Callable[[list[Step]], None]:
+    """Return what draws steps in one place under the cell, and nothing where there is no notebook."""
+    if shell() is None:
+        return lambda taken: None
+    handle = show(ProgressView(title, []))
+    drawn: list[int] = []
+
+    def draw(taken: list[Step]) -> None:
+        if [len(taken)] != drawn:
+            drawn[:] = [len(taken)]
+            handle.update(ProgressView(title, taken))
+
+    return draw
