@@ -1,5 +1,6 @@
 """A picture for a notebook, and the same in words."""
 
+import base64
 import html
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,17 @@ class Picture:
             f"</figure>{in_words(self.words)}"
         )
         return {"text/html": page, "text/plain": str(self)}
+
+
+def as_image(title: str, words: str, svg: str) -> str:
+    """Return an SVG drawing as HTML in the page's theme (`theme.dark_style`), with its words below."""
+    # An <img> is shown by a notebook that is not trusted yet; SVG inside HTML is removed there.
+    source = base64.b64encode(svg.encode()).decode()
+    return (
+        f"<style>{STYLE.read_text('utf-8')}</style>"
+        f'<img class="tb-image" alt="{html.escape(title)} (described in words below)" style="max-width:100%" '
+        f'src="data:image/svg+xml;base64,{source}">{in_words(words)}'
+    )
 
 
 def in_words(words: str) -> str:

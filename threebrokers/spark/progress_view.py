@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from threebrokers import theme
-from threebrokers.diagrams.picture import as_html
+from threebrokers.diagrams.picture import as_image
 from threebrokers.spark.steps import Step
 from threebrokers.text import counted
 
@@ -66,7 +66,7 @@ class ProgressView:
         return f"{self.title}\n{self.words}"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/html": as_html(self.title, self.words, self.svg()), "text/plain": str(self)}
+        return {"text/html": as_image(self.title, self.words, self.svg()), "text/plain": str(self)}
 
     def svg(self) -> str:
         """Return the picture: one row for each curve, the batches from left to right."""
@@ -79,7 +79,7 @@ class ProgressView:
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
             f'height="{height}" font-family="sans-serif" font-size="12" fill="{theme.INK}" role="img" '
             f'aria-label="{html.escape(self.title)}">'
-            f'<rect width="{WIDTH}" height="{height}" fill="{theme.PAPER}"/>'
+            f'{theme.dark_style()}<rect width="{WIDTH}" height="{height}" fill="{theme.PAPER}"/>'
             f"{_text(12, 21, self.title, 'start', bold=True)}{rows}"
             f"{_text(LEFT, foot, f'batch {first}', 'start')}"
             f"{_text(WIDTH - RIGHT, foot, f'batch {last}', 'end')}</svg>"
