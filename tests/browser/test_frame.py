@@ -37,7 +37,7 @@ def test_a_lab_as_it_is_opened(tmp_path, watched, theme):
         shutil.copytree(ROOT / folder.replace("work", "labs"), tmp_path / folder)
     lab, solution = tmp_path / "work" / LAB, tmp_path / "solutions" / LAB
     before = lab.read_bytes()
-    page, found = watched.page, {}
+    page, found, room = watched.page, {}, {}
     with environment.bench(), jupyter.running(tmp_path, lab, theme) as server:
         for width in (1440, 700, 1280):
             page.set_viewport_size({"width": width, "height": 900})
@@ -45,6 +45,7 @@ def test_a_lab_as_it_is_opened(tmp_path, watched, theme):
             idle(page)
             page.locator(".jp-MarkdownOutput > p").nth(4).wait_for()
             found[width] = page.evaluate(LONGEST)
+            room[width] = width - page.locator(".jp-NotebookPanel:visible").bounding_box()["width"]
             watched.keep(f"lab-{theme.split()[1].lower()}-{width}")
 
         assert 60 < max(found.values()) <= LETTERS
@@ -52,7 +53,8 @@ def test_a_lab_as_it_is_opened(tmp_path, watched, theme):
         expect(names.filter(has_text=LAB)).to_be_visible()
         assert names.evaluate_all(CUT) == []
         expect(page.locator(".jp-DirListing-headerItem:visible")).to_have_text(["Name"])
-        for icon in ("bug", "build", "extension"):
+        assert room[1440] < 400, "beside the notebook there is more than the list of files and two bars"
+        for icon in ("bug", "extension"):
             expect(page.locator(f'[data-icon="ui-components:{icon}"]')).to_have_count(0)
         expect(page.locator(".lm-TabBar-tab.jp-mod-dirty, .jp-mod-dirty")).to_have_count(0)
 

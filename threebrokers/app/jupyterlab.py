@@ -38,9 +38,9 @@ SETTINGS = {
     # In 250 px a file's name can be read if nothing stands beside it.
     "@jupyterlab/filebrowser-extension:browser": {"showLastModifiedColumn": False},
 }
-# What no lab needs is out of a learner's way.
+# What no lab needs is out of a learner's way. (The property inspector stays: where the right side bar has
+# nothing at all, JupyterLab leaves 250 px empty for it.)
 LEFT_OUT = (
-    "@jupyterlab/application-extension:property-inspector",
     "@jupyterlab/debugger-extension",
     "@jupyterlab/extensionmanager-extension",
 )
