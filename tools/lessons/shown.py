@@ -22,6 +22,7 @@ PLACES = (
     "predictions",
     "program",
     "recorder",
+    "spark/progress_view.py",
     "text.py",
     "verdict.py",
     "waiting.py",
