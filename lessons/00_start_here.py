@@ -43,7 +43,7 @@ lab.watch(ticks)
 # - **start** brings it back.
 # - **cut** breaks its links to the other two, which the triangle shows; **heal** mends them. A later lab needs that.
 #
-# The button **dock** opens a second view of the panel beside the notebook: it stays in sight while you run cells.
+# The button **dock** opens a second view of the panel beside the notebook, so you see it while you run cells.
 
 # %% [markdown] by_hand="the buttons of the panel"
 # ### Exercise 0.1: Kill broker 2
