@@ -24,7 +24,7 @@ from threebrokers.data.topics import send
 from threebrokers.files import write_whole
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.opening import open_lab
-from threebrokers.spark import flight_columns, fresh_folder, session
+from threebrokers.spark import flight_columns, fresh_folder, gateway, session
 from threebrokers.text import counted
 from tools import ROOT
 from tools.proof import environment
@@ -33,6 +33,7 @@ PAGE = ROOT / "docs" / "scaling.md"
 LAB, RUNS = "12", 3
 PARTITIONS, CORES, LEAST = (1, 2, 4, 8), (1, 2), (1, 2, 4, 8)
 BATCHES = (1_000, 4_000, 16_000, 64_000)  # records in each micro-batch
+BATCHES_OF_EACH = 8
 STEP, STEPS = 40_000, 6  # records that each batch adds to the state
 PROVIDERS = {
     "memory (default)": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
@@ -73,7 +74,9 @@ def measured(lab: Lab, runs: int, say: Callable[[str], None]) -> Curves:
         curves.by_least[least] = count / _median(runs, once)
     say(f"minPartitions: {_rates(curves.by_least)}")
     for size in BATCHES:
-        curves.by_batch[size] = _batches(spark, lab, topics[4], size)
+        topic = lab.fresh_topic("scaling-batches", partitions=4)
+        send(lab, topic, messages[: size * BATCHES_OF_EACH])
+        curves.by_batch[size] = _batches(spark, lab, topic, size)
         say(f"batches of {size}: {curves.by_batch[size][0]:.0f} ms")
     for name, provider in PROVIDERS.items():
         curves.state[name] = _state(spark, lab, topics[1], provider)
@@ -197,9 +200,10 @@ def main(arguments: list[str] | None = None, path: Path = PAGE) -> int:
         try:
             curves = measured(lab, max(runs, 1), lambda text: print(text, flush=True))
         finally:
+            gateway.end()
             lab.close()
             lab.cluster.down()
-    versions = [f"{name} {version(package)}" for name, package in (("Spark", "pyspark"),)]
+    versions = [f"Spark {version('pyspark')}"]
     memory = psutil.virtual_memory().total / 1e9
     machine = f"{os.cpu_count()} cores, {memory:.0f} GB, {platform.system()}"
     write_whole(path, page(curves, max(runs, 1), versions, machine).encode())
