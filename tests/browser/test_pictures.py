@@ -151,7 +151,7 @@ def test_large_words_of_the_page_make_large_pictures(watched, dark):
 
 def test_a_still_looks_as_the_panel_looks(panel, watched):
     for number, frame in enumerate((KILLED, TROUBLE)):
-        sheet = panel(frame, 1280)
+        sheet = panel({**frame, "buttons": False}, 1280)  # nobody can press anything in a still
         live = sheet.locator(".tb-topic .tb-copy").evaluate_all(LOOKS)
         cards = sheet.locator(".tb-broker").evaluate_all(LOOKS)
         words = sheet.locator(".tb-broker .tb-note").all_inner_texts()
@@ -175,7 +175,7 @@ def test_what_has_just_changed_can_be_read_at_once(panel, watched, dark):
     watched.page.emulate_media(reduced_motion="no-preference")
     sheet = panel(KILLED, 1280, dark)
     held = """() => document.getAnimations().map((one) => { one.pause(); one.currentTime = 0; }).length"""
-    assert sheet.evaluate(held) > 30
+    assert sheet.evaluate(held) > 20, "signs, words and bars of what the kill has changed"
     watched.keep(f"panel-flash-{'dark' if dark else 'light'}")
     found = sheet.evaluate(CONTRASTS, ".tb-brokers, .tb-topic")
     assert [pair for pair in found["words"] if pair[1] < 4.5] == []
