@@ -37,9 +37,8 @@ def watch_query(query: StreamingQuery, *, batches: int = 0, within: float = 300)
     Raises LabError with Spark's reason if it fails, and if it takes longer than `within` seconds.
     """
     end = time.monotonic() + within
-    title = f"Query {query.name}" if query.name else "The query"
     with java_there(), _stopped_after(query):
-        draw = _drawing(title)
+        draw = _drawing(f"Query {query.name}" if query.name else "The query")
         while query.isActive and time.monotonic() < end:
             draw(taken := steps(query.recentProgress))
             if batches and len(taken) >= batches:
