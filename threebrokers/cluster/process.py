@@ -230,11 +230,15 @@ def children(identity: Identity) -> list[Identity]:
 
 def find(home: Path) -> dict[int, Identity]:
     """Return the brokers of this home that run now, also those that no state file knows."""
-    found: dict[int, Identity] = {}
-    for identity, words in _marked(f"{MARK}{home}"):
-        node = next((int(word.removeprefix(NODE)) for word in words if word.startswith(NODE)), None)
-        if node is not None:
-            found[node] = identity
+    return {int(node): identity for node, identity in named(f"{MARK}{home}", NODE).items()}
+
+
+def named(mark: str, prefix: str) -> dict[str, Identity]:
+    """Return the running processes with this mark, by what follows `prefix` in another of their words."""
+    found = {}
+    for identity, words in _marked(mark):
+        if names := [word.removeprefix(prefix) for word in words if word.startswith(prefix)]:
+            found[names[0]] = identity
     return found
 
 

@@ -1,7 +1,6 @@
 """A Spark cluster of this home: a master and two workers from the installed PySpark, on loopback only."""
 
 import functools
-import importlib.util
 import json
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -12,7 +11,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from threebrokers.cluster import ports, process, state_file
+from threebrokers.cluster import ports, process, pyspark_files, state_file
 from threebrokers.cluster.java import environment, java, spark_java_home
 from threebrokers.cluster.ports import HOST
 from threebrokers.cluster.process import Identity
@@ -22,7 +21,8 @@ from threebrokers.store import JsonFile
 from threebrokers.text import last_line
 from threebrokers.waiting import quiet_wait, wait_until
 
-MARK = "-Dthreebrokers.spark="  # of a process's command line, with the home and its name
+MARK = "-Dthreebrokers.spark="  # of a process's command line, with the home
+NAME = "-Dthreebrokers.spark.name="
 MASTER, WORKERS = "master", ("worker-1", "worker-2")
 NAMES = (MASTER, *WORKERS)
 # One core each, so that both get work; an executor of a lab's session takes 512 MB.
@@ -130,7 +130,7 @@ def _start(home: Path, saved: _Saved, name: str) -> None:
     log = _log(home, name)
     set_aside(log)
     began = log.stat().st_size if log.exists() else 0
-    mark = f"{MARK}{home}:{name}"
+    mark = f"{MARK}{home}"
     saved.running[name] = process.launch(_command(home, saved, name, mark), log, _environment(home), mark)
     _file(home).write(saved)
     started = saved.running[name]
@@ -143,24 +143,25 @@ def _start(home: Path, saved: _Saved, name: str) -> None:
 
 def _command(home: Path, saved: _Saved, name: str, mark: str) -> list[str]:
     port, page = saved.ports[name]
-    jars = str(_spark_home() / "jars" / "*")
+    jars = str(_pyspark() / "jars" / "*")
     listens = ["--host", HOST, "--port", str(port), "--webui-port", str(page)]
     does = ["org.apache.spark.deploy.master.Master", *listens]
     if name != MASTER:
         folder = _folder(home) / name
         does = ["org.apache.spark.deploy.worker.Worker", *listens, *OFFER]
         does += ["--work-dir", str(folder), _address(saved)]
-    return [str(java()), mark, *FLAGS, *SETTINGS, "-cp", jars, *does]
+    return [str(java()), mark, f"{NAME}{name}", *FLAGS, *SETTINGS, "-cp", jars, *does]
 
 
 def _environment(home: Path) -> dict[str, str]:
     """Return the environment of master and workers: nothing that somebody set for another Spark."""
     kept = {n: v for n, v in environment().items() if not n.startswith(("SPARK_", "PYSPARK_"))}
-    version = next((_spark_home() / "jars").glob("spark-core_*.jar")).name.split("_")[1].split("-")[0]
+    found = pyspark_files.installed()
     return kept | {
         "JAVA_HOME": str(spark_java_home()),  # of the executors
-        "SPARK_HOME": str(_spark_home()),
-        "SPARK_SCALA_VERSION": version,  # otherwise it is looked for in the folders of a build
+        "SPARK_HOME": str(_pyspark()),
+        # Otherwise it is looked for in the folders of a build.
+        "SPARK_SCALA_VERSION": found.scala if found else "",
         "SPARK_LOCAL_IP": HOST,
         "SPARK_LOCAL_DIRS": str(_folder(home) / "local"),
         "MALLOC_ARENA_MAX": "2",
@@ -192,11 +193,7 @@ def _found(home: Path) -> _Saved:
 
 
 def _marked(home: Path) -> dict[str, Identity]:
-    found = {}
-    for name in NAMES:
-        for identity in process.marked(f"{MARK}{home}:{name}"):
-            found[name] = identity
-    return found
+    return process.named(f"{MARK}{home}", NAME)
 
 
 def _ports(home: Path) -> dict[str, tuple[Port, Port]]:
@@ -209,12 +206,12 @@ def _address(saved: _Saved) -> str:
     return f"spark://{HOST}:{saved.ports[MASTER][0]}"
 
 
-def _spark_home() -> Path:
-    """Return the folder of the installed PySpark, without importing it. Raises LabError."""
-    found = importlib.util.find_spec("pyspark")
-    if found is None or found.origin is None:
+def _pyspark() -> Path:
+    """Return the folder of the installed PySpark. Raises LabError."""
+    found = pyspark_files.folder()
+    if found is None:
         raise LabError("PySpark is not installed", "`make lab` installs what the course needs")
-    return Path(found.origin).parent
+    return found
 
 
 def _log(home: Path, name: str) -> Path:

@@ -7,7 +7,7 @@ from functools import cache
 import psutil
 
 from threebrokers import paths as places
-from threebrokers.cluster import Cluster, jars
+from threebrokers.cluster import Cluster, jars, pyspark_files
 from threebrokers.cluster.compose import DATA, ComposeEngine
 from threebrokers.cluster.engine import Engine
 from threebrokers.cluster.process import BrokerProcess
@@ -44,7 +44,7 @@ def of_machine() -> Looks:
     yield (
         "Spark",
         lambda: versions.look_at_versions(
-            versions.installed(), versions.connector(), versions.java_release()
+            pyspark_files.installed(), versions.connector(), versions.java_release()
         ),
     )
 

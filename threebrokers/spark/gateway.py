@@ -30,11 +30,17 @@ appender.err.layout.pattern = %d %p %c{1}: %m%n
 
 def runs(settings: Mapping[str, str]) -> bool:
     """Tell whether this kernel has a live Spark with these settings (not one made by other code)."""
-    context, gateway = SparkContext._active_spark_context, SparkContext._gateway
-    if context is None or gateway is None or gateway.proc.poll() is not None:
+    context = SparkContext._active_spark_context
+    if context is None or not java_runs():
         return False
     kept = context.getConf()
     return all(kept.get(name) == settings[name] for name in ("spark.master", "spark.jars"))
+
+
+def java_runs() -> bool:
+    """Tell whether this kernel's Spark has a Java process that is alive."""
+    gateway = SparkContext._gateway
+    return gateway is not None and gateway.proc.poll() is None
 
 
 def start(settings: Mapping[str, str], log: Path) -> SparkSession:
@@ -54,7 +60,7 @@ def end() -> None:
     """End the Spark of this kernel and its Java process, also when that is dead already."""
     context, gateway = SparkContext._active_spark_context, SparkContext._gateway
     if context is not None:
-        if gateway is None or gateway.proc.poll() is not None:
+        if not java_runs():
             context._jsc = None  # there is nobody left to tell
         context.stop()
     if gateway is not None:

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from py4j.protocol import Py4JError, Py4JNetworkError
-from pyspark.core.context import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from threebrokers.errors import LabError
 from threebrokers.notebook import shell, show
+from threebrokers.spark.gateway import java_runs
 from threebrokers.spark.progress_view import ProgressView
 from threebrokers.spark.spark_session import fresh_folder
 from threebrokers.spark.steps import Step, steps
@@ -78,12 +78,6 @@ def java_there() -> Iterator[None]:
         if java_runs():
             raise
         raise _gone() from fault
-
-
-def java_runs() -> bool:
-    """Tell whether this kernel's Spark has a Java process that is alive."""
-    gateway = SparkContext._gateway
-    return gateway is not None and gateway.proc.poll() is None
 
 
 def _gone() -> LabError:

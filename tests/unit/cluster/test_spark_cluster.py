@@ -21,7 +21,7 @@ def test_a_damaged_file_is_no_cluster(tmp_path, damaged):
 
 
 def test_a_process_that_only_has_the_number_of_the_master_is_not_the_master(tmp_path):
-    earlier = Identity(os.getpid(), "an earlier start", f"{spark_cluster.MARK}{tmp_path}:master")
+    earlier = Identity(os.getpid(), "an earlier start", f"{spark_cluster.MARK}{tmp_path}")
     known = dict.fromkeys(spark_cluster.NAMES, (14_092, 14_093))
     spark_cluster._file(tmp_path).write(spark_cluster._Saved(known, {"master": earlier}))
     assert spark_cluster.address(tmp_path) is None

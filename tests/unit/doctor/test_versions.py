@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from threebrokers.cluster import pyspark_files
+from threebrokers.cluster.pyspark_files import Spark
 from threebrokers.doctor import Finding, versions
-from threebrokers.doctor.versions import Spark
 
 COURSE = Spark("4.2.0", "2.13")
 
@@ -18,7 +19,9 @@ def trouble(finding: Finding) -> str:
 
 
 def test_the_courses_own_fit() -> None:
-    assert versions.look_at_versions(versions.installed(), versions.connector(), versions.java_release()).ok
+    assert versions.look_at_versions(
+        pyspark_files.installed(), versions.connector(), versions.java_release()
+    ).ok
 
 
 def test_a_patch_release_fits_too() -> None:
@@ -47,4 +50,4 @@ def test_the_pyspark_that_python_would_import(tmp_path: Path, monkeypatch: pytes
     (jars / "spark-core_2.12-3.5.1.jar").touch()
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "pyspark", raising=False)
-    assert versions.installed() == Spark("3.5.1", "2.12")
+    assert pyspark_files.installed() == Spark("3.5.1", "2.12")

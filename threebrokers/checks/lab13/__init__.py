@@ -20,8 +20,6 @@ from threebrokers.spark.hours import windows_of_stream
 from threebrokers.spark.spark_session import folder
 from threebrokers.spark.steps import offsets, steps
 
-CELL = "the cell of the exercise"
-
 
 @exercise("13.1", "Hours of the plan")
 @in_step()
