@@ -32,12 +32,13 @@ def replay_messages(table: "pd.DataFrame") -> list[tuple[bytes, bytes]]:
     return list(zip(keys, flight_values(table, KNOWN), strict=True))
 
 
-def replay_topic(lab: Lab, name: str) -> str:
-    """Return the full name of a fresh topic of one partition, with the departures of the late day.
+def replay_topic(lab: Lab, name: str, *, partitions: int = 1) -> str:
+    """Return the full name of a fresh topic, of one partition unless told, with the late day's departures.
 
-    They are in the order in which they left; each record's own time is when it was sent, now.
+    In each partition they are in the order in which they left; each record's own time is when it was sent,
+    now.
     """
-    topic = empty_replay(lab, name, partitions=1)
+    topic = empty_replay(lab, name, partitions=partitions)
     send(lab, topic, replay_messages(late_departures()))
     return topic
 

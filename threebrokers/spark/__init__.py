@@ -1,5 +1,7 @@
-"""Spark for the labs: one session a kernel, its streams, and what labs 12 and 13 ask it about flights."""
+"""Spark for the labs: one session a kernel, its streams, and what the labs ask it about flights."""
 
+from threebrokers.spark.books import Book
+from threebrokers.spark.crashes import killed, started_again, until_done
 from threebrokers.spark.delays import delays_picture, sums_of_package, worst_by_month
 from threebrokers.spark.delivering import deliver
 from threebrokers.spark.flights import flight_columns
@@ -12,6 +14,7 @@ from threebrokers.spark.spark_session import folder, fresh_folder, session
 from threebrokers.spark.tasks import count_or_reason, last_tasks, who_read
 
 __all__ = [
+    "Book",
     "board",
     "count_or_reason",
     "delays_picture",
@@ -20,6 +23,7 @@ __all__ = [
     "flight_columns",
     "folder",
     "fresh_folder",
+    "killed",
     "last_tasks",
     "missing_from",
     "positions",
@@ -27,8 +31,10 @@ __all__ = [
     "report",
     "session",
     "start_query",
+    "started_again",
     "sums_of_package",
     "to_the_end",
+    "until_done",
     "watch_query",
     "who_read",
     "worst_by_month",

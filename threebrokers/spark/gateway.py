@@ -43,6 +43,14 @@ def java_runs() -> bool:
     return gateway is not None and gateway.proc.poll() is None
 
 
+def kill() -> None:
+    """Kill this kernel's Java process, as a fault of its machine would; what it was doing is left undone."""
+    gateway = SparkContext._gateway
+    if gateway is not None:
+        gateway.proc.kill()
+        gateway.proc.wait()
+
+
 def start(settings: Mapping[str, str], log: Path) -> SparkSession:
     """Start Java, send what it prints to `log`, and return the session; raises PySpark's errors."""
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))

@@ -1,0 +1,538 @@
+# %% [markdown]
+# # What if Spark dies?
+#
+# **You will** kill Spark between writing and committing, build sinks that hold each row once in spite of it, and replace a wrong query by a right one without stopping the first.
+#
+# *{minutes} minutes. You need lab 13: `departures`, checkpoint, watermark, `watch_query`.*
+
+# %%
+from threebrokers import open_lab
+
+lab = open_lab("15")
+
+# %% [markdown] covers="D178 E312" explains="write-ahead log, foreachBatch, sink"
+# ## Written, but not committed
+#
+# A micro-batch is three steps, and each leaves something behind:
+#
+# 1. Spark writes into the checkpoint which offsets the batch will read: a file in `offsets`, a **write-ahead log**.
+# 2. It reads them and gives the rows to the **sink**, the place of the results.
+# 3. It notes in the folder `commits` that the batch is done.
+#
+# Nothing ties steps 2 and 3 together: the sink is a database, the checkpoint is a folder. So there is a moment in which the rows are written and nobody has noted it.
+#
+# With `foreachBatch` the sink is a function of yours. It gets each batch as a DataFrame, and its number. Here it writes into a small database (`Book`, a file of SQLite; what happens in a `with` is one transaction).
+
+# %%
+import json
+
+from pyspark.sql import functions as F
+
+from threebrokers.data import replay_topic
+from threebrokers.spark import Book, flight_columns, folder, fresh_folder, killed, session, started_again
+
+session()
+trips = replay_topic(lab, "exact-trips", partitions=3)
+
+
+def departures(topic, **options):
+    """A stream of a topic's departures, each with its place in the topic."""
+    reader = session().readStream.format("kafka").option("kafka.bootstrap.servers", lab.bootstrap)
+    reader = reader.options(**{"subscribe": topic, "startingOffsets": "earliest"} | options)
+    return flight_columns(reader.load(), "partition", "offset")
+
+
+def start_trips(sink, checkpoint):
+    """Start a query that gives `sink` the departures, about 300 in a batch."""
+    writer = departures(trips, maxOffsetsPerTrigger=300).writeStream.foreachBatch(sink)
+    return writer.option("checkpointLocation", checkpoint).trigger(availableNow=True).start()
+
+
+# %% [markdown]
+# The sink `append` only adds rows. `killed` starts the query, and kills Spark's process when batch 1 is in the database: the machine is gone, and nobody can tidy up.
+
+
+# %%
+def rows_of(batch):
+    """Partition, offset and aircraft of each row."""
+    return [tuple(row) for row in batch.select("partition", "offset", "tailnum").collect()]
+
+
+def append(batch, number):
+    """Add the rows of a batch to the table."""
+    with plain.open() as db:
+        db.execute("CREATE TABLE IF NOT EXISTS trips (part, place, tailnum)")
+        db.executemany("INSERT INTO trips VALUES (?, ?, ?)", rows_of(batch))
+
+
+plain = Book("plain")
+stopped = killed(start_trips, append, "plain", batch=1, book=plain)
+print(plain.rows("SELECT count(*) FROM trips")[0][0], "rows are in the database")
+
+# %% [markdown]
+# The topic holds 883 departures. Spark starts again, with the same checkpoint, and reads to the end. How many rows will be in the database?
+
+# %%
+guess_15a = lab.predict("15.a")
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess_15a.choose("883")
+# END SOLUTION
+
+# %%
+started_again(start_trips, append, "plain")
+[(held, different)] = plain.rows("SELECT count(*), count(DISTINCT part || ' ' || place) FROM trips")
+print(f"{held:,} rows, {different} different ones")
+guess_15a.compare("fewer" if different < 883 else "883" if held == 883 else "about 1,180")
+
+# %% [markdown] explains="at-least-once (Spark)"
+# Batch 1 is there twice: Spark promises to run a batch that is not committed **again**, with exactly the offsets of the write-ahead log. So nothing is lost, and rows can come twice: **at least once**. The promise about the offsets is the key to all that follows: the batch that comes again is the *same* batch.
+
+# %% [markdown]
+# ### Exercise 15.1: What will come twice?
+#
+# `stopped` is a copy of the checkpoint, as Spark's death has left it. Say from its files alone what the next run will write a second time: make `twice`, a dictionary, for each partition the number of records.
+
+# %%
+print(sorted(path.name for path in (stopped / "offsets").glob("[0-9]*")), "are planned")
+print(sorted(path.name for path in (stopped / "commits").glob("[0-9]*")), "are committed")
+# TODO: look into the files of stopped / "offsets": the last line of each is JSON; fill twice
+# BEGIN SOLUTION
+ends = [json.loads((stopped / "offsets" / name).read_text().splitlines()[-1])[trips] for name in ("0", "1")]
+twice = {int(part): end - ends[0][part] for part, end in ends[1].items()}
+print(twice)
+# END SOLUTION
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# Each file of `offsets` says where a batch ends, in each partition. Where does a batch begin?
+#
+# </details>
+# <details><summary>Another hint</summary>
+#
+# `json.loads(text.splitlines()[-1])[trips]` is a dictionary: the partition as text, and the offset. Two files are enough: the last committed batch, and the one that is planned only.
+#
+# </details>
+
+# %% tags=["wrong"]
+# the ends of the batch | is where batch 1 ends
+places = json.loads((stopped / "offsets" / "1").read_text().splitlines()[-1])[trips]
+twice = {int(part): end for part, end in places.items()}
+
+# %% tags=["wrong"]
+# Spark knows | says that nothing comes twice
+twice = {0: 0, 1: 0, 2: 0}
+
+# %% tags=["wrong"]
+# the batch that was committed | is batch 0
+places = json.loads((stopped / "offsets" / "0").read_text().splitlines()[-1])[trips]
+twice = {int(part): end for part, end in places.items()}
+
+# %% tags=["wrong"]
+# one sum | has the partitions [0]
+twice = {0: 299}
+
+# %% tags=["nbval-check-output"]
+lab.check.what_comes_twice(twice)
+
+# %% [markdown] covers="D174 D175" explains="idempotent sink, exactly-once (Spark)"
+# ## A sink that may be asked twice
+#
+# Spark cannot prevent the second time, but the sink can make it harmless. A sink is **idempotent** if writing a batch again changes nothing. There are two ways:
+#
+# - Each row has a **key** of its own, and the key decides: a row that is there is not added again. The record's place, topic, partition and offset, is such a key.
+# - The number of the batch is noted in the **same transaction** as its rows; a batch that is noted is left out.
+#
+# For files there is a third way: write under another name, then rename. A rename happens wholly or not at all (`os.replace`); Spark's own file sink has a list of the files that count.
+#
+# At least once, and idempotent, is what Spark calls *exactly once*: the work is done twice, the effect is there once.
+
+# %% [markdown]
+# ### Exercise 15.2: Each departure once
+#
+# Write `save`: it fills a table `trips` with the columns `part`, `place` (the offset) and `tailnum`. Spark is killed at your sink's **first commit** in batch 1, and starts again; afterwards each of the 883 departures is in the table once.
+
+# %%
+from threebrokers.spark import until_done
+
+keyed = Book("keyed")
+# TODO: def save(batch, number): with keyed.open() as db: … (rows_of(batch) helps, and append above)
+# query = until_done(start_trips, save, "keyed", kill_in=1, book=keyed)
+# BEGIN SOLUTION
+
+
+def save(batch, number):
+    """Add the rows that are not there yet."""
+    with keyed.open() as db:
+        db.execute("CREATE TABLE IF NOT EXISTS trips (part, place, tailnum, PRIMARY KEY (part, place))")
+        db.executemany("INSERT OR IGNORE INTO trips VALUES (?, ?, ?)", rows_of(batch))
+
+
+query = until_done(start_trips, save, "keyed", kill_in=1, book=keyed)
+# END SOLUTION
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# What is the same about a departure when it comes the second time, and different for every other departure? How would the database notice?
+#
+# </details>
+# <details><summary>Another hint</summary>
+#
+# In SQLite `PRIMARY KEY (a, b)` stands behind the columns of `CREATE TABLE`. `INSERT OR IGNORE` leaves out a row whose key is there; without a key it ignores nothing.
+#
+# </details>
+
+
+# %% tags=["wrong"]
+# nothing says which row is which | the table has no key
+def save(batch, number):
+    with keyed.open() as db:
+        db.execute("CREATE TABLE IF NOT EXISTS trips (part, place, tailnum)")
+        db.executemany("INSERT OR IGNORE INTO trips VALUES (?, ?, ?)", rows_of(batch))
+
+
+query = until_done(start_trips, save, "keyed", kill_in=1, book=keyed)
+
+
+# %% tags=["wrong"]
+# the rows first, the batch's number after them | in a transaction of its own
+def save(batch, number):
+    with keyed.open() as db:
+        db.execute("CREATE TABLE IF NOT EXISTS trips (part, place, tailnum)")
+        db.execute("CREATE TABLE IF NOT EXISTS done (batch INTEGER PRIMARY KEY)")
+        known = db.execute("SELECT 1 FROM done WHERE batch = ?", (number,)).fetchone()
+        if known:
+            return
+        db.executemany("INSERT INTO trips VALUES (?, ?, ?)", rows_of(batch))
+        db.commit()
+        db.execute("INSERT INTO done VALUES (?)", (number,))
+
+
+query = until_done(start_trips, save, "keyed", kill_in=1, book=keyed)
+
+
+# %% tags=["wrong"]
+# the batch's number first | all of batch 1
+def save(batch, number):
+    with keyed.open() as db:
+        db.execute("CREATE TABLE IF NOT EXISTS trips (part, place, tailnum)")
+        db.execute("CREATE TABLE IF NOT EXISTS done (batch INTEGER PRIMARY KEY)")
+        if db.execute("INSERT OR IGNORE INTO done VALUES (?)", (number,)).rowcount:
+            db.commit()
+            db.executemany("INSERT INTO trips VALUES (?, ?, ?)", rows_of(batch))
+
+
+query = until_done(start_trips, save, "keyed", kill_in=1, book=keyed)
+
+
+# %% tags=["wrong"]
+# a key that is new each time | is another one each time
+def save(batch, number):
+    from uuid import uuid4
+
+    with keyed.open() as db:
+        db.execute("CREATE TABLE IF NOT EXISTS trips (id PRIMARY KEY, part, place, tailnum)")
+        rows = [(str(uuid4()), *row) for row in rows_of(batch)]
+        db.executemany("INSERT OR IGNORE INTO trips VALUES (?, ?, ?, ?)", rows)
+
+
+query = until_done(start_trips, save, "keyed", kill_in=1, book=keyed)
+
+
+# %% tags=["wrong"]
+# the offset alone | stand for more than one departure
+def save(batch, number):
+    with keyed.open() as db:
+        db.execute("CREATE TABLE IF NOT EXISTS trips (part, place PRIMARY KEY, tailnum)")
+        db.executemany("INSERT OR IGNORE INTO trips VALUES (?, ?, ?)", rows_of(batch))
+
+
+query = until_done(start_trips, save, "keyed", kill_in=1, book=keyed)
+
+
+# %% tags=["right"]
+# the batch's number, in the same transaction
+def save(batch, number):
+    with keyed.open() as db:
+        db.execute("CREATE TABLE IF NOT EXISTS trips (part, place, tailnum)")
+        db.execute("CREATE TABLE IF NOT EXISTS done (batch INTEGER PRIMARY KEY)")
+        if db.execute("INSERT OR IGNORE INTO done VALUES (?)", (number,)).rowcount:
+            db.executemany("INSERT INTO trips VALUES (?, ?, ?)", rows_of(batch))
+
+
+query = until_done(start_trips, save, "keyed", kill_in=1, book=keyed)
+
+# %% tags=["nbval-check-output"]
+lab.check.each_once(query)
+
+# %% [markdown] covers="A059 E287" explains="processing.guarantee"
+# ## From Kafka to Kafka
+#
+# A topic has no primary key. Lab 11 had another way: results and offsets in one transaction of Kafka. Kafka Streams does it with one setting, `processing.guarantee=exactly_once_v2` (`exactly_once`, without *v2*, is gone). It is the easiest exactly once there is, as long as all stays inside Kafka. And Spark?
+#
+# The next sink writes each batch with Spark's own sink for Kafka. The key of a record is its place in `exact-trips`. Spark is killed when batch 1 has been acknowledged. How many records will be in `exact-copies`?
+
+# %%
+guess_15b = lab.predict("15.b")
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess_15b.choose("883")
+# END SOLUTION
+
+# %%
+from threebrokers.kafka.log_reader import read_log
+from threebrokers.spark import until_done
+
+copies = lab.fresh_topic("exact-copies", partitions=3, replication_factor=3)
+
+
+def send(batch, number):
+    """Write the departures of a batch to `exact-copies`."""
+    name = F.concat_ws("-", "partition", "offset").alias("key")
+    rows = batch.select(name, F.to_json(F.struct("scheduled", "tailnum", "origin")).alias("value"))
+    writer = rows.write.format("kafka").option("kafka.bootstrap.servers", lab.bootstrap)
+    writer.option("topic", copies).save()
+
+
+until_done(start_trips, send, "copies", kill_in=1)
+written = [record.key for record in read_log(lab.bootstrap, copies)]
+print(f"{len(written):,} records, {len(set(written))} different keys")
+guess_15b.compare("fewer" if len(set(written)) < 883 else "883" if len(written) == 883 else "about 1,180")
+
+# %% [markdown] explains="dropDuplicatesWithinWatermark"
+# Spark's sink for Kafka uses no transactions: **at least once**. An idempotent producer does not help: it knows a request that it sends again itself, and here another producer sends, started after the first one's death.
+#
+# So whoever reads must know what came already. Spark has `dropDuplicates(columns)`, which remembers each value for ever, and `dropDuplicatesWithinWatermark(columns)`, which forgets it when the watermark has passed it. What it remembers is state, kept in the checkpoint: a restart does not forget it.
+
+# %% [markdown]
+# ### Exercise 15.3: Drop the second copy
+#
+# `received` is the stream of `exact-copies`, in small batches: `id` (the record's key), `timestamp` (when it was written), `tailnum`, `origin` and `scheduled`. Make `query`: its table `once` holds each departure once, and it need not remember more than ten minutes.
+
+# %%
+from threebrokers.spark import start_query, watch_query
+
+
+def copies_received():
+    """The stream of `exact-copies`: its keys, times and flights."""
+    reader = session().readStream.format("kafka").option("kafka.bootstrap.servers", lab.bootstrap)
+    reader = reader.options(subscribe=copies, startingOffsets="earliest", maxOffsetsPerTrigger=400)
+    name = F.col("key").cast("string").alias("id")
+    return flight_columns(reader.load().withColumn("id", name), "id", "timestamp")
+
+
+received = copies_received().select("id", "timestamp", "tailnum", "origin", "scheduled")
+# TODO: drop what came before; query = start_query(…, "append", "once"); then watch_query(query)
+# BEGIN SOLUTION
+once = received.withWatermark("timestamp", "10 minutes").dropDuplicatesWithinWatermark(["id"])
+query = start_query(once, "append", "once")
+watch_query(query)
+# END SOLUTION
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# Which column is the same in both copies of a departure, and in no other record? Which time tells how far apart the copies can be?
+#
+# </details>
+# <details><summary>Another hint</summary>
+#
+# `withWatermark(column, "10 minutes")` stands before the call that drops duplicates, and says for how long that must remember.
+#
+# </details>
+
+# %% tags=["wrong"]
+# for ever | remembers every id for ever
+query = start_query(received.dropDuplicates(["id"]), "append", "once")
+watch_query(query)
+
+# %% tags=["wrong"]
+# the aircraft | departures are gone
+once = received.withWatermark("timestamp", "10 minutes").dropDuplicatesWithinWatermark(["tailnum"])
+query = start_query(once, "append", "once")
+watch_query(query)
+
+# %% tags=["wrong"]
+# with the time of the copy | departures are there twice
+once = received.withWatermark("timestamp", "10 minutes").dropDuplicates(["id", "timestamp"])
+query = start_query(once, "append", "once")
+watch_query(query)
+
+# %% tags=["wrong"]
+# a set in Python | the query keeps no state
+seen = set()
+
+
+def clean(batch, number):
+    seen.update(row.id for row in batch.collect())
+
+
+checkpoint = fresh_folder("once")
+writer = received.writeStream.foreachBatch(clean).queryName("once").trigger(availableNow=True)
+query = writer.option("checkpointLocation", checkpoint).start()
+watch_query(query)
+
+# %% tags=["right"]
+# without the second half of the name
+once = received.withWatermark("timestamp", "10 minutes").dropDuplicatesWithinWatermark(["id", "tailnum"])
+query = start_query(once, "append", "once")
+query.awaitTermination(60)
+
+# %% tags=["nbval-check-output"]
+lab.check.second_copy_dropped(query)
+
+# %% [markdown] covers="A075 D197 E300 E301 E302" explains="reprocessing"
+# ## When the query itself is wrong
+#
+# Version 1 of a query writes a voucher for each departure that was late by two hours or more into `exact-late-v1`; an office reads them. Only now somebody sees it: the condition is `dep_delay > 120`, and two hours sharp get nothing.
+#
+# The raw departures are still in the topic, so the past can be computed again: **reprocessing**. There are two ways. *In place*: stop the query, delete its results and its checkpoint, start the new version; while it catches up, nobody has results, and if it is wrong too, nothing is left. (For Kafka Streams, the tool is `kafka-streams-application-reset`.) *Beside it*: version 2 runs with a place and a topic of its own, from the earliest offset; when it has caught up, you compare, and the readers change over.
+
+
+# %%
+def start_vouchers(rule, topic, checkpoint, **options):
+    """Start a query that sends the departures for which `rule` is true to `topic`, keyed by their place."""
+    late = departures(trips, **options).where(rule)
+    name, delay = F.concat_ws("-", "partition", "offset").alias("key"), F.col("dep_delay").cast("string")
+    writer = late.select(name, delay.alias("value")).writeStream.format("kafka")
+    writer = writer.option("kafka.bootstrap.servers", lab.bootstrap).option("topic", lab.topic(topic))
+    return writer.option("checkpointLocation", checkpoint).trigger(availableNow=True).start()
+
+
+for name in ("exact-late-v1", "exact-late-v2"):
+    lab.fresh_topic(name, partitions=3, replication_factor=3)
+watch_query(start_vouchers("dep_delay > 120", "exact-late-v1", fresh_folder("v1")))
+print(len(read_log(lab.bootstrap, lab.topic("exact-late-v1"))), "vouchers of version 1")
+
+# %% [markdown]
+# A colleague starts the new condition, with the checkpoint of version 1, and with `startingOffsets="earliest"`. How many vouchers does it write into `exact-late-v2`? (This works on a copy of the checkpoint.)
+
+# %%
+guess_15c = lab.predict("15.c")
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess_15c.choose("the three that are missing")
+# END SOLUTION
+
+# %%
+import shutil
+
+copied = shutil.copytree(folder("v1"), fresh_folder("colleague"), dirs_exist_ok=True)
+watch_query(start_vouchers("dep_delay >= 120", "exact-late-v2", str(copied), startingOffsets="earliest"))
+vouchers = len(read_log(lab.bootstrap, lab.topic("exact-late-v2")))
+print(vouchers, "vouchers of version 2")
+guess_15c.compare("none" if vouchers == 0 else "all 155" if vouchers > 100 else "the three that are missing")
+
+# %% [markdown]
+# The checkpoint says that all is read, and it overrules `startingOffsets`. The condition is not part of it: Spark does not notice that the query is another one.
+
+# %% [markdown]
+# ### Exercise 15.4: Version 2 beside version 1
+#
+# Everything begins again: version 1 has run. Make `query`, version 2: two hours sharp get a voucher, too. Leave the results and the checkpoint of version 1 as they are: they are your way back. Then let `readers`, the full name of the topic that the office reads, point to the right one.
+
+# %%
+for name in ("exact-late-v1", "exact-late-v2"):
+    lab.fresh_topic(name, partitions=3, replication_factor=3)
+watch_query(start_vouchers("dep_delay > 120", "exact-late-v1", fresh_folder("v1")))
+readers = lab.topic("exact-late-v1")
+# TODO: start version 2 with start_vouchers(…), watch it, compare; then change readers
+# BEGIN SOLUTION
+query = start_vouchers("dep_delay >= 120", "exact-late-v2", fresh_folder("v2"))
+watch_query(query)
+old, new = (
+    {record.key for record in read_log(lab.bootstrap, lab.topic(f"exact-late-{version}"))}
+    for version in ("v1", "v2")
+)
+print(f"{len(new - old)} new vouchers, {len(old - new)} would be lost")
+readers = lab.topic("exact-late-v2")
+# END SOLUTION
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# Three things belong to a version: its condition, the place it has reached, and where its results go. Which may the two share?
+#
+# </details>
+# <details><summary>Another hint</summary>
+#
+# `fresh_folder(name)` is an empty checkpoint, and with one the query begins at `earliest`. Which keys has one topic that the other has not? `read_log` gives its records.
+#
+# </details>
+
+# %% tags=["wrong"]
+# the same checkpoint | 'exact-late-v2' holds nothing
+query = start_vouchers("dep_delay >= 120", "exact-late-v2", str(folder("v1")))
+watch_query(query)
+readers = lab.topic("exact-late-v2")
+
+# %% tags=["wrong"]
+# into the old topic | is not as version 1 has left it
+query = start_vouchers("dep_delay >= 120", "exact-late-v1", fresh_folder("v2"))
+watch_query(query)
+readers = lab.topic("exact-late-v1")
+
+# %% tags=["wrong"]
+# nobody changes over | the office still reads
+query = start_vouchers("dep_delay >= 120", "exact-late-v2", fresh_folder("v2"))
+watch_query(query)
+readers = lab.topic("exact-late-v1")
+
+# %% tags=["wrong"]
+# in place | the checkpoint of version 1 is gone
+query = start_vouchers("dep_delay >= 120", "exact-late-v2", fresh_folder("v1"))
+watch_query(query)
+readers = lab.topic("exact-late-v2")
+
+# %% tags=["wrong"]
+# the same fault again | two hours sharp
+query = start_vouchers("dep_delay > 120", "exact-late-v2", fresh_folder("v2"))
+watch_query(query)
+readers = lab.topic("exact-late-v2")
+
+# %% tags=["right"]
+# said otherwise
+query = start_vouchers("dep_delay > 119", "exact-late-v2", fresh_folder("version-2"))
+query.awaitTermination(60)
+readers = lab.topic("exact-late-v2")
+
+# %% tags=["nbval-check-output"]
+lab.check.changed_over(query, readers)
+
+# %% [markdown]
+# ## What to remember
+#
+# - What is written and not committed is written again: Spark repeats the same batch, so a sink gets rows at least once.
+# - A key for each row, or the batch's number in the same transaction, makes the second time harmless; into Kafka, the reader drops copies by a key of the record.
+# - Keep the raw records, and run a new version beside the old one, with its own checkpoint and its own output; then change over the readers.
+#
+# ## Quiz
+#
+# **1. A sink sends an e-mail for each row. Spark dies. Can you have exactly once?**
+#
+# <details><summary>Answer</summary>
+#
+# Not by the sink alone: a mail cannot be taken back or overwritten. Write the mails into a table with a key, and let a sender of its own note which are sent. Even then one mail can go out twice.
+#
+# </details>
+#
+# **2. Somebody deletes the folder `commits` from a checkpoint to save space. What happens at the next start?**
+#
+# <details><summary>Answer</summary>
+#
+# The last planned batch is not known as committed any more, so it comes again. Without an idempotent sink its rows are there twice.
+#
+# </details>
+#
+# **3. Version 2 has caught up, and is right. When may the topic and the checkpoint of version 1 be deleted?**
+#
+# <details><summary>Answer</summary>
+#
+# When no reader uses them and you will not go back: at the earliest after all have changed over and worked for a while.
+#
+# </details>
+
+# %% [markdown]
+# Compare with [the solution](../solutions/15_spark_exactly_once.ipynb). This is the last lab for now.

@@ -1,0 +1,63 @@
+"""Checks of lab 15: what if Spark dies?"""
+
+from pyspark.sql.streaming.query import StreamingQuery
+
+from threebrokers.checks.expect import log_of
+from threebrokers.checks.expect_spark import in_step
+from threebrokers.checks.lab15.books import judge_book
+from threebrokers.checks.lab15.copies import judge_copies
+from threebrokers.checks.lab15.places import compare_twice, planned
+from threebrokers.checks.lab15.queries import expect_ended, expect_second_run
+from threebrokers.checks.lab15.versions import expect_checkpoints, judge_new, judge_old, judge_readers
+from threebrokers.lab.exercise import exercise
+from threebrokers.lab.lab import Lab
+from threebrokers.spark.crashes import at_death
+from threebrokers.spark.spark_session import folder
+
+
+@exercise("15.1", "What will come twice?")
+def what_comes_twice(lab: Lab, twice: dict[int, int]) -> str:
+    """Compare the learner's numbers with the files of the checkpoint that Spark's death has left."""
+    compare_twice(twice, *planned(at_death("plain"), lab.topic("exact-trips")))
+    return (
+        f"{sum(twice.values())} records of batch 1 are planned and not committed: the next run reads the "
+        "same offsets again, and nothing else twice."
+    )
+
+
+@exercise("15.2", "Each departure once")
+@in_step()
+def each_once(lab: Lab, query: StreamingQuery) -> str:
+    """Read the learner's database: each record should be there once, after one death of Spark."""
+    expect_second_run(query)
+    wanted = {(r.partition, r.offset): (r.key or b"").decode() for r in log_of(lab, lab.topic("exact-trips"))}
+    judge_book(folder("book-keyed") / "keyed.sqlite", wanted)
+    return "all 883 departures are in the table once, although batch 1 was written and came again: the sink decides what a second time does."
+
+
+@exercise("15.3", "Drop the second copy")
+@in_step()
+def second_copy_dropped(lab: Lab, query: StreamingQuery) -> str:
+    """Compare the learner's table with the keys in the topic of copies, and ask the query for its state."""
+    expect_ended(query)
+    judge_copies(query, [(r.key or b"").decode() for r in log_of(lab, lab.topic("exact-copies"))])
+    return (
+        "each departure is in the table once, and what the query remembers of them is in its checkpoint, "
+        "for as long as the watermark says."
+    )
+
+
+@exercise("15.4", "Version 2 beside version 1")
+@in_step()
+def changed_over(lab: Lab, query: StreamingQuery, readers: str) -> str:
+    """Read both topics of vouchers, and look where the versions keep their places."""
+    expect_ended(query)
+    old, new = lab.topic("exact-late-v1"), lab.topic("exact-late-v2")
+    judge_old(old, log_of(lab, old))
+    judge_new(new, log_of(lab, new))
+    expect_checkpoints(query, folder("v1"))
+    judge_readers(readers, old, new)
+    return (
+        "version 2 wrote 155 vouchers, 3 more than version 1; the office reads them, and the way back is "
+        "still there."
+    )

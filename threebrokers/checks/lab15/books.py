@@ -1,0 +1,100 @@
+"""Exercise 15.2: the learner's database, judged by its rows and, where these are wrong, by its keys."""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+
+from threebrokers.lab.exercise import NotYet
+from threebrokers.text import counted
+
+Place = tuple[int, int]
+TABLE = "CREATE TABLE in your sink"
+SAVE = "the function `save`"
+
+
+def judge_book(file: Path, wanted: Mapping[Place, str]) -> None:
+    """Raise NotYet unless the table `trips` holds each place (partition, offset) once, with its aircraft."""
+    try:
+        with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as db:
+            found = db.execute("SELECT part, place, tailnum FROM trips").fetchall()
+            keys, others = _unique(db), _others(db)
+    except sqlite3.Error as fault:
+        raise NotYet(
+            f"the table `trips` cannot be read (SQLite says: {fault})",
+            "it should have the columns part, place and tailnum",
+            TABLE,
+        ) from fault
+    times = Counter((part, place) for part, place, _ in found)
+    if missing := [place for place in wanted if place not in times]:
+        raise _missing(missing, wanted, keys)
+    if twice := [place for place, count in times.items() if count > 1]:
+        raise _twice(len(twice), keys, others)
+    odd = [row for row in found if wanted.get((row[0], row[1])) != row[2]]
+    if odd:
+        raise NotYet(f"the table `trips` holds {odd[0]!r}", "no departure looks like that", SAVE)
+
+
+def _missing(missing: list[Place], wanted: Mapping[Place, str], keys: list[list[str]]) -> NotYet:
+    said = f"{counted(len(missing), 'departure')} of {len(wanted)} are not in the table"
+    if ["place"] in keys:
+        return NotYet(
+            f"{said}: an offset alone is your key, and most offsets stand for more than one departure",
+            "each partition counts from 0",
+            TABLE,
+        )
+    if _one_piece(missing):
+        return NotYet(
+            f"{said}, all of batch 1: it was noted as done, and Spark died before its rows were committed",
+            "rows and note should be in one transaction",
+            SAVE,
+        )
+    return NotYet(said, "each record of the topic should be in the table once", SAVE)
+
+
+def _one_piece(missing: list[Place]) -> bool:
+    """Tell whether the places are one piece of each partition, from neither its start nor to its end."""
+    by_part: dict[int, list[int]] = {}
+    for part, place in missing:
+        by_part.setdefault(part, []).append(place)
+    return all(min(p) > 0 and max(p) - min(p) + 1 == len(p) for p in by_part.values())
+
+
+def _twice(count: int, keys: list[list[str]], others: list[str]) -> NotYet:
+    said = f"{counted(count, 'departure')} {'is' if count == 1 else 'are'} there twice"
+    if others:
+        return NotYet(
+            f"{said}: the table `{others[0]}` got the batch in a transaction of its own, after the rows",
+            "Spark can die between two transactions, and did",
+            SAVE,
+        )
+    if keys:
+        return NotYet(
+            f"{said}: the key ({', '.join(keys[0])}) is another one each time",
+            "a key should be the same when the batch comes again",
+            TABLE,
+        )
+    return NotYet(
+        f"{said}: the table has no key, so the database cannot know them again",
+        "each record should have a key that is its own",
+        TABLE,
+    )
+
+
+def _unique(db: sqlite3.Connection) -> list[list[str]]:
+    """Return the columns of each key and each unique index of the table."""
+    indexes = [name for _, name, unique, *_ in db.execute("PRAGMA index_list(trips)") if unique]
+    # A key of one whole number has no index of its own.
+    own = [name for _, name, *_, key in db.execute("PRAGMA table_info(trips)") if key]
+    named = [
+        [row[0] for row in db.execute("SELECT name FROM pragma_index_info(?)", (index,))] for index in indexes
+    ]
+    return named or ([own] if own else [])
+
+
+def _others(db: sqlite3.Connection) -> list[str]:
+    found = db.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name != 'trips' ORDER BY name"
+    )
+    return [name for (name,) in found]

@@ -1,0 +1,122 @@
+"""Spark killed in the worst moment: a batch is written, and the checkpoint does not know it yet."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event
+
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+
+from threebrokers.errors import LabError
+from threebrokers.spark import gateway
+from threebrokers.spark.books import Book
+from threebrokers.spark.queries import NEXT, java_there, reason
+from threebrokers.spark.spark_session import folder, fresh_folder, session
+from threebrokers.waiting import quiet_wait, shown
+
+Sink = Callable[[DataFrame, int], object]
+Start = Callable[[Sink, str], StreamingQuery]
+SECONDS = 90.0
+
+
+class SparkKilledError(Exception):
+    """Spark was killed here: what stands behind this line in the sink does not happen."""
+
+
+class Crash:
+    """A sink that writes as the learner's does, and whose Spark is killed as soon as it has written a batch.
+
+    With a `book`, that is the first commit in it; otherwise, the end of the sink.
+    """
+
+    def __init__(self, sink: Sink, batch: int, book: Book | None) -> None:
+        self._sink, self._batch, self._book = sink, batch, book
+        self._waits, self._dead = Event(), Event()
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the batch is written, and the sink waits for Spark's death."""
+        return self._waits.is_set()
+
+    def kill(self) -> None:
+        """Kill Spark, and let the sink end."""
+        gateway.kill()
+        self._dead.set()
+
+    def __call__(self, batch: DataFrame, number: int) -> None:
+        """Write a batch as the sink does; in the chosen one, Spark does not live on."""
+        if number != self._batch:
+            self._sink(batch, number)
+            return
+        if self._book is not None:
+            self._book.on_commit = self._die
+        try:
+            self._sink(batch, number)
+            self._die()
+        except SparkKilledError:
+            return
+        finally:
+            if self._book is not None:
+                self._book.on_commit = None
+
+    def _die(self) -> None:
+        # Whoever started the query kills: py4j prints a traceback if another thread asks Java just then.
+        self._waits.set()
+        self._dead.wait(SECONDS)
+        raise SparkKilledError
+
+
+def killed(start: Start, sink: Sink, checkpoint: str, *, batch: int, book: Book | None = None) -> Path:
+    """Start a query afresh, and kill Spark when this batch is written and not committed; Spark stays dead.
+
+    `start(sink, folder)` starts the query, which gives its batches to `sink`; its checkpoint is the folder
+    `checkpoint`. Returns a copy of that, as Spark's death has left it, which no later run changes.
+    Raises LabError if the query ends otherwise.
+    """
+    session()
+    crash = Crash(sink, batch, book)
+    query = start(crash, fresh_folder(checkpoint))
+    with shown(f"batch {batch} to be written, and Spark to be killed", SECONDS):
+        ended = quiet_wait(lambda: crash.is_due or not query.isActive, SECONDS)
+    if crash.is_due:
+        crash.kill()
+        print(f"Spark was killed: batch {batch} is written, and the checkpoint does not say so.")
+        kept = at_death(checkpoint)
+        shutil.rmtree(kept, ignore_errors=True)
+        shutil.copytree(folder(checkpoint), kept)
+        return kept
+    query.stop()
+    fault = query.exception()
+    why = reason(fault) if fault is not None else f"it made no batch {batch}" if ended else "it took too long"
+    raise LabError(f"The query ended before Spark could be killed ({why.rstrip('.')})", NEXT)
+
+
+def at_death(checkpoint: str) -> Path:
+    """Return the folder that holds a checkpoint as Spark's death has left it."""
+    return folder(f"{checkpoint}-at-death")
+
+
+def started_again(start: Start, sink: Sink, checkpoint: str) -> StreamingQuery:
+    """Start Spark again, and the query with the checkpoint that is there; return it when it has ended.
+
+    Raises LabError if it fails.
+    """
+    session()
+    query = start(sink, str(folder(checkpoint)))
+    with java_there(), shown("the query to end", SECONDS):
+        query.awaitTermination(SECONDS)  # type: ignore[arg-type]  # a part of a second is right
+        query.stop()
+        if (fault := query.exception()) is not None:
+            raise LabError(f"The query failed after Spark's return ({reason(fault)})", NEXT)
+        made = [step["batchId"] for step in query.recentProgress]
+    print(f"Spark is back: it went on with batch {min(made, default='none')}, and read to the end.")
+    return query
+
+
+def until_done(
+    start: Start, sink: Sink, checkpoint: str, *, kill_in: int, book: Book | None = None
+) -> StreamingQuery:
+    """Run a query to its end, through one death of Spark in the batch `kill_in`; return its second run."""
+    killed(start, sink, checkpoint, batch=kill_in, book=book)
+    return started_again(start, sink, checkpoint)
