@@ -20,7 +20,7 @@ def what_comes_twice(lab: Lab, twice: dict[int, int]) -> str:
     """Compare the learner's numbers with the files of the checkpoint that Spark's death has left."""
     compare_twice(twice, *planned(at_death("plain"), lab.topic("exact-trips")))
     return (
-        f"{sum(twice.values())} records of batch 1 are planned and not committed: the next run reads the "
+        f"{sum(twice.values())} records of batch 2 are planned and not committed: the next run reads the "
         "same offsets again, and nothing else twice."
     )
 
@@ -32,7 +32,10 @@ def each_once(lab: Lab, query: StreamingQuery) -> str:
     expect_second_run(query)
     wanted = {(r.partition, r.offset): (r.key or b"").decode() for r in log_of(lab, lab.topic("exact-trips"))}
     judge_book(folder("book-keyed") / "keyed.sqlite", wanted)
-    return "all 883 departures are in the table once, although batch 1 was written and came again: the sink decides what a second time does."
+    return (
+        "all 883 departures are in the table once, although batch 1 was written and came again: "
+        "the sink decides what a second time does."
+    )
 
 
 @exercise("15.3", "Drop the second copy")

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -37,14 +37,14 @@ def judge_book(file: Path, wanted: Mapping[Place, str]) -> None:
 
 
 def _missing(missing: list[Place], wanted: Mapping[Place, str], keys: list[list[str]]) -> NotYet:
-    said = f"{counted(len(missing), 'departure')} of {len(wanted)} are not in the table"
+    said = f"{len(missing)} of {len(wanted)} departures are not in the table"
     if ["place"] in keys:
         return NotYet(
             f"{said}: an offset alone is your key, and most offsets stand for more than one departure",
             "each partition counts from 0",
             TABLE,
         )
-    if _one_piece(missing):
+    if _one_piece(missing, wanted):
         return NotYet(
             f"{said}, all of batch 1: it was noted as done, and Spark died before its rows were committed",
             "rows and note should be in one transaction",
@@ -53,12 +53,17 @@ def _missing(missing: list[Place], wanted: Mapping[Place, str], keys: list[list[
     return NotYet(said, "each record of the topic should be in the table once", SAVE)
 
 
-def _one_piece(missing: list[Place]) -> bool:
+def _one_piece(missing: list[Place], wanted: Collection[Place]) -> bool:
     """Tell whether the places are one piece of each partition, from neither its start nor to its end."""
     by_part: dict[int, list[int]] = {}
     for part, place in missing:
         by_part.setdefault(part, []).append(place)
-    return all(min(p) > 0 and max(p) - min(p) + 1 == len(p) for p in by_part.values())
+    return all(
+        (part, min(gone) - 1) in wanted
+        and (part, max(gone) + 1) in wanted
+        and max(gone) - min(gone) + 1 == len(gone)
+        for part, gone in by_part.items()
+    )
 
 
 def _twice(count: int, keys: list[list[str]], others: list[str]) -> NotYet:

@@ -36,17 +36,17 @@ def compare_twice(twice: Mapping[int, int], before: Mapping[int, int], after: Ma
     if not any(twice.values()):
         raise NotYet(
             "`twice` says that nothing comes twice",
-            "batch 1 is in the folder offsets and not in the folder commits",
+            "batch 2 is in the folder offsets and not in the folder commits",
             'stopped / "commits"',
         )
     if twice == after:
-        raise NotYet("`twice` is where batch 1 ends", "it does not begin at offset 0", FILES)
+        raise NotYet("`twice` is where batch 2 ends", "it does not begin at offset 0", FILES)
     if twice == before:
-        raise NotYet("`twice` is batch 0", "that one is committed, and does not come again", FILES)
+        raise NotYet("`twice` is where batch 1 ends", "there the batch begins that comes again", FILES)
     part = next(part for part in right if twice[part] != right[part])
     raise NotYet(
         f"`twice` says {twice[part]} for partition {part}",
-        "it should be what lies between the end of batch 0 and that of batch 1",
+        "it should be what lies between the end of batch 1 and that of batch 2",
         FILES,
     )
 
