@@ -83,7 +83,7 @@ def test_a_book_is_judged_by_its_rows(tmp_path: Path):
     assert "stand for more than one departure" in said
     assert "should be in the table once" in told(judge_book, book(file, list(WANTED)[:-1], PLAIN), WANTED)
     assert "no departure looks like that" in told(
-        judge_book, book(file, WANTED, PLAIN), {place: "N1" for place in WANTED}
+        judge_book, book(file, WANTED, PLAIN), dict.fromkeys(WANTED, "N1")
     )
 
 

@@ -24,7 +24,8 @@ def judge_copies(query: StreamingQuery, sent: Sequence[str]) -> None:
                 DROP,
             )
         try:
-            found = SparkSession.builder.getOrCreate().table(str(query.name)).select("id").toPandas()["id"]
+            table = SparkSession.builder.getOrCreate().table(str(query.name))
+            found = [row[0] for row in table.select("id").collect()]
         except PySparkException as fault:
             raise NotYet(
                 "the query has left no table with the column `id`",

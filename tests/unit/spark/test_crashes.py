@@ -1,0 +1,71 @@
+"""Spark dies at the first commit of the chosen batch, or at the end of its sink; nothing follows there."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from threebrokers.spark import gateway
+from threebrokers.spark.books import Book
+from threebrokers.spark.crashes import Crash
+from threebrokers.waiting import quiet_wait
+
+
+@pytest.fixture
+def killed(monkeypatch, tmp_path) -> list[str]:
+    monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
+    killed: list[str] = []
+    monkeypatch.setattr(gateway, "kill", lambda: killed.append("java"))
+    return killed
+
+
+@pytest.fixture
+def die() -> Iterator[Callable[[Crash, int], None]]:
+    """Give a batch to the sink, as Spark does, in another thread; kill Spark when the sink waits for it."""
+    with ThreadPoolExecutor(1) as pool:
+
+        def run(crash: Crash, number: int) -> None:
+            done = pool.submit(crash, None, number)  # type: ignore[arg-type]  # these sinks look at no batch
+            assert quiet_wait(lambda: crash.is_due or done.done(), 10)
+            if crash.is_due:
+                crash.kill()
+            done.result(10)
+
+        yield run
+
+
+def test_without_a_book_the_sink_runs_to_its_end(killed, die):
+    seen: list[int] = []
+    crash = Crash(lambda batch, number: seen.append(number), 1, None)
+    die(crash, 0)
+    assert (seen, killed) == ([0], [])
+    die(crash, 1)
+    assert (seen, killed) == ([0, 1], ["java"])
+
+
+def test_with_a_book_nothing_follows_the_first_commit(killed, die):
+    book = Book("test")
+
+    def sink(batch: object, number: int) -> None:
+        with book.open() as db:
+            db.execute("CREATE TABLE IF NOT EXISTS trips (batch)")
+            db.execute("INSERT INTO trips VALUES (?)", (number,))
+            db.commit()
+            db.execute("INSERT INTO trips VALUES ('later')")
+
+    crash = Crash(sink, 1, book)
+    die(crash, 0)
+    die(crash, 1)
+    assert killed == ["java"]
+    assert book.rows("SELECT * FROM trips") == [(0,), ("later",), (1,)]
+    assert book.on_commit is None
+
+
+def test_a_sink_that_fails_kills_nobody(killed, die):
+    def sink(batch: object, number: int) -> None:
+        raise KeyError(number)
+
+    crash = Crash(sink, 1, None)
+    with pytest.raises(KeyError):
+        die(crash, 1)
+    assert (crash.is_due, killed) == (False, [])
