@@ -10,7 +10,7 @@ from threebrokers import open_lab
 
 lab = open_lab("15")
 
-# %% [markdown] covers="D178 E312" explains="write-ahead log, foreachBatch, sink"
+# %% [markdown] covers="D178" explains="write-ahead log, foreachBatch, sink"
 # ## Written, but not committed
 #
 # A micro-batch is three steps, and each leaves something behind:
@@ -85,8 +85,10 @@ started_again(start_trips, append, "plain")
 print(f"{held:,} rows, {different} different ones")
 guess_15a.compare("fewer" if different < 883 else "883" if held == 883 else "about 1,170")
 
-# %% [markdown]
+# %% [markdown] covers="E312 E313" explains="spark.task.maxFailures"
 # Batch 2 is there twice: Spark promises to run a batch that is not committed **again**, with exactly the offsets of the write-ahead log. So nothing is lost, and rows can come twice: **at least once**. The promise about the offsets is the key to all that follows: the batch that comes again is the *same* batch.
+#
+# Where the query stands, and the state of a query that has one, come from the checkpoint: with an empty one, every batch comes again, from the first record. Smaller faults need no restart: on a Spark cluster a task that fails is run again, also on another machine, until it has failed four times (`spark.task.maxFailures`). So parts of a batch can be written twice, too.
 
 # %% [markdown]
 # ### Exercise 15.1: What will come twice?
@@ -136,7 +138,7 @@ twice = {0: 285}
 # %% tags=["nbval-check-output"]
 lab.check.what_comes_twice(twice)
 
-# %% [markdown] covers="D174 D175" explains="idempotent"
+# %% [markdown] covers="D174 D175"
 # ## A sink that may be asked twice
 #
 # Spark cannot prevent the second time, but the sink can make it harmless. A sink is **idempotent** if writing a batch again changes nothing. There are two ways:
