@@ -494,7 +494,7 @@ query.awaitTermination(60)
 lab.check.second_run(query)
 
 # %% [markdown]
-# Offsets alone are not enough: an hour that was open when the query stopped is partly in records that it will not read again. So a checkpoint belongs to one query. A query with other groups needs a new checkpoint, and begins again. (If Spark *dies* while it writes to Kafka, records can come twice. A later lab is about that.)
+# Offsets alone are not enough: an hour that was open when the query stopped is partly in records that it will not read again. So a checkpoint belongs to one query. A query with other groups needs a new checkpoint, and begins again. (If Spark *dies* while it writes to Kafka, records can come twice. Lab 15 is about that.)
 
 # %% [markdown]
 # ## What to remember
