@@ -1,17 +1,18 @@
 """The teacher's guide in a browser: no barrier, no outside request, nothing cut off, and it prints."""
 
-import shutil
-
 import pytest
 
 from tools import ROOT
 from tools.guide import write
+from tools.guide.chapters import chapter
 
 
 @pytest.fixture(scope="module")
 def guide(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("guide")
-    return {file.stem: file for file in write.written(ROOT, folder)}
+    teaching = (ROOT / "docs" / "teaching.md").read_text("utf-8")
+    lab = chapter(ROOT / "lessons" / "03_replication.py", ROOT)
+    files = write.written([lab], teaching, tmp_path_factory.mktemp("guide"))
+    return {file.stem: file for file in files}
 
 
 @pytest.mark.parametrize("name", ["index", "check-list", "03_replication"])
@@ -26,10 +27,9 @@ def test_a_page_opens_from_its_file_without_a_barrier(guide, watched, name):
     watched.keep(f"guide-{name}")
 
 
-def test_pages_print_to_pdf(guide):
-    program = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))))
+def test_pages_print_to_pdf(guide, browser):
     chosen = [guide["check-list"], guide["03_replication"]]
-    made = write.printed(chosen, program)
+    made = write.printed(chosen, browser)
     assert [file.name for file in made] == ["check-list.pdf", "03_replication.pdf"]
     listed, lab = (file.read_bytes() for file in made)
     assert listed.startswith(b"%PDF")

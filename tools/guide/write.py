@@ -7,20 +7,19 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 from threebrokers.files import write_whole
 from tools import ROOT
 from tools.guide import page
-from tools.guide.chapters import chapters
+from tools.guide.chapters import Chapter, chapters
 
 FOLDER = "build/guide"
 
 
-def written(root: Path, folder: Path) -> list[Path]:
-    """Write every page of the guide as HTML, and return the files."""
-    teaching = (root / "docs" / "teaching.md").read_text("utf-8")
-    all_pages = page.pages(teaching, chapters(root))
+def written(chapters: Iterable[Chapter], teaching: str, folder: Path) -> list[Path]:
+    """Write every page of the guide as HTML, and return the files; `teaching` is the hand-written text."""
+    all_pages = page.pages(teaching, chapters)
     names = [(each.name, _short(each)) for each in all_pages]
     folder.mkdir(parents=True, exist_ok=True)
     files = []
@@ -30,18 +29,15 @@ def written(root: Path, folder: Path) -> list[Path]:
     return files
 
 
-def printed(files: Iterable[Path], program: str) -> list[Path]:
-    """Print each page to a PDF beside it, with this Chromium, and return the files."""
-    flags = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium refuses root otherwise
+def printed(files: Iterable[Path], browser: Browser) -> list[Path]:
+    """Print each page to a PDF beside it, and return the files."""
+    sheet = browser.new_page()
     made = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=flags)
-        sheet = browser.new_page()
-        for file in files:
-            sheet.goto(file.resolve().as_uri())
-            made.append(file.with_suffix(".pdf"))
-            sheet.pdf(path=made[-1], prefer_css_page_size=True, tagged=True, outline=True)
-        browser.close()
+    for file in files:
+        sheet.goto(file.resolve().as_uri())
+        made.append(file.with_suffix(".pdf"))
+        sheet.pdf(path=made[-1], prefer_css_page_size=True, tagged=True, outline=True)
+    sheet.close()
     return made
 
 
@@ -50,7 +46,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--html", action="store_true", help="write no PDF")
     chosen = parser.parse_args(arguments)
-    files = written(ROOT, ROOT / FOLDER)
+    teaching = (ROOT / "docs" / "teaching.md").read_text("utf-8")
+    files = written(chapters(ROOT), teaching, ROOT / FOLDER)
     print(f"{FOLDER}/index.html: open it in a browser; {len(files)} pages.")
     if chosen.html:
         return 0
@@ -58,7 +55,12 @@ def main(arguments: list[str] | None = None) -> int:
     if program is None:
         print("There is no Chromium here, so no PDF: install it, then run this again.", file=sys.stderr)
         return 1
-    print(f"{FOLDER}/*.pdf: {len(printed(files, program))} files.")
+    flags = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium refuses root otherwise
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=flags)
+        made = printed(files, browser)
+        browser.close()
+    print(f"{FOLDER}/*.pdf: {len(made)} files.")
     return 0
 
 
