@@ -29,7 +29,10 @@ lab: runtime  ## set everything up, start three brokers, open JupyterLab (LAB=02
 test: authors  ## set everything up and run the tests (LAB=04: all of that lab; DOCKER=yes: containers too)
 	@$(RUN) tools test $(if $(LAB),--lab $(LAB)) $(if $(DOCKER),--docker $(DOCKER)) $(TEST)
 
-test-compose: authors  ## run only the tests that need Docker: the same brokers in containers
+test-guide: authors  ## write the teacher's guide, HTML and PDF, to build/guide/ (Chromium)
+	@$(RUN) tools guide
+
+compose: authors  ## run only the tests that need Docker: the same brokers in containers
 	@$(RUN) tools test --docker only $(TEST)
 
 test-all: authors  ## run all tests, and every solution on containers too (Docker; weekly in CI)
@@ -95,4 +98,4 @@ runtime authors:
 	@command -v $(PYTHON) >/dev/null || { echo '✗ $(PYTHON) was not found: $(GET), then run make again.'; exit 1; }
 	@$(PYTHON) -m tools.setup $(KIND) $@
 
-.PHONY: help lab test test-compose test-all repeat-tests bench bench-engines repeat down clean build run compose topics reliability facts guarantees scaling pictures lint lock lock-python runtime authors
+.PHONY: help lab test test-compose test-all repeat-tests bench bench-engines repeat down clean build run guide compose topics reliability facts guarantees scaling pictures lint lock lock-python runtime authors

@@ -15,6 +15,7 @@ WORDS = {
     "bench": ("bench.brokers", "measure the brokers on this machine"),
     "bench-engines": ("bench.engines", "measure processes and containers beside each other"),
     "minutes": ("lessons.minutes", "count how long each lab takes, section by section"),
+    "guide": ("guide.write", "write the teacher's guide, HTML and PDF, to build/guide/"),
     "topics": ("publish.topics", "build the index, docs/topics.md, and list what no lab meets yet"),
     "reliability": ("publish.reliability", "run the tests of faults, write docs/reliability.md"),
     "facts": ("publish.facts", "run the tests of facts about clients, write docs/facts.md"),
