@@ -29,10 +29,7 @@ lab: runtime  ## set everything up, start three brokers, open JupyterLab (LAB=02
 test: authors  ## set everything up and run the tests (LAB=04: all of that lab; DOCKER=yes: containers too)
 	@$(RUN) tools test $(if $(LAB),--lab $(LAB)) $(if $(DOCKER),--docker $(DOCKER)) $(TEST)
 
-test-guide: authors  ## write the teacher's guide, HTML and PDF, to build/guide/ (Chromium)
-	@$(RUN) tools guide
-
-compose: authors  ## run only the tests that need Docker: the same brokers in containers
+test-compose: authors  ## run only the tests that need Docker: the same brokers in containers
 	@$(RUN) tools test --docker only $(TEST)
 
 test-all: authors  ## run all tests, and every solution on containers too (Docker; weekly in CI)
@@ -63,6 +60,9 @@ build: authors  ## build labs/ and solutions/ from lessons/
 
 run: authors  ## run the solutions whose sources changed, and keep their outputs
 	@$(RUN) tools run
+
+guide: authors  ## write the teacher's guide, HTML and PDF, to build/guide/ (Chromium)
+	@$(RUN) tools guide
 
 compose: authors  ## write the settings of threebrokers/cluster/settings.py into docker-compose.yml
 	@$(RUN) tools compose
