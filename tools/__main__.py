@@ -23,6 +23,7 @@ WORDS = {
     "scaling": ("publish.scaling", "measure how Spark's reading grows, write docs/scaling.md"),
     "pictures": ("publish.pictures", "take the README's pictures anew, light and dark"),
     "slides": ("slides.build", "build the decks of slides/, as pages and PDFs; --check looks at them"),
+    "record-slides": ("slides.record", "record anew, on brokers, what a deck plays"),
     "compose": ("publish.compose_file", "write the settings of the brokers into docker-compose.yml"),
     "lock": ("publish.jars_lock", "resolve Kafka's and Spark's jars anew"),
     "lock-python": ("publish.requirements", "resolve the Python packages anew, with their hashes"),
