@@ -10,7 +10,7 @@ from threebrokers.predictions.question import Question, question_of
 from tools import ROOT
 from tools.lessons import notebooks
 from tools.slides.deck import Block, DeckError
-from tools.slides.pictures import drawn
+from tools.slides.pictures import drawn, numbers
 from tools.slides.shown import Shown, inline, table
 
 DRAWING = re.compile(r'<div class="tb-wide"[^>]*>(.*)</div></figure>', re.DOTALL)
@@ -37,7 +37,7 @@ def output(block: Block) -> Shown:
         raise DeckError(f"{len(cells)} executed cells of solution {lab} hold {words!r}; one is needed.")
     rich = [o.data for o in cells[0].outputs if "data" in o and "text/html" in o.data]
     for data in rich:
-        if shown := _picture(data) or _table(data):
+        if shown := _picture(data) or _table(data, block.settings):
             return shown
     return _text(cells[0].outputs, block.settings.get("lines", ""))
 
@@ -104,11 +104,23 @@ def _picture(data: Any) -> Shown | None:
     return drawn(title, found[1], words)
 
 
-def _table(data: Any) -> Shown | None:
+def _table(data: Any, settings: dict[str, str]) -> Shown | None:
     if "<table" not in data["text/html"]:
         return None
     lines = [[_plain(c) for c in CELL.findall(row)] for row in ROW.findall(data["text/html"])]
-    return Shown(table(lines[0], [line for line in lines[1:] if any(line)])) if len(lines) > 1 else None
+    heads, body = lines[0], lines[1:]
+    if body and not any(body[0][1:]):  # pandas gives the name of the rows a line of its own
+        heads = [body[0][0], *heads[1:]]
+        body = body[1:]
+    wide = max(map(len, lines))
+    columns = [n - 1 for n in numbers(settings.get("columns", f"1-{wide}"))]
+    rows = [n - 1 for n in numbers(settings.get("lines", f"1-{len(body)}"))]
+    try:
+        return Shown(table([heads[c] for c in columns], [[body[r][c] for c in columns] for r in rows]))
+    except IndexError as fault:
+        raise DeckError(
+            f"This table has {len(body)} rows and {wide} columns; others were asked for."
+        ) from fault
 
 
 def _plain(html: str) -> str:
@@ -120,8 +132,7 @@ def _text(outputs: Any, lines: str) -> Shown:
     said = said or "\n".join(o.data.get("text/plain", "") for o in outputs if "data" in o)
     kept = [line for line in said.splitlines() if line.strip()]
     if lines:
-        first, _, last = lines.partition("-")
-        kept = kept[int(first) - 1 : int(last or first)]
+        kept = [line for number, line in enumerate(kept, 1) if number in numbers(lines)]
     if not kept:
         raise DeckError("This cell gave no text, no picture and no table that a slide can show.")
     text = "\n".join(kept)

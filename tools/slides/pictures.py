@@ -114,18 +114,19 @@ def _stop(text: str) -> str:
     return box(*words.split(" / "), kind="sync card" if own else "card", broker=broker)
 
 
-def _numbers(text: str) -> list[int]:
-    numbers: list[int] = []
+def numbers(text: str) -> list[int]:
+    """Return the numbers of a text like "1,3-5"."""
+    found: list[int] = []
     for part in filter(None, text.split(",")):
         first, _, last = part.partition("-")
-        numbers += range(int(first), int(last or first) + 1)
-    return numbers
+        found += range(int(first), int(last or first) + 1)
+    return found
 
 
 def _topic(settings: dict[str, str]) -> TopicState:
     """Return a topic whose leaders are spread; brokers in `without` lead nothing and are not in sync."""
-    brokers = _numbers(settings.get("brokers", "1,2,3"))
-    away = _numbers(settings.get("without", ""))
+    brokers = numbers(settings.get("brokers", "1,2,3"))
+    away = numbers(settings.get("without", ""))
     name, replicas = settings.get("name", "orders"), int(settings.get("replicas", str(len(brokers))))
     partitions = []
     for number in range(int(settings.get("partitions", "3"))):
@@ -147,7 +148,7 @@ def _path(settings: dict[str, str]) -> Picture:
 
 
 def _log(settings: dict[str, str]) -> Picture:
-    logs = {int(name): _numbers(offsets) for name, offsets in settings.items() if name.isdigit()}
+    logs = {int(name): numbers(offsets) for name, offsets in settings.items() if name.isdigit()}
     marks = [part.split(":") for part in settings.get("next", "").split(",") if part]
     reads_next = {int(partition): int(offset) for partition, offset in marks}
     return diagrams.log_picture(logs, reads_next=reads_next or None)
@@ -160,11 +161,10 @@ def _readers(settings: dict[str, str]) -> Picture:
 
 DIAGRAMS: dict[str, Callable[[dict[str, str]], Picture]] = {
     "topic": lambda settings: diagrams.topic_picture(
-        _topic(settings), _numbers(settings.get("brokers", "1,2,3"))
+        _topic(settings), numbers(settings.get("brokers", "1,2,3"))
     ),
     "path": _path,
     "log": _log,
     "readers": _readers,
-    "watermark": lambda _: diagrams.watermark_picture(),
     "reading": lambda settings: diagrams.reading_picture(settings["topic"], int(settings["partitions"])),
 }

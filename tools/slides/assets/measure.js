@@ -1,12 +1,11 @@
 // Goes to each slide and returns sentences: what is outside it or cut off, letters that are too small.
-async (smallest) => {
+(smallest) => {
   const found = [];
   const said = (number, words) => found.push(`slide ${number}: ${words}.`);
   const shown = (node) => !node.closest(".twin, script, aside") && getComputedStyle(node).visibility !== "hidden";
   const slides = Reveal.getSlides();
   for (const [place, section] of slides.entries()) {
     Reveal.slide(place);
-    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
     const number = place + 1, scale = Reveal.getScale();
     const slide = section.querySelector(".slide"), frame = slide.getBoundingClientRect();
     if (frame.bottom > innerHeight + 1 || frame.right > innerWidth + 1) said(number, "the slide is larger than the window");
