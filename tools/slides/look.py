@@ -15,6 +15,7 @@ SMALLEST = 24
 READY = "() => window.Reveal && Reveal.isReady()"
 # What a projector shows of each slide: what is cut off, and letters that are too small.
 MEASURE = (Path(__file__).parent / "assets" / "measure.js").read_text("utf-8")
+UNHIDE = "() => document.querySelectorAll('section').forEach((s) => s.removeAttribute('aria-hidden'))"
 AXE = {"resultTypes": ["violations"], "preload": False}  # a file may not be asked for a second time
 
 
@@ -42,13 +43,19 @@ def print_pdf(pages: Iterable[Path]) -> list[str]:
     try:
         with chromium() as browser:
             for path in pages:
-                page = browser.new_page(viewport=SIZES[0])
-                _open(page, path, "?print-pdf")
-                page.pdf(path=path.with_suffix(".pdf"), prefer_css_page_size=True, print_background=True)
-                page.close()
+                print_one(browser, path)
     except NoBrowserError as fault:
         return [str(fault)]
     return []
+
+
+def print_one(browser: Browser, path: Path) -> Path:
+    """Print a page beside itself, one slide a sheet; return the PDF's path."""
+    page = browser.new_page(viewport=SIZES[0])
+    _open(page, path, "?print-pdf")
+    page.pdf(path=path.with_suffix(".pdf"), prefer_css_page_size=True, print_background=True)
+    page.close()
+    return path.with_suffix(".pdf")
 
 
 def check(pages: Iterable[Path]) -> list[str]:
@@ -76,6 +83,8 @@ def faults(browser: Browser, path: Path) -> list[str]:
 
 def barriers(page: Page) -> list[str]:
     """Return what axe finds serious or critical."""
+    # On paper all slides are seen, but reveal.js hides all but one from a screen reader, and so from axe.
+    page.evaluate(UNHIDE)
     response: Any = Axe().run(page, context=".reveal", options=AXE).response
     return [
         f"{rule['id']}: {node['html'][:120]} {node.get('failureSummary', '')}"
