@@ -61,6 +61,9 @@ build: authors  ## build labs/ and solutions/ from lessons/
 run: authors  ## run the solutions whose sources changed, and keep their outputs
 	@$(RUN) tools run
 
+guide: authors  ## write the teacher's guide, HTML and PDF, to build/guide/ (Chromium)
+	@$(RUN) tools guide
+
 compose: authors  ## write the settings of threebrokers/cluster/settings.py into docker-compose.yml
 	@$(RUN) tools compose
 
@@ -82,6 +85,12 @@ scaling: authors  ## measure how reading Kafka with Spark grows, and write docs/
 pictures: authors  ## take the README's pictures anew, light and dark (Chromium)
 	@$(RUN) tools pictures
 
+slides: authors  ## build the decks of slides/ as pages and PDFs, build/slides (DECK=02; PDFs need Chromium)
+	@$(RUN) tools slides $(DECK)
+
+slides-check: authors  ## look at every slide in Chromium, in the sizes of two projectors (DECK=02)
+	@$(RUN) tools slides --check $(DECK)
+
 lint: authors  ## check style, types, who imports whom, and what is declared
 	@$(RUN) tools lint
 
@@ -95,4 +104,4 @@ runtime authors:
 	@command -v $(PYTHON) >/dev/null || { echo '✗ $(PYTHON) was not found: $(GET), then run make again.'; exit 1; }
 	@$(PYTHON) -m tools.setup $(KIND) $@
 
-.PHONY: help lab test test-compose test-all repeat-tests bench bench-engines repeat down clean build run compose topics reliability facts guarantees scaling pictures lint lock lock-python runtime authors
+.PHONY: help lab test test-compose test-all repeat-tests bench bench-engines repeat down clean build run guide compose topics reliability facts guarantees scaling pictures slides slides-check lint lock lock-python runtime authors

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from threebrokers.kafka.poller import ClusterPoller
 
-START_SECONDS = 60.0
 QUORUM = len(BROKERS) // 2 + 1
 ADDRESS_SECONDS = 3.0
 # For so long a silent broker is asked again, for a state and for views; the last poll takes 0.5 s at most.
@@ -73,7 +72,7 @@ class Cluster:
         self._report(*(Action(at, "start", n) for n, at in started.items()))
         self._heal_all()  # as a paused broker goes on: else who is cut off could not register
         late = sorted(self._engine.renew_disks())
-        self._engine.wait_for_ports([n for n in BROKERS if n not in late], START_SECONDS)
+        self._engine.wait_for_ports([n for n in BROKERS if n not in late], self._engine.start_seconds)
         for n in late:
             self._start(n, late)
         misleading = self._misleading()
@@ -114,7 +113,7 @@ class Cluster:
         self._known(broker)
         self._start(broker, self._engine.renew_disks(), advertised)
         self._tell_healed()
-        self._engine.wait_for_ports([broker], START_SECONDS)
+        self._engine.wait_for_ports([broker], self._engine.start_seconds)
         others = [n for n, p in self._engine.processes().items() if n != broker and p.state == "up"]
         if others:  # alone it has no quorum, so nothing can register it
             self._wait_registered({broker})
@@ -333,7 +332,7 @@ class Cluster:
         return wait_until(
             registered,
             what=f"broker {', '.join(map(str, sorted(wanted)))} to register with the cluster",
-            within=START_SECONDS,
+            within=self._engine.start_seconds,
             otherwise="run `threebrokers doctor`, it names the cause.",
         )
 
@@ -353,7 +352,7 @@ class Cluster:
             wait_until(
                 told,
                 what=f"all brokers to tell clients that broker {broker} has the address {address}",
-                within=START_SECONDS,
+                within=self._engine.start_seconds,
                 otherwise="run `threebrokers doctor`, it names the cause.",
             )
 

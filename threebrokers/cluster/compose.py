@@ -17,10 +17,13 @@ from threebrokers.cluster.settings import BROKERS
 from threebrokers.cluster.state_file import SavedState
 from threebrokers.errors import LabError
 from threebrokers.paths import repo
-from threebrokers.waiting import wait_until
+from threebrokers.waiting import quiet_wait, shown, wait_until
 
 FILE = repo() / "docker-compose.yml"
 STOP_SECONDS = 8
+# A container's start waits for what others write to the disk: beside three programs that wrote as fast as
+# they could, three brokers took 60 s before their first line.
+START_SECONDS = 180.0
 # Memory changes slowly, and Docker takes some ms to count it.
 MEMORY_SECONDS = 1.0
 # What is added to the file for a broker that is to send its clients to another address.
@@ -36,6 +39,7 @@ class ComposeEngine:
     """Three containers of one home; what it keeps is in a folder of its own, beside the local engine's."""
 
     name = "compose"
+    start_seconds = START_SECONDS
 
     def __init__(self, home: Path) -> None:
         self.home, self._kept = home, home / "compose"
@@ -191,6 +195,7 @@ class ComposeEngine:
         from threebrokers.kafka.poller import answering  # kafka-python, which takes 0.2 s to import
 
         addresses = self.addresses()
+        silent = set(nodes)
 
         def all_answer() -> bool:
             for n, told in self.processes().items():
@@ -199,13 +204,16 @@ class ComposeEngine:
                         f"Broker {n} ended while it started",
                         f"run `threebrokers doctor`, or read {self.log(n)}",
                     )
-            return answering({n: addresses[n]["CLIENT"] for n in nodes}) == set(nodes)
+            silent.clear()
+            silent.update(set(nodes) - answering({n: addresses[n]["CLIENT"] for n in nodes}))
+            return not silent
 
-        wait_until(
-            all_answer,
-            what="the brokers to answer",
-            within=within,
-            otherwise=f"read the end of {self.log(nodes[0])}, or run `threebrokers doctor`.",
+        with shown("the brokers to answer", within):
+            if quiet_wait(all_answer, within):
+                return
+        raise LabError(
+            f"Waited {within:g} s for an answer of broker {', '.join(map(str, sorted(silent)))}",
+            f"read the end of {self.log(min(silent))}, or run `threebrokers doctor`.",
         )
 
     def _process(self, node: int, container: Container | None) -> BrokerProcess:

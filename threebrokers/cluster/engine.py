@@ -27,6 +27,7 @@ class Engine(Protocol):
 
     name: str
     home: Path
+    start_seconds: float  # so long a start may take
 
     def addresses(self) -> dict[int, dict[str, str]]:
         """Return each broker's address on each listener; empty before the first start."""

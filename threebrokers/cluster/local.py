@@ -26,7 +26,7 @@ from threebrokers.errors import LabError
 from threebrokers.files import set_aside
 from threebrokers.waiting import wait_until
 
-STOP_SECONDS = 8.0
+START_SECONDS, STOP_SECONDS = 60.0, 8.0
 LAST_BYTES = 2_000_000  # of a log: a JVM that crashes writes much
 
 
@@ -50,6 +50,7 @@ class LocalEngine:
     """Three broker processes of one home. Every change is made under the home's lock and remembered."""
 
     name = "local"
+    start_seconds = START_SECONDS
 
     def __init__(self, home: Path) -> None:
         self.home = home

@@ -1,4 +1,4 @@
-"""Build labs/, solutions/ and the README's table of labs from lessons/."""
+"""Build labs/, solutions/, the README's table of labs and those of docs/teaching.md from lessons/."""
 
 import argparse
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from threebrokers.files import write_whole
 from tools import ROOT, rules
-from tools.lessons import frame, minutes, notebooks, readme
+from tools.lessons import courses, frame, minutes, notebooks, readme
 from tools.lessons import lesson as lessons
 
 
@@ -32,7 +32,7 @@ def build(root: Path, only: list[str] | None = None, *, check: bool = False) -> 
         left += broken
         if not broken:
             left += _write(built(lesson, root), str(path.relative_to(root)), root, check=check)
-    left += _write(readme.built(root), "lessons/", root, check=check)
+    left += _write(readme.built(root) | courses.built(root), "lessons/", root, check=check)
     return left if only else [*left, *_orphans(root)]
 
 

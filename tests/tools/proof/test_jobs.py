@@ -208,7 +208,7 @@ def test_what_is_chosen():
         return {(job.part, job.name) for job in test.plan(*chosen)}
 
     everything = names([], False, "no")
-    assert {("quick tests", "without brokers"), ("brokers", "1 of 3"), ("lab", "12")} <= everything
+    assert {("quick tests", "without brokers"), ("brokers", "1 of 4"), ("lab", "12")} <= everything
     assert not any(part == "containers" for part, _ in everything)
     assert {name for part, name in everything if part == "faults"} == {"without brokers", "on brokers"}
     assert ("faults", "slow") in names([], False, "all")

@@ -12,6 +12,7 @@ from threebrokers.cluster.containers import Container
 from threebrokers.cluster.local import LocalEngine
 from threebrokers.cluster.state_file import SavedState
 from threebrokers.errors import LabError
+from threebrokers.kafka import poller
 
 ASKED, DONE = 1000.0, 1008.0  # somebody else holds the lock for 8 s meanwhile
 VERBS = ("stop", "kill", "pause", "resume", "start")
@@ -113,6 +114,18 @@ def test_containers_are_no_exception(tmp_path, monkeypatch, late, verb):
     monkeypatch.setattr(engine.containers, verb, late)
     assert getattr(engine, verb)(2) == DONE
     assert clock.now() == DONE + 3, "it was done"
+
+
+def test_who_waits_for_containers_in_vain_is_told_which_are_silent(tmp_path, monkeypatch):
+
+    engine = ComposeEngine(tmp_path)
+    monkeypatch.setattr(engine, "addresses", lambda: {n: {"CLIENT": f"h:{n}"} for n in (1, 2, 3)})
+    monkeypatch.setattr(engine, "processes", lambda: {})
+    monkeypatch.setattr(engine, "log", lambda node: tmp_path / f"broker-{node}.log")
+    monkeypatch.setattr(poller, "answering", lambda addresses: {1, 3} & set(addresses))
+    with pytest.raises(LabError, match=r"0\.1 s for an answer of broker 2: .*broker-2\.log"):
+        engine.wait_for_ports([1, 2, 3], 0.1)
+    engine.wait_for_ports([1, 3], 0.1)
 
 
 @pytest.mark.parametrize("made", [LocalEngine, ComposeEngine])

@@ -1,0 +1,75 @@
+"""Every slide can be read from the last row, in the sizes of two projectors, and without a network."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tools import ROOT
+from tools.slides import build, look
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory) -> list[Path]:
+    pages, left = build.build(ROOT, tmp_path_factory.mktemp("slides"))
+    assert not left
+    return pages
+
+
+def page_of(pages: list[Path], number: str) -> Path:
+    return next(path for path in pages if path.stem.startswith(number))
+
+
+@pytest.mark.parametrize("number", [path.stem[:2] for path in build.decks(ROOT)])
+def test_every_slide_of_a_deck(browser: Browser, pages: list[Path], number: str) -> None:
+    assert look.faults(browser, page_of(pages, number)) == []
+
+
+FAULTS = {
+    '<p style="font-size:23px">small</p>': "has letters of 23.0 px",
+    '<p style="white-space:nowrap">' + "wide " * 60 + "</p>": "goes beyond the side",
+    "<p>high</p>" * 30: "goes beyond the bottom",
+    '<p style="color:#bbb">pale</p>': "color-contrast",
+    '<figure><div class="tb-picture">mute</div></figure>': "a picture has no words",
+    '<img src="x.png" alt="x">': "letters that cannot be measured",
+    '<img src="https://127.0.0.1:9/x.png" alt="x">': "asks for https://127.0.0.1:9/x.png",
+    '<button type="button"></button>': "button-name",
+}
+
+
+def test_the_look_finds_each_fault_and_says_in_which_slide(browser: Browser, pages: list[Path]) -> None:
+    good = page_of(pages, "00")
+    text = good.read_text("utf-8")
+    for number, fault in enumerate(FAULTS, 1):
+        foot = f'<p class="foot">Three Brokers · Lab 00 · {number} of'
+        assert foot in text
+        text = text.replace(foot, fault + foot)
+    bad = good.with_name("bad.html")
+    bad.write_text(text, "utf-8")
+    found = look.faults(browser, bad)
+    for number, said in enumerate(FAULTS.values(), 1):
+        assert any(said in sentence for sentence in found), said
+        measured = [sentence for sentence in found if said in sentence and "slide " in sentence]
+        assert all(f"slide {number}:" in sentence for sentence in measured if number < 4)
+
+
+def test_a_recording_plays_inside_its_slide(browser: Browser, pages: list[Path]) -> None:
+    page = browser.new_page(viewport=look.SIZES[0])
+    page.goto(page_of(pages, "04").as_uri() + "#/2")
+    player = page.locator(".player")
+    expect(player.locator(".card")).to_have_count(3)
+    expect(player.locator(".card:not(.up)")).to_have_count(0)
+    player.get_by_role("button", name="play").click()
+    expect(player.locator(".card:not(.up)")).to_have_count(1)
+    expect(player.locator(".events")).to_contain_text(re.compile("killed broker"))
+    player.get_by_role("button", name="pause").click()
+    player.get_by_role("slider").fill("5")
+    expect(player.locator("output")).to_have_text("5.0 s")
+    page.close()
+
+
+def test_a_deck_is_printed_one_slide_a_sheet(browser: Browser, pages: list[Path]) -> None:
+    path = page_of(pages, "00")
+    pdf = look.print_one(browser, path).read_bytes()
+    assert len(re.findall(rb"/Type\s*/Page\b", pdf)) == path.read_text("utf-8").count("<section>")
