@@ -4,12 +4,14 @@ import json
 import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from threebrokers.checks.lab15.books import judge_book
 from threebrokers.checks.lab15.copies import compare_ids
 from threebrokers.checks.lab15.places import compare_twice, planned
+from threebrokers.checks.lab15.queries import expect_second_run
 from threebrokers.checks.lab15.versions import judge_new, judge_old, judge_readers, vouchers
 from threebrokers.kafka.log_reader import Record
 from threebrokers.lab.exercise import NotYet
@@ -45,6 +47,17 @@ def test_a_checkpoint_tells_the_two_places(tmp_path: Path):
     assert planned(tmp_path, "trips") == (BEFORE, AFTER)
     (tmp_path / "commits" / "1").write_text("v1\n{}")
     assert "no checkpoint of a killed query" in told(planned, tmp_path, "trips")
+
+
+def ended(*batches: int) -> SimpleNamespace:
+    steps = [{"batchId": number, "numInputRows": 0} for number in batches]
+    return SimpleNamespace(isActive=False, exception=lambda: None, recentProgress=steps)
+
+
+def test_a_second_run_goes_on_with_the_batch_of_the_death_also_if_the_sink_does_not_read_it_again():
+    expect_second_run(ended(1, 2))
+    for batches in ((0, 1, 2), (2,), ()):
+        assert "not killed in batch 1" in told(expect_second_run, ended(*batches))
 
 
 def book(file: Path, rows: Iterable[tuple[int, int]], *tables: str) -> Path:
