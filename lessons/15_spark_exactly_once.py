@@ -385,7 +385,7 @@ query.awaitTermination(60)
 # %% tags=["nbval-check-output"]
 lab.check.second_copy_dropped(query)
 
-# %% [markdown] covers="A075 D197 E300 E301 E302" explains="reprocessing"
+# %% [markdown] covers="A075 D197 E300 E301 E302" explains="reprocessing, kafka-streams-application-reset"
 # ## When the query itself is wrong
 #
 # Version 1 of a query writes a voucher for each departure that was late by two hours or more into `exact-late-v1`; an office reads them. Only now somebody sees it: the condition is `dep_delay > 120`, and two hours sharp get nothing.
