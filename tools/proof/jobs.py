@@ -75,8 +75,8 @@ class Pool:
         ended: list[Ended] = []
         self._waiting = list(enumerate(order))
         with ThreadPoolExecutor(self._lanes) as threads:
-            left = {threads.submit(self._one) for _ in order}
-            try:
+            try:  # the first job runs while the others are handed over: Ctrl-C may come then, too
+                left = {threads.submit(self._one) for _ in order}
                 while left:
                     done, left = wait(left, return_when=FIRST_COMPLETED)
                     for future in done:

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -141,8 +142,30 @@ def test_ctrl_c_ends_the_jobs_in_good_order(pool, tmp_path):
     threading.Thread(target=interrupt).start()
     with pytest.raises(KeyboardInterrupt):
         pool.run([sleeper(begun), job("other", until(begun))])
+    assert running_with(begun) == []
+
+
+def test_ctrl_c_ends_the_jobs_in_good_order_also_while_they_are_handed_over(pool, tmp_path, monkeypatch):
+    begun = tmp_path / "begun"
+    submit = ThreadPoolExecutor.submit
+
+    def interrupted(threads, call):
+        if not begun.exists():
+            future = submit(threads, call)
+            assert quiet_wait(begun.exists, 60)
+            return future
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        pool.run([sleeper(begun), job("other", until(begun))])
+    assert running_with(begun) == []
+
+
+def running_with(path: Path) -> list[str]:
+    """Return the commands that run and name the path."""
     commands = [" ".join(process.info["cmdline"] or []) for process in psutil.process_iter(["cmdline"])]
-    assert [words for words in commands if str(begun) in words] == []
+    return [words for words in commands if str(path) in words]
 
 
 @pytest.mark.programs
@@ -160,6 +183,7 @@ except KeyboardInterrupt:
 """
     program = f"""
 import signal, sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 from tools.proof import test
