@@ -24,6 +24,7 @@ from threebrokers.waiting import quiet_wait
 NAMES = "ABCDEFGHIJKL"
 # A member hears of a rebalance with its next heartbeat: 3 s by default, and a page should not wait so long.
 HEARTBEAT_MS = 200
+ROUNDS = 3  # of which the quickest counts
 SETTLE_SECONDS = 30.0
 STREAM_SECONDS = 0.02
 UNTIL_SECONDS = 15.0
@@ -204,19 +205,26 @@ class Team:
         return time.monotonic() - began
 
     def work_off(self, records: int) -> dict[str, Any]:
-        """Send so many records to each partition; return how the members shared them, and the seconds."""
+        """Send so many records to each partition, three times; return how the members shared them.
+
+        The seconds are those of the quickest time: other work on the machine only makes it longer.
+        """
+        seconds = min(self._work_off(records) for _ in range(ROUNDS))
+        sizes = sorted((len(member.held) for member in self.members.values()), reverse=True)
+        shared = " · ".join(map(str, sizes))
+        return {"members": len(sizes), "partitions of each": shared, "seconds": round(seconds, 2)}
+
+    def _work_off(self, records: int) -> float:
         producer = self.lab.producer()
-        before = self._handled()
+        wanted = self._handled() + records * self.partitions
         began = time.monotonic()
         for number in range(records * self.partitions):
             producer.produce(self.topic, f"ticket {number}", partition=number % self.partitions)
         producer.flush()
-        wanted = before + records * self.partitions
-        self.lab.wait_until(lambda: self._handled() >= wanted, what=f"{wanted - before} records", within=60)
-        sizes = sorted((len(member.held) for member in self.members.values()), reverse=True)
-        ended = max(member.done_at for member in self.members.values())
-        shared = " · ".join(map(str, sizes))
-        return {"members": len(sizes), "partitions of each": shared, "seconds": round(ended - began, 2)}
+        self.lab.wait_until(
+            lambda: self._handled() >= wanted, what=f"{records * self.partitions} records", within=60
+        )
+        return max(member.done_at for member in self.members.values()) - began
 
     def _handled(self) -> int:
         return sum(member.handled for member in self.members.values())
