@@ -237,9 +237,9 @@ def test_whose_a_setting_is(lab: Lab) -> None:
         assert expect.setting_of(lab, own, "min.insync.replicas") == expect.Setting(
             "2", own=True, of_cluster=False
         )
-        assert expect.setting_of(lab, TOPIC, "min.insync.replicas") == expect.Setting(
-            "2", own=False, of_cluster=True
-        )
+        wanted = expect.Setting("2", own=False, of_cluster=True)
+        # Each broker hears of a new default a moment later.
+        assert quiet_wait(lambda: expect.setting_of(lab, TOPIC, "min.insync.replicas") == wanted, 10)
     finally:
         lab.cluster.tool("kafka-configs", *set_default, "min.insync.replicas=1")
     assert not expect.setting_of(lab, TOPIC, "retention.ms").of_cluster

@@ -2,6 +2,7 @@
 
 import contextvars
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from threebrokers.waiting import late
 ANSWER_SECONDS = 9.0  # then there is a second left to say why
 LONGEST_SECONDS = 90.0  # a busy machine may need more than ten while all brokers are well
 NOTICE_SECONDS = 1.0
+TIDYING_SIGNALS = 4  # so often what tidies up on its way out is left in peace
 SIGNAL = signal.SIGUSR2
 
 _END: ContextVar[float | None] = ContextVar("threebrokers_end", default=None)
@@ -69,15 +71,19 @@ class _Watch:
     def __init__(self, reason: Callable[[], LabError | None], notice: Callable[[], None]) -> None:
         self.reason, self.notice = reason, notice
         self.fault: LabError | None = None
-        self.ended, self.done = False, threading.Event()
+        self.ended, self.done, self.spared = False, threading.Event(), 0
         self.began = monotonic()
         context = contextvars.copy_context()  # with it the notebook knows to which cell a line belongs
         self.thread = threading.Thread(target=context.run, args=(self._run,), daemon=True)
 
     def stop(self, number: int, frame: FrameType | None) -> None:
-        """End what the main thread does."""
-        if not self.ended:
-            raise _OverError
+        """End what the main thread does; what is ending already may close its connections first."""
+        if self.ended:
+            return
+        if isinstance(sys.exc_info()[1], _OverError) and self.spared < TIDYING_SIGNALS:
+            self.spared += 1
+            return
+        raise _OverError
 
     def _run(self) -> None:
         if self.done.wait(NOTICE_SECONDS):
