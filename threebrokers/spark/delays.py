@@ -1,9 +1,16 @@
 """Delays through the day: what the package's own table says of them, and a picture."""
 
+from typing import TYPE_CHECKING
+
 import pandas as pd
 
 from threebrokers import theme
 from threebrokers.data.flights import load_flights
+from threebrokers.diagrams.chart import chart
+from threebrokers.notebook import tell
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Blue, orange and green are brokers; a marker and a name at the line say the same as its colour.
 LOOKS = {"EWR": (theme.INK, "o"), "JFK": (theme.GREY, "s"), "LGA": (theme.OTHER_BROKER.strong, "^")}
@@ -31,28 +38,28 @@ def worst_by_month(sums: pd.DataFrame, fewest: int) -> pd.DataFrame:
 
 def delays_picture(by_hour: pd.DataFrame, title: str) -> None:
     """Draw mean delays (minutes): a line for each column, an airport, over the hours of the index."""
-    import matplotlib.pyplot as plt  # half a second, which most cells with Spark need not pay
+    lines = {str(airport): by_hour[airport].dropna().astype(float) for airport in by_hour}
 
-    figure, axes = plt.subplots(figsize=(7, 3.5))
-    for airport in by_hour:
-        colour, marker = LOOKS.get(str(airport), (theme.GREY, "x"))
-        line = by_hour[airport].dropna().astype(float)
-        axes.plot(line.index, line, marker=marker, color=colour, label=airport)
-        axes.annotate(
-            str(airport),
-            (line.index[-1], line.iloc[-1]),
-            xytext=(8, 0),
-            textcoords="offset points",
-            va="center",
-            color=theme.INK,
+    def draw(axes: "Axes") -> None:
+        for airport, line in lines.items():
+            colour, marker = LOOKS.get(airport, (theme.GREY, "x"))
+            axes.plot(line.index, line, marker=marker, color=colour, label=airport)
+            end = (line.index[-1], line.iloc[-1])
+            axes.annotate(airport, end, (8, 0), textcoords="offset points", va="center", color=theme.INK)
+        axes.set(
+            xticks=by_hour.index,
+            xlim=(by_hour.index.min() - 0.5, by_hour.index.max() + 1.5),
+            xlabel="scheduled hour in New York",
+            ylabel="mean delay (minutes)",
         )
-    axes.set(
-        xticks=by_hour.index,
-        xlim=(by_hour.index.min() - 0.5, by_hour.index.max() + 1.5),
-        xlabel="scheduled hour in New York",
-        ylabel="mean delay (minutes)",
-        title=title,
+        axes.legend()
+
+    tell(chart(title, "\n".join(_said(airport, line) for airport, line in lines.items()), draw))
+
+
+def _said(airport: str, line: "pd.Series[float]") -> str:
+    first, last = line.index[0], line.index[-1]
+    return (
+        f"{airport}: {line[first]:.0f} minutes at {first} h, {line.max():.0f} at most, at {line.idxmax()} h, "
+        f"{line[last]:.0f} at {last} h."
     )
-    axes.legend()
-    plt.show()
-    plt.close(figure)

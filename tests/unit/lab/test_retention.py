@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 from typing import Any
 
-import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 from confluent_kafka import KafkaError
@@ -84,16 +83,17 @@ def test_two_records_of_1970_go_from_each_broker_one_after_the_other(monkeypatch
 
 
 def test_the_chart_says_in_words_what_became_of_each_segment(monkeypatch):
-    drawn: list[str] = []
-
-    def note() -> None:
-        axes = plt.gca()
-        drawn.extend(text.get_text() for text in [*axes.texts, *axes.get_yticklabels()])
-
-    monkeypatch.setattr(plt, "show", note)
+    drawn: list[Any] = []
+    monkeypatch.setattr(retention, "tell", drawn.append)
     rows = {"oldest (days)": [19.9, 12.8], "newest (days)": [12.9, 5.8], "now": ["deleted", "kept"]}
     segment_chart(pd.DataFrame(rows, index=[0, 57]), 7)
-    assert drawn == ["deleted", "kept", "7 days", "from offset 0", "from offset 57"]
+    assert drawn[0].words.splitlines() == [
+        "The limit is 7 days.",
+        "from offset 0: 19.9 to 12.9 days old, deleted.",
+        "from offset 57: 12.8 to 5.8 days old, kept.",
+    ]
+    for word in ("deleted", "kept", "7 days", "from offset 0", "from offset 57"):
+        assert f">{word}<" in drawn[0].svg
 
 
 def message(offset: int | None, error: KafkaError | None = None) -> Any:

@@ -170,12 +170,16 @@ def test_errors_say_where_they_come_from():
     assert table["fatal()"].to_list() == ["–", False, True]
 
 
-def test_pictures_are_drawn(monkeypatch):
-    import matplotlib as mpl
+def test_charts_say_their_numbers_in_words(monkeypatch):
     import pandas as pd
 
-    mpl.use("Agg")
-    monkeypatch.setattr("matplotlib.pyplot.show", lambda: None)
-    packing.bar_chart({"a": 1.0, "b": 1000.0}, "title", "records a second", log=True)
+    told: list[str] = []
+    monkeypatch.setattr(packing, "tell", lambda chart: told.extend(chart.words.splitlines()))
+    packing.bar_chart({"a": 1.25, "b": 1000.0}, "title", "records a second", log=True)
     table = pd.DataFrame({"zstd": [90.0, 12.0]}, index=pd.Index([1, 100], name="records a batch"))
     packing.line_chart(table, "title", "%")
+    assert told == [
+        "a: 1.25 records a second.",
+        "b: 1,000 records a second.",
+        "zstd, % by records a batch: 1: 90, 100: 12.",
+    ]

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import KafkaError, Message, TopicPartition
 
+from threebrokers import theme
+from threebrokers.diagrams.chart import chart
 from threebrokers.kafka.batches import Batch, batches_in
 from threebrokers.kafka.clients import LabConsumer, LabProducer
 from threebrokers.lab.lab import Lab
+from threebrokers.notebook import tell
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 ROUNDS = 40
 FEWEST = 200  # flights say enough of a batch of a hundred or fewer; each batch of one is a request
@@ -126,36 +130,39 @@ def reading(number: int) -> tuple[str, str]:
 
 def line_chart(table: "pd.DataFrame", title: str, unit: str) -> None:
     """Draw a line for each column over the table's index, whose steps are equally far apart."""
-    import matplotlib.pyplot as plt  # half a second, which other cells need not pay
+    places, steps = range(len(table.index)), [str(step) for step in table.index]
 
-    from threebrokers import theme
+    def draw(axes: "Axes") -> None:
+        looks = zip(itertools.cycle("osD^v"), itertools.cycle(("-", "--", ":", "-.")), strict=False)
+        for column, (marker, dash) in zip(table, looks, strict=False):
+            axes.plot(places, table[column], marker=marker, linestyle=dash, color=theme.INK, label=column)
+        axes.set(xlabel=table.index.name, ylabel=unit)
+        axes.set_xticks(places, steps)
+        axes.set_ylim(bottom=0)
+        axes.legend()
 
-    looks = zip(itertools.cycle("osD^v"), itertools.cycle(("-", "--", ":", "-.")), strict=False)
-    figure, axes = plt.subplots(figsize=(7, 3.5))
-    places = range(len(table.index))
-    for column, (marker, dash) in zip(table, looks, strict=False):
-        axes.plot(places, table[column], marker=marker, linestyle=dash, color=theme.INK, label=column)
-    axes.set(xlabel=table.index.name, ylabel=unit, title=title)
-    axes.set_xticks(places, [str(step) for step in table.index])
-    axes.set_ylim(bottom=0)
-    axes.legend()
-    plt.show()
-    plt.close(figure)
+    def row(column: str) -> str:
+        values = (f"{step}: {value:,.3g}" for step, value in zip(steps, table[column], strict=True))
+        return f"{column}, {unit} by {table.index.name}: {', '.join(values)}."
+
+    tell(chart(title, "\n".join(map(row, table)), draw))
 
 
 def bar_chart(values: Mapping[str, float], title: str, unit: str, *, log: bool = False) -> None:
     """Draw a bar for each value, with its number; on a logarithmic scale if `log`."""
-    import matplotlib.pyplot as plt  # half a second, which other cells need not pay
 
-    from threebrokers import theme
+    def draw(axes: "Axes") -> None:
+        bars = axes.barh(list(values), list(values.values()), color=theme.LIGHT, edgecolor=theme.INK)
+        axes.bar_label(bars, fmt=_short, padding=4)
+        axes.set(xlabel=f"{unit}{', each step is ten times more' if log else ''}")
+        if log:
+            axes.set_xscale("log")
+        axes.margins(x=0.15)
+        axes.invert_yaxis()
 
-    figure, axes = plt.subplots(figsize=(7, 0.6 + 0.5 * len(values)))
-    bars = axes.barh(list(values), list(values.values()), color=theme.LIGHT, edgecolor=theme.INK)
-    axes.bar_label(bars, fmt=lambda value: f" {value:,.3g}" if value < 100 else f" {value:,.0f}")
-    axes.set(xlabel=f"{unit}{', each step is ten times more' if log else ''}", title=title)
-    if log:
-        axes.set_xscale("log")
-    axes.margins(x=0.15)
-    axes.invert_yaxis()
-    plt.show()
-    plt.close(figure)
+    words = "\n".join(f"{name}: {_short(value)} {unit}." for name, value in values.items())
+    tell(chart(title, words, draw, 0.6 + 0.5 * len(values)))
+
+
+def _short(value: float) -> str:
+    return f"{value:,.3g}" if value < 100 else f"{value:,.0f}"

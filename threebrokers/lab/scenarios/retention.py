@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any
 from confluent_kafka import KafkaError, Message
 from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
-from threebrokers import clock
+from threebrokers import clock, theme
+from threebrokers.diagrams.chart import chart
 from threebrokers.kafka.batches import batches_in
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.partitions import topic_of
+from threebrokers.notebook import tell
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 HOUR_MS, DAY_HOURS = 3_600_000, 24
 DAYS, EVERY_HOURS = 20, 6
@@ -68,25 +71,28 @@ def segment_chart(table: "pd.DataFrame", keep: float) -> None:
 
     The column "now" says whether the segment is "kept" or "deleted".
     """
-    import matplotlib.pyplot as plt  # half a second, which other cells need not pay
+    names = [f"from offset {offset}" for offset in table.index]
+    rows = list(zip(table["oldest (days)"], table["newest (days)"], map(str, table["now"]), strict=True))
 
-    from threebrokers import theme
+    def draw(axes: "Axes") -> None:
+        for row, (oldest, newest, now) in enumerate(rows):
+            colour, hatch = (theme.LIGHT, "") if now == "kept" else (theme.PAPER, "///")
+            axes.barh(row, oldest - newest, left=newest, edgecolor=theme.INK, color=colour, hatch=hatch)
+            axes.text((oldest + newest) / 2, row, now, ha="center", va="center", backgroundcolor=colour)
+        axes.set_yticks(range(len(rows)), names)
+        axes.axvline(keep, color=theme.INK, linestyle="--")
+        top = ("data", "axes fraction")
+        axes.annotate(f"{keep:g} days", (keep, 1), xycoords=top, ha="center", va="bottom")
+        axes.set(xlabel="days ago")
+        axes.invert_xaxis()
+        axes.invert_yaxis()
 
-    figure, axes = plt.subplots(figsize=(7, 0.9 + 0.5 * len(table)))
-    rows = zip(table["oldest (days)"], table["newest (days)"], table["now"], strict=True)
-    for row, (oldest, newest, now) in enumerate(rows):
-        kept = now == "kept"
-        colour, hatch = (theme.LIGHT, "") if kept else (theme.PAPER, "///")
-        axes.barh(row, oldest - newest, left=newest, edgecolor=theme.INK, color=colour, hatch=hatch)
-        axes.text((oldest + newest) / 2, row, str(now), ha="center", va="center", backgroundcolor=colour)
-    axes.set_yticks(range(len(table)), [f"from offset {offset}" for offset in table.index])
-    axes.axvline(keep, color=theme.INK, linestyle="--")
-    axes.annotate(f"{keep:g} days", (keep, 1), xycoords=("data", "axes fraction"), ha="center", va="bottom")
-    axes.set(xlabel="days ago", title="Each segment, from its oldest record to its newest\n")
-    axes.invert_xaxis()
-    axes.invert_yaxis()
-    plt.show()
-    plt.close(figure)
+    words = "\n".join(
+        f"{name}: {oldest:.1f} to {newest:.1f} days old, {now}."
+        for name, (oldest, newest, now) in zip(names, rows, strict=True)
+    )
+    title = "Each segment, from its oldest record to its newest"
+    tell(chart(title, f"The limit is {keep:g} days.\n{words}", draw, 0.9 + 0.5 * len(rows)))
 
 
 def wait_for_retention(lab: Lab) -> None:
