@@ -101,6 +101,13 @@ def down(home: Path) -> list[str]:
     return ended
 
 
+def kill(home: Path, name: str) -> None:
+    """Kill the master or a worker, as a fault of its machine would; its executors end by themselves."""
+    with _locked(home):
+        saved = _found(home)
+        process.end([saved.running[name]] if name in saved.running else [], 0)
+
+
 def nodes(home: Path) -> list[SparkNode]:
     """Return the master and the workers of this home as they are now."""
     saved = _file(home).read() or _Saved()
