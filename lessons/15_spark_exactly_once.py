@@ -3,7 +3,7 @@
 #
 # **You will** kill Spark between writing and committing, build sinks that hold each row once in spite of it, and replace a wrong query by a right one without stopping the first.
 #
-# *{minutes} minutes. You need lab 13: `departures`, checkpoint, watermark, `watch_query`.*
+# *{minutes} minutes, and {further} more if you go further. You need lab 13: `departures`, checkpoint, watermark, `watch_query`.*
 
 # %%
 from threebrokers import open_lab
@@ -627,7 +627,7 @@ choice = {"alarm": {"realTime": "5 seconds"}, "board": {"processingTime": "1 sec
 
 # %% tags=["wrong"]
 # the quickest for all | counts need state
-choice = dict.fromkeys(("alarm", "board", "counts"), {"realTime": "5 seconds"})
+choice = {name: {"realTime": "5 seconds"} for name in ("alarm", "board", "counts")}
 
 # %% tags=["wrong"]
 # the interval as a latency | Spark refuses an interval
