@@ -4,7 +4,7 @@ import atexit
 from collections import Counter
 
 import psutil
-from pyspark.sql import SparkSession
+from pyspark import SparkContext
 
 from threebrokers.cluster import spark_cluster
 from threebrokers.errors import LabError
@@ -12,7 +12,6 @@ from threebrokers.kafka.log_reader import read_log
 from threebrokers.lab.lab import Lab
 from threebrokers.paths import home
 from threebrokers.spark import gateway
-from threebrokers.spark.queries import java_there
 from threebrokers.waiting import wait_until
 
 BEGUN = 20  # records of a task that is not at its end yet: a partition holds far more
@@ -39,10 +38,9 @@ def workers_down() -> None:
 
 
 def driver_process() -> int:
-    """Return the process of the session's driver."""
-    with java_there():
-        context = SparkSession.builder.getOrCreate().sparkContext
-        return int(context._jvm.java.lang.ProcessHandle.current().pid())
+    """Return the id of the process in which the driver of this kernel's session runs; 0 if there is none."""
+    made = SparkContext._gateway
+    return int(made.proc.pid) if made is not None else 0
 
 
 def kill_reader(lab: Lab, topic: str) -> None:
