@@ -3,7 +3,7 @@
 #
 # **You will** kill Spark between writing and committing, build sinks that hold each row once in spite of it, and replace a wrong query by a right one without stopping the first.
 #
-# *{minutes} minutes. You need lab 13: `departures`, checkpoint, watermark, `watch_query`.*
+# *{minutes} minutes, and {further} more if you go further. You need lab 13: `departures`, checkpoint, watermark, `watch_query`.*
 
 # %%
 from threebrokers import open_lab
@@ -535,6 +535,248 @@ lab.check.changed_over(query, readers)
 # When no reader uses them and you will not go back: at the earliest after all have changed over and worked for a while.
 #
 # </details>
+
+# %% [markdown]
+# ## Going further
+#
+# What follows is not needed for other labs.
+
+# %% [markdown] explains="end-to-end latency, percentile"
+# ### How long is a record on its way?
+#
+# From the producer, through Spark, to a consumer: that time is the **end-to-end latency**. One number does not tell it: of a hundred records, 50 may take no longer than so many milliseconds, and 99 no longer than so many. These are **percentiles**, p50 and p99.
+#
+# The query below writes the delay of each departure into another topic. Which trigger brings them most quickly?
+#
+# - none: a batch begins as soon as the one before has ended,
+# - `processingTime="1 second"`: a batch begins each second,
+# - `realTime="5 seconds"`: a batch lasts five seconds.
+#
+# Each gets the same departures, 50 in a second.
+
+# %%
+sent = lab.fresh_topic("exact-sent", partitions=2, replication_factor=3)
+arrived = lab.fresh_topic("exact-arrived", partitions=1, replication_factor=3)
+triggers = {
+    "no trigger": {},
+    "1 second": {"processingTime": "1 second"},
+    "real time, 5 seconds": {"realTime": "5 seconds"},
+}
+
+
+def start_delays(trigger, checkpoint):
+    """Start a query that sends the delay of each departure in `sent` to `arrived`."""
+    reader = session().readStream.format("kafka").option("kafka.bootstrap.servers", lab.bootstrap)
+    flights = flight_columns(reader.option("subscribe", sent).load(), "key")
+    rows = flights.select("key", F.col("dep_delay").cast("string").alias("value"))
+    writer = rows.writeStream.format("kafka").option("kafka.bootstrap.servers", lab.bootstrap)
+    writer = writer.option("topic", arrived).option("checkpointLocation", checkpoint).outputMode("update")
+    return writer.trigger(**trigger).start() if trigger else writer.start()
+
+
+# %%
+guess_15d = lab.predict("15.d")
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess_15d.choose("no trigger")
+# END SOLUTION
+
+# %%
+from threebrokers.spark import measure_latency
+
+latencies = measure_latency(lab, (sent, arrived), start_delays, triggers)
+guess_15d.compare(latencies.quickest)
+latencies
+
+# %% [markdown] explains="real-time mode, task slot"
+# A micro-batch is planned, noted in `offsets`, run as new tasks, and noted in `commits`: that costs its time however few records it has, and a record waits for the batch before its own to end, too. In **real-time mode** the tasks stay: each reads a partition without an end and hands on every record at once. The five seconds only say how often the checkpoint is written; less is refused.
+#
+# | real-time mode (Spark 4.2) | |
+# |---|---|
+# | what it can | queries without state, `outputMode("update")`, sinks like Kafka; no `maxOffsetsPerTrigger` |
+# | what it needs | a **task slot** for each partition, for as long as it runs: with three partitions, `local[2]` never reads the third one, and says nothing |
+# | after a crash | up to one whole interval comes again: at least once |
+
+# %% [markdown]
+# ### Exercise 15.5: A trigger for each
+#
+# Three queries read the departures. Choose a trigger for each: make `choice`, a dictionary like `triggers`, with the names
+#
+# - `alarm`: each departure that is over two hours late, at once;
+# - `board`: the delay of each departure, for a screen that reads the topic once a second; what comes sooner is of no use, and each batch costs;
+# - `counts`: departures of each airport so far, as fresh as Spark can.
+
+# %%
+print(latencies)
+# TODO: choice = {"alarm": {…}, "board": {…}, "counts": {…}}
+# BEGIN SOLUTION
+choice = {"alarm": {"realTime": "5 seconds"}, "board": {"processingTime": "1 second"}, "counts": {}}
+# END SOLUTION
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# Which of the three queries keeps something between two records? And for which of them is sooner no better?
+#
+# </details>
+# <details><summary>Another hint</summary>
+#
+# The table above says what real-time mode takes and what its interval means. No trigger at all is `{}`, and is also a choice.
+#
+# </details>
+
+# %% tags=["wrong"]
+# the quickest for all | counts need state
+choice = {name: {"realTime": "5 seconds"} for name in ("alarm", "board", "counts")}
+
+# %% tags=["wrong"]
+# the interval as a latency | Spark refuses an interval
+choice = {"alarm": {"realTime": "10 milliseconds"}, "board": {"processingTime": "1 second"}, "counts": {}}
+
+# %% tags=["wrong"]
+# micro-batches everywhere | an alarm waits for a batch
+choice = {"alarm": {}, "board": {"processingTime": "1 second"}, "counts": {}}
+
+# %% tags=["wrong"]
+# as quick as possible for the board, too | more batches than anybody looks at
+choice = {"alarm": {"realTime": "5 seconds"}, "board": {}, "counts": {}}
+
+# %% tags=["wrong"]
+# counts each second | fresher without a pause
+choice = {
+    "alarm": {"realTime": "5 seconds"},
+    "board": {"processingTime": "1 second"},
+    "counts": {"processingTime": "1 second"},
+}
+
+# %% tags=["right"]
+# said otherwise
+choice = {
+    "counts": {"processingTime": "0 seconds"},
+    "board": {"processingTime": "1000 milliseconds"},
+    "alarm": {"realTime": "1 minute"},
+}
+
+# %% tags=["nbval-check-output"]
+lab.check.trigger_for_each(choice)
+
+# %% [markdown] explains="standalone cluster, driver, executor"
+# ### On a cluster of two workers
+#
+# So far all of Spark was one process, with two threads (`local[2]`). On a **standalone cluster** a master knows the workers; each worker starts an **executor** for your query, a process that runs its tasks. The **driver**, which belongs to your notebook, plans the batches. `workers_up` starts a master and two workers with one core each, and tells the master's address. (In a terminal: `threebrokers spark up`.)
+#
+# The next query writes, for each departure, which process has read it: its number at the system.
+
+# %%
+from collections import Counter
+
+from threebrokers.spark import workers_down, workers_up
+
+
+def all_trips(spark, **options):
+    """A stream of all departures: place, and the process that read it."""
+    reader = spark.readStream.format("kafka").option("kafka.bootstrap.servers", lab.bootstrap)
+    records = reader.options(**{"subscribe": trips, "startingOffsets": "earliest"} | options).load()
+    process = F.expr("reflect('java.lang.ProcessHandle', 'current')").alias("value")
+    return records.select(F.concat_ws("-", "partition", "offset").alias("key"), process)
+
+
+def start_copy(rows, topic, checkpoint):
+    """Start a query that sends these rows to `topic`, up to the present end."""
+    writer = rows.writeStream.format("kafka").option("kafka.bootstrap.servers", lab.bootstrap)
+    writer = writer.option("topic", topic).option("checkpointLocation", checkpoint)
+    return writer.trigger(availableNow=True).start()
+
+
+here = lab.fresh_topic("exact-here", partitions=3, replication_factor=3)
+watch_query(start_copy(all_trips(session()), here, fresh_folder("here")))
+Counter(record.value for record in read_log(lab.bootstrap, here))
+
+# %% [markdown]
+# ### Exercise 15.6: The same on two workers
+#
+# `here` was written on this machine alone. Run the same query on the cluster: it should write all 883 departures into `there`, each once, and both executors should have read. `session(master)` is the session on a cluster; what was made with the session before is gone with it. `query` is the query, ended.
+
+# %%
+there = lab.fresh_topic("exact-there", partitions=3, replication_factor=3)
+master = workers_up()
+# TODO: start the query on the cluster, watch it, and count who has read
+# BEGIN SOLUTION
+query = start_copy(all_trips(session(master)), there, fresh_folder("there"))
+watch_query(query)
+print(sorted(Counter(record.value for record in read_log(lab.bootstrap, there)).values()))
+# END SOLUTION
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# Which part of the line that wrote `here` says where Spark runs, which one where it goes on, and which one where its results go?
+#
+# </details>
+# <details><summary>Another hint</summary>
+#
+# `session()` without an address is always Spark on this machine. `fresh_folder(name)` is an empty checkpoint.
+#
+# </details>
+
+# %% tags=["wrong"]
+# without an address | the driver's own process
+query = start_copy(all_trips(session()), there, fresh_folder("there"))
+watch_query(query)
+
+# %% tags=["wrong"]
+# the checkpoint of the first run | 'exact-there' holds nothing
+query = start_copy(all_trips(session(master)), there, str(folder("here")))
+watch_query(query)
+
+# %% tags=["wrong"]
+# all in one piece, for the order | one executor
+query = start_copy(all_trips(session(master)).coalesce(1), there, fresh_folder("there"))
+watch_query(query)
+
+# %% tags=["wrong"]
+# on this machine first, to compare | departures are there twice
+watch_query(start_copy(all_trips(session()), there, fresh_folder("first")))
+query = start_copy(all_trips(session(master)), there, fresh_folder("there"))
+watch_query(query)
+
+# %% tags=["right"]
+# in smaller pieces
+query = start_copy(all_trips(session(master), minPartitions="6"), there, fresh_folder("elsewhere"))
+query.awaitTermination(60)
+
+# %% tags=["nbval-check-output"]
+lab.check.on_two_workers(query)
+
+# %% [markdown]
+# | | `local[2]` | on a cluster |
+# |---|---|---|
+# | who reads the brokers | the one process | the executors, each its partitions: all machines must reach all brokers |
+# | where `foreachBatch` runs | in your notebook | in your notebook: the driver; `foreach` runs in the executors |
+# | the checkpoint | a folder | storage that all machines reach (HDFS, S3): executors write state there, and another driver goes on from it |
+# | jars and Python | yours | the same on each machine |
+# | a process dies | Spark is gone | an executor: its tasks run again, on another one |
+#
+# Here the folder does for all, because both workers are on your machine. On two machines, each would write its state into a folder of its own, and a restart would not find it.
+#
+# Now a worker is killed in the middle, with its executor. Reading is slow this time, 10 ms a record.
+
+# %%
+from threebrokers.spark import kill_reader
+
+there = lab.fresh_topic("exact-there", partitions=3, replication_factor=3)
+slowly = F.expr("reflect('java.lang.Thread', 'sleep', CAST(10 AS BIGINT))")
+rows = all_trips(session(workers_up())).withColumn("value", F.concat_ws(" ", "value", slowly))
+query = start_copy(rows, there, fresh_folder("killed"))
+kill_reader(lab, there)
+watch_query(query)
+written = [record.key for record in read_log(lab.bootstrap, there)]
+print(f"{len(written):,} records, {len(set(written))} different departures")
+lab.observed("Nothing is missing, and some departures came twice", len(set(written)) == 883 < len(written))
+workers_down()
+
+# %% [markdown]
+# The driver gave the dead executor's tasks to the other one, from their first record. The query has not ended and made no second batch, and its topic holds records twice all the same: what you have built for Spark's death is needed for this, too. `workers_down` ends the cluster; Spark on this machine is back with the next `session()`.
 
 # %% [markdown]
 # Compare with [the solution](../solutions/15_spark_exactly_once.ipynb). This is the last lab for now.

@@ -88,6 +88,12 @@ here = who_read(records(session()))
 for read in (far, here):
     print(read["records"].sum(), read["process"].nunique(), read["partition"].is_unique)
 """
+WITH_WORKERS = """
+from threebrokers.spark import who_read, workers_down, workers_up
+reader = session(workers_up()).read.format("kafka").option("kafka.bootstrap.servers", sys.argv[1])
+read = who_read(reader.option("subscribe", "spark-january").load())
+print(read["records"].sum(), read["process"].nunique(), file=sys.stderr)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -171,6 +177,15 @@ def test_nothing_of_it_is_left_after_its_end_and_all_listened_on_loopback(home, 
     assert spark_cluster.address(home) is None
     assert spark_cluster.down(home) == []
     left = {"SPARK_LOCAL_DIRS": str(home / "spark" / "cluster" / "local")}  # executors too
+    assert quiet_wait(lambda: not _with_environment(left), 10)
+
+
+def test_a_lab_s_own_cluster_has_two_readers_and_ends_with_its_kernel(lab, home):
+    assert spark_cluster.address(home) is None
+    done = run(WITH_WORKERS, lab.bootstrap)
+    assert done.stderr.split() == ["27004", "2"], done.stderr
+    assert {node.state for node in spark_cluster.nodes(home)} == {"down"}
+    left = {"SPARK_LOCAL_DIRS": str(home / "spark" / "cluster" / "local")}
     assert quiet_wait(lambda: not _with_environment(left), 10)
 
 

@@ -34,7 +34,7 @@ FLAGS = [
 ]  # fmt: skip
 # A port that is taken is a fault: Spark would take the next one. Its REST server runs anybody's programs.
 SETTINGS = ["-Dspark.port.maxRetries=0", "-Dspark.master.rest.enabled=false"]
-START_SECONDS, END_SECONDS, LOCK_SECONDS, ANSWER_SECONDS = 60.0, 8.0, 90.0, 2.0
+START_SECONDS, END_SECONDS, LOCK_SECONDS, ANSWER_SECONDS = 120.0, 8.0, 150.0, 2.0
 
 
 Port = Annotated[int, msgspec.Meta(ge=1, le=65535)]
@@ -99,6 +99,13 @@ def down(home: Path) -> list[str]:
         quiet_wait(lambda: not any(one.process() for one in executors), END_SECONDS)
         _file(home).write(_Saved(saved.ports))
     return ended
+
+
+def kill(home: Path, name: str) -> None:
+    """Kill the master or a worker, as a fault of its machine would; its executors end by themselves."""
+    with _locked(home):
+        saved = _found(home)
+        process.end([saved.running[name]] if name in saved.running else [], 0)
 
 
 def nodes(home: Path) -> list[SparkNode]:

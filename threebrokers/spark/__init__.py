@@ -6,12 +6,14 @@ from threebrokers.spark.delays import delays_picture, sums_of_package, worst_by_
 from threebrokers.spark.delivering import deliver
 from threebrokers.spark.flights import flight_columns
 from threebrokers.spark.hours import missing_from
+from threebrokers.spark.latency import measure_latency
 from threebrokers.spark.plain import to_the_end
 from threebrokers.spark.queries import refusal, start_query, watch_query
 from threebrokers.spark.readers import board, positions, report
 from threebrokers.spark.runs import first_run
 from threebrokers.spark.spark_session import folder, fresh_folder, session
 from threebrokers.spark.tasks import count_or_reason, last_tasks, who_read
+from threebrokers.spark.workers import kill_reader, workers_down, workers_up
 
 __all__ = [
     "Book",
@@ -23,8 +25,10 @@ __all__ = [
     "flight_columns",
     "folder",
     "fresh_folder",
+    "kill_reader",
     "killed",
     "last_tasks",
+    "measure_latency",
     "missing_from",
     "positions",
     "refusal",
@@ -37,5 +41,7 @@ __all__ = [
     "until_done",
     "watch_query",
     "who_read",
+    "workers_down",
+    "workers_up",
     "worst_by_month",
 ]

@@ -112,6 +112,9 @@ def _settings(master: str) -> dict[str, str]:
         # rest until the producer gave up after 2 minutes.
         "spark.kafka.producer.cache.timeout": "1ms",
         "spark.kafka.producer.cache.evictorThreadRunInterval": "100ms",
+        # On a cluster the first tasks wait for two executors: otherwise the first to come does all the work.
+        "spark.cores.max": "2",
+        "spark.scheduler.minRegisteredResourcesRatio": "1.0",
     }
 
 

@@ -10,8 +10,10 @@ import pytest
 
 from threebrokers.checks.lab15.books import judge_book
 from threebrokers.checks.lab15.copies import compare_ids
+from threebrokers.checks.lab15.executors import judge_readers_of
 from threebrokers.checks.lab15.places import compare_twice, planned
 from threebrokers.checks.lab15.queries import expect_second_run
+from threebrokers.checks.lab15.triggers import judge_choice, seconds_of
 from threebrokers.checks.lab15.versions import judge_new, judge_old, judge_readers, vouchers
 from threebrokers.kafka.log_reader import Record
 from threebrokers.lab.exercise import NotYet
@@ -129,3 +131,83 @@ def test_the_readers_change_over():
     judge_readers("v2", "v1", "v2")
     assert "the office still reads 'v1'" in told(judge_readers, "v1", "v1", "v2")
     assert "`readers` is 'v3'" in told(judge_readers, "v3", "v1", "v2")
+
+
+CHOICE: dict[str, dict[str, object]] = {
+    "alarm": {"realTime": "5 seconds"},
+    "board": {"processingTime": "1 second"},
+    "counts": {},
+}
+
+
+def test_each_query_gets_the_trigger_that_it_needs():
+    judge_choice(CHOICE)
+    judge_choice(
+        {
+            "alarm": {"realTime": "1 minute"},
+            "board": {"processingTime": "1000 ms"},
+            "counts": {"processingTime": "0 seconds"},
+        }
+    )
+    judge_choice(CHOICE | {"alarm": {"continuous": "1 second"}})
+
+
+@pytest.mark.parametrize(
+    ("name", "trigger", "said"),
+    [
+        ("counts", {"realTime": "5 seconds"}, "counts need state"),
+        ("counts", {"processingTime": "1 second"}, "fresher without a pause"),
+        ("alarm", {}, "an alarm waits for a batch"),
+        ("alarm", {"processingTime": "0 seconds"}, "an alarm waits for a batch"),
+        ("alarm", {"realTime": "10 milliseconds"}, "Spark refuses an interval below 5 seconds"),
+        ("alarm", {"realTime": "soon"}, "an interval is a text"),
+        ("board", {}, "more batches than anybody looks at"),
+        ("board", {"realTime": "5 seconds"}, "more batches than anybody looks at"),
+        ("board", {"processingTime": "1 minute"}, "something new each 60 seconds"),
+        ("board", {"availableNow": True}, "such a query ends"),
+        ("board", {"every": "1 second"}, "one argument of `trigger(…)`"),
+        ("board", {"realTime": "5 seconds", "processingTime": "1 second"}, "one argument of `trigger(…)`"),
+    ],
+)
+def test_a_trigger_that_does_not_fit_is_told_why(name, trigger, said):
+    assert said in told(judge_choice, CHOICE | {name: trigger})
+
+
+def test_all_three_queries_get_a_trigger():
+    assert "has the names alarm" in told(judge_choice, {"alarm": {"realTime": "5 seconds"}})
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [
+        ("5 seconds", 5),
+        ("1 Minute", 60),
+        ("250ms", 0.25),
+        ("0 seconds", 0),
+        ("soon", None),
+        ("5 fortnights", None),
+    ],
+)
+def test_intervals_are_read_as_spark_reads_them(said, seconds):
+    assert seconds_of(said) == seconds
+
+
+def read_by(*processes: int, keys: tuple[str, ...] = ("0-0", "0-1", "1-0")) -> list[Record]:
+    return [
+        Record("there", 0, n, key.encode(), str(process).encode(), 0, "create")
+        for n, (key, process) in enumerate(zip(keys, processes, strict=True))
+    ]
+
+
+def test_two_executors_have_read_each_place_once():
+    wanted = {"0-0", "0-1", "1-0"}
+
+    def judged(records: list[Record]) -> str:
+        return told(judge_readers_of, "there", records, wanted, 7)
+
+    judge_readers_of("there", read_by(21, 21, 22), wanted, 7)
+    assert "holds nothing" in judged([])
+    assert "1 of 3 departures are missing" in judged(read_by(21, 22, keys=("0-0", "0-1")))
+    assert "3 departures are there twice" in judged([*read_by(21, 21, 22), *read_by(7, 7, 7)])
+    assert "the driver's own process" in judged(read_by(7, 7, 7))
+    assert "one executor has read all" in judged(read_by(21, 21, 21))

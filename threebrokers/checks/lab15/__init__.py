@@ -6,13 +6,16 @@ from threebrokers.checks.expect import log_of
 from threebrokers.checks.expect_spark import in_step
 from threebrokers.checks.lab15.books import judge_book
 from threebrokers.checks.lab15.copies import judge_copies
+from threebrokers.checks.lab15.executors import judge_readers_of
 from threebrokers.checks.lab15.places import compare_twice, planned
 from threebrokers.checks.lab15.queries import expect_ended, expect_second_run
+from threebrokers.checks.lab15.triggers import judge_choice
 from threebrokers.checks.lab15.versions import expect_checkpoints, judge_new, judge_old, judge_readers
 from threebrokers.lab.exercise import exercise
 from threebrokers.lab.lab import Lab
 from threebrokers.spark.crashes import at_death
 from threebrokers.spark.spark_session import folder
+from threebrokers.spark.workers import driver_process
 
 
 @exercise("15.1", "What will come twice?")
@@ -63,4 +66,28 @@ def changed_over(lab: Lab, query: StreamingQuery, readers: str) -> str:
     return (
         "version 2 wrote 155 vouchers, 3 more than version 1; the office reads them, and the way back is "
         "still there."
+    )
+
+
+@exercise("15.5", "A trigger for each")
+def trigger_for_each(lab: Lab, choice: dict[str, dict[str, str]]) -> str:
+    """Compare each trigger with what its query needs."""
+    judge_choice(choice)
+    return (
+        "an alarm is handed on at once, the board gets a batch for each look, and what keeps state is as "
+        "fresh as a batch is quick: nobody pays for more than is of use."
+    )
+
+
+@exercise("15.6", "The same on two workers")
+@in_step()
+def on_two_workers(lab: Lab, query: StreamingQuery) -> str:
+    """Read what the query wrote: each departure once, and the processes that have read them."""
+    expect_ended(query)
+    wanted = {f"{r.partition}-{r.offset}" for r in log_of(lab, lab.topic("exact-trips"))}
+    there = lab.topic("exact-there")
+    judge_readers_of(there, log_of(lab, there), wanted, driver_process())
+    return (
+        "all 883 departures are there once, and each executor has read its partitions from the brokers "
+        "itself: the driver has seen none of them."
     )

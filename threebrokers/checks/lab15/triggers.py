@@ -1,0 +1,98 @@
+"""Exercise 15.5: a trigger for each of three queries, by what each of them needs."""
+
+import re
+from collections.abc import Mapping
+
+from threebrokers.lab.exercise import NotYet
+
+NAMES = ("alarm", "board", "counts")
+KINDS = ("realTime", "processingTime", "availableNow", "once", "continuous")
+SHORTEST, LOOK = 5.0, 1.0  # seconds: the shortest interval of real-time mode; how often the board is read
+TABLE = "the table of real-time mode"
+SECONDS = {
+    "millisecond": 0.001, "ms": 0.001, "second": 1.0, "sec": 1.0, "s": 1.0, "minute": 60.0, "min": 60.0,
+    "hour": 3600.0,
+}  # fmt: skip
+
+
+def judge_choice(choice: Mapping[str, Mapping[str, object]]) -> None:
+    """Raise NotYet unless each query has the trigger that fits: real time, once a second, without a pause."""
+    if sorted(choice) != sorted(NAMES):
+        raise NotYet(
+            f"`choice` has the names {', '.join(sorted(choice))}",
+            f"it should have {', '.join(NAMES)}",
+            "the cell of the exercise",
+        )
+    for name, trigger in choice.items():
+        _expect_trigger(name, trigger)
+    _judge_counts(choice["counts"])
+    _judge_alarm(choice["alarm"])
+    _judge_board(choice["board"])
+
+
+def seconds_of(told: object) -> float | None:
+    """Return how long an interval like "5 seconds" is; None if it is none."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+?)s?\s*", str(told).lower())
+    if found is None:
+        return None
+    number, unit = found.groups()
+    factor = SECONDS.get(unit) or SECONDS.get(f"{unit}s")
+    return None if factor is None else float(number) * factor
+
+
+def _expect_trigger(name: str, trigger: Mapping[str, object]) -> None:
+    told = f"the trigger of `{name}` is {dict(trigger)!r}"
+    if len(trigger) > 1 or not set(trigger) <= set(KINDS):
+        raise NotYet(told, "a trigger has one argument of `trigger(…)`, or none", "`triggers`")
+    for kind, value in trigger.items():
+        if kind in ("availableNow", "once"):
+            raise NotYet(told, "such a query ends, and these three should go on", f"`{name}`")
+        if seconds_of(value) is None:
+            raise NotYet(told, 'an interval is a text like "5 seconds"', f"`{name}`")
+
+
+def _judge_counts(trigger: Mapping[str, object]) -> None:
+    if "realTime" in trigger or "continuous" in trigger:
+        raise NotYet(
+            "counts need state, and Spark refuses a query with state in this mode",
+            "they are only as fresh as a batch is quick",
+            TABLE,
+        )
+    if (seconds_of(trigger.get("processingTime", "0 seconds")) or 0) > 0:
+        raise NotYet(
+            "the counts wait for the next batch to be due",
+            "they would be fresher without a pause between two batches",
+            "`counts`",
+        )
+
+
+def _judge_alarm(trigger: Mapping[str, object]) -> None:
+    if "realTime" not in trigger and "continuous" not in trigger:
+        raise NotYet(
+            "an alarm waits for a batch to end",
+            "each record should be handed on at once; `where` and `select` keep nothing",
+            "the first line of each trigger in the picture",
+        )
+    if "realTime" in trigger and (seconds_of(trigger["realTime"]) or 0) < SHORTEST:
+        raise NotYet(
+            f"Spark refuses an interval below {SHORTEST:g} seconds: yours is {trigger['realTime']}",
+            "it only says how often the checkpoint is written, and delays no record",
+            TABLE,
+        )
+
+
+def _judge_board(trigger: Mapping[str, object]) -> None:
+    every = seconds_of(trigger.get("processingTime", "0 seconds")) or 0
+    if "processingTime" in trigger and every == LOOK:
+        return
+    if every > LOOK:
+        raise NotYet(
+            f"the board gets something new each {every:g} seconds",
+            f"the screen looks each {LOOK:g} second",
+            "`board`",
+        )
+    raise NotYet(
+        "the board costs more batches than anybody looks at, or tasks that never end",
+        f"one batch for each look of the screen is enough: each {LOOK:g} second",
+        "`board`",
+    )
