@@ -104,8 +104,8 @@ def changed(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     known = {name.partition(":")[0] for name in before}
     for name in now.keys() - before.keys():
         where, origin = name.partition(":")[0], now[name].rpartition(" ")[2]
-        put_in = where in known and where.startswith((OWN, "lab")) and origin == OTHER
-        if put_in or origin == CELL:
+        put_in = (where in known and where.startswith(OWN)) or where.startswith("lab")
+        if (put_in and origin == OTHER) or origin == CELL:
             found.append(name)
     return sorted(found)
 
@@ -159,7 +159,7 @@ def _origin(value: Any) -> str:
     if isinstance(value, types.ModuleType):
         return MODULE
     code = getattr(value, "__code__", None)
-    if code is not None and "ipykernel_" in code.co_filename:
+    if isinstance(code, types.CodeType) and "ipykernel_" in code.co_filename:
         return CELL
     module = str(getattr(value, "__module__", ""))
     if module == "__main__":
@@ -173,7 +173,7 @@ def _is_check(value: Any) -> bool:
 
 def _code(value: Any) -> str:
     code = getattr(value, "__code__", None)
-    if code is None:
+    if not isinstance(code, types.CodeType):
         return ""
     held = hashlib.sha256()
     for one in _nested(code):
