@@ -23,9 +23,9 @@ BAO = Grade("bao.ipynb", "=bao", fault="It is no notebook, or it is damaged.")
 
 
 def printed(*grades: Grade) -> str:
-    console = Console(width=140, file=io.StringIO())
-    console.print(report.table(grades))
-    return console.file.getvalue()
+    out = io.StringIO()
+    Console(width=140, file=out).print(report.table(grades))
+    return out.getvalue()
 
 
 def test_a_hand_in_is_a_row_of_the_table_and_every_sign_has_its_word_below() -> None:
