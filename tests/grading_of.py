@@ -15,11 +15,11 @@ from threebrokers.grading.orders import Limits
 LIMITS = Limits(seconds=240, cell_seconds=30, memory=700)
 
 
-def graded(folder: Path, made: dict[str, Made], jobs: int = 1) -> dict[str, Grade]:
+def graded(folder: Path, made: dict[str, Made], jobs: int = 1, apart: bool = True) -> dict[str, Grade]:
     """Grade them, and return the grades by learner."""
     handed = folder / "handed in"
     lab = handed_in.write(handed, made)
-    grader = Grader(Wish(handed, LIMITS, jobs=jobs), {"01": lab}, print)
+    grader = Grader(Wish(handed, LIMITS, jobs=jobs, apart=apart), {"01": lab}, print)
     grades = grader.grade()
     report.write(handed, grades, grader.titles)
     return {grade.learner: grade for grade in grades}

@@ -23,3 +23,14 @@ def test_thirty_hand_ins_get_what_they_have_earned(tmp_path: Path) -> None:
     assert came == []
     assert grading_of.left_behind(handed_in.DAEMON) == []
     assert not (ROOT / "threebrokers" / "written.py").exists()
+
+
+@pytest.mark.slow_fault
+@pytest.mark.timeout(1200)
+def test_without_boxes_all_that_a_hand_in_has_started_is_ended_by_its_mark(tmp_path: Path) -> None:
+    every = handed_in.all_thirty(0)
+    made = {name: every[name] for name in ("right", "daemon", "kills-processes")}
+    grades = grading_of.graded(tmp_path, made, apart=False)
+    assert grading_of.faults(made, grades) == []
+    assert grading_of.left_behind(handed_in.DAEMON) == []
+    assert not any(one.apart for one in grades.values())

@@ -171,7 +171,7 @@ def grade(
     without_isolation: bool,
 ) -> None:
     """Grade the notebooks of a folder: each in a box of its own, on fresh brokers, without trusting it."""
-    from threebrokers.app import tables, workspace
+    from threebrokers.app import workspace
     from threebrokers.grading import report
     from threebrokers.grading.grader import Grader, Wish
     from threebrokers.grading.orders import Limits
@@ -184,7 +184,7 @@ def grade(
     grader = Grader(wish, workspace.labs(), say)
     grades = grader.grade()
     report.write(wish.folder, grades, grader.titles)
-    tables.show(report.table(grades))
+    report.show(grades)
 
 
 def _end_spark(home: Path) -> bool:

@@ -129,6 +129,7 @@ class Grader:
             if not any(told.at == "end" for told in heard):
                 why = faults[0] if faults else "Its box ended before its end."
                 notes.append(why)
+                grade = replace(grade, digest="")  # so the next grading tries it again
             for task in mine.tasks:
                 marks.setdefault(task.number, Mark(task.number, TROUBLE, "It could not be judged."))
         ordered = [marks[task.number] for task in mine.tasks]
@@ -226,6 +227,9 @@ def _end(process: subprocess.Popen[bytes], order: Order) -> None:
         _end_brokers(Path(order.box) / "rw" / "cluster")
     process.kill()
     process.wait()
+    with suppress(BrokenPipeError):  # it ended before it had read its order
+        assert process.stdin is not None
+        process.stdin.close()
 
 
 def _end_brokers(home: Path) -> None:

@@ -15,6 +15,7 @@ from traitlets.config import Config
 # Without this each kernel warns on stderr that it is not encrypted.
 QUIET = Config({"KernelManager": {"transport_encryption": "auto"}})
 ARGUMENTS = ("-m", "ipykernel_launcher", "-f", "{connection_file}")
+READY_SECONDS = 120
 MOST_SHOWN = 1_000_000  # letters of what a cell shows; a loop that prints would fill the memory
 
 
@@ -53,7 +54,7 @@ class Kernel:
         self.manager.start_kernel(cwd=str(folder), **more)
         self.client: Any = self.manager.blocking_client()
         self.client.start_channels()
-        self.client.wait_for_ready(timeout=60)
+        self.client.wait_for_ready(timeout=READY_SECONDS)
 
     def __enter__(self) -> Self:
         return self
@@ -94,11 +95,14 @@ class Kernel:
 
     def _take_answer(self, request: dict[str, Any], reply: Reply, within: float) -> None:
         """Take the answer to a request; those to cells that were given up come before it."""
+        end = time.monotonic() + within
         while True:
             try:
-                answer = self.client.get_shell_msg(timeout=within)
+                answer = self.client.get_shell_msg(timeout=1)
             except Empty:
-                raise RuntimeError("the kernel gave no answer") from None
+                if time.monotonic() > end or not self.manager.is_alive():
+                    raise RuntimeError("the kernel gave no answer") from None
+                continue
             if answer["parent_header"].get("msg_id") == request["header"]["msg_id"]:
                 break
         found = answer["content"].get("user_expressions") or {}

@@ -18,7 +18,7 @@ from pathlib import Path
 from threebrokers.errors import LabError
 from threebrokers.grading import confine
 from threebrokers.grading.orders import Order
-from threebrokers.paths import cache, repo
+from threebrokers.paths import cache
 
 UNSHARE = "--user --map-root-user --net --pid --mount --ipc --uts --fork --kill-child=SIGKILL"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
@@ -94,8 +94,10 @@ def enter(order: Order) -> None:
 
 
 def _is_of_python(path: Path) -> bool:
-    """Leave out the course's own folder, which an editable set-up has on the path as a whole."""
-    return path.is_absolute() and path.exists() and path.resolve() != repo()
+    """Leave out what is no folder of packages: the course as a whole, or what a teacher has put on the path."""
+    known = (Path(sys.prefix), Path(sys.base_prefix))
+    of_packages = {"site-packages", "dist-packages"} & {*path.parts}
+    return path.is_absolute() and bool(of_packages or any(path.is_relative_to(one) for one in known))
 
 
 def _loopback_up() -> None:

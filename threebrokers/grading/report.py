@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich import box
-from rich.console import RenderableType
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -52,6 +52,11 @@ def table(grades: Sequence[Grade]) -> RenderableType:
     shown.caption = "   ".join(signs_told) + f"\n{foot(grades)}"
     shown.caption_justify = "left"
     return shown
+
+
+def show(grades: Sequence[Grade]) -> None:
+    """Print the table."""
+    Console(highlight=False, markup=False, emoji=False).print(table(grades))
 
 
 def foot(grades: Sequence[Grade]) -> str:
@@ -121,7 +126,8 @@ def _part(number: int, grade: Grade, titles: dict[str, str]) -> str:
 
 def _sign(mark: Mark) -> Text:
     look = LOOKS[mark.verdict]
-    return Text(f"{mark.number} {look.sign}", STYLES[look])
+    place = mark.number.partition(".")[2]  # the lab stands beside it
+    return Text(f"{place}\u00a0{look.sign}", STYLES[look])
 
 
 def _as_text(value: object) -> object:

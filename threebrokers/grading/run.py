@@ -186,12 +186,14 @@ class Run:
 
     def _after(self, kernel: Kernel, step: Step, mark: Mark) -> None:
         """Tell what became of topics and brokers; unless it is solved, put right what the next ones need."""
-        if mark.verdict == SOLVED or step.check not in self._sights:
+        if step.check not in self._sights:
             return
-        now = look()
+        now, solved = look(), mark.verdict == SOLVED
         _, began, _ = self._tries[step.check]
-        for told in news(self._sights[step.check], now, step, began):
+        for told in news(self._sights[step.check], now, step, None if solved else began):
             self.warden.tell(Told(note=told))
+        if solved:
+            return
         if not now.all_up:
             try:
                 self.warden.start_brokers()

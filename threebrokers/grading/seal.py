@@ -15,6 +15,7 @@ from typing import Any
 # Whose functions and classes are compared: what a check calls, and what calls a check.
 GUARDED = ("threebrokers", "confluent_kafka", "builtins", "IPython.core", "ipykernel", "psutil", "json")
 OWN = "threebrokers"
+INSIDE = (OWN, "confluent_kafka", "IPython.core.interactiveshell", "ipykernel")  # methods of classes, too
 CODE = (types.FunctionType, types.BuiltinFunctionType, type, types.ModuleType, property, staticmethod)
 DEEPEST = 20
 MODULE, COURSE, CELL, OTHER = "module", "course", "cell", "other"  # where something was written
@@ -145,7 +146,7 @@ def _of_shell(shell: Any) -> Iterator[tuple[str, str]]:
 
 def _of_value(name: str, value: Any) -> Iterator[tuple[str, str]]:
     yield name, f"{id(value)} {_code(value)} {_origin(value)}"
-    if isinstance(value, types.ModuleType) or not name.startswith((OWN, "confluent_kafka")):
+    if isinstance(value, types.ModuleType) or not name.startswith(INSIDE):
         return
     if isinstance(value, type) or _is_check(value):
         for attribute, own in list(vars(value).items()):

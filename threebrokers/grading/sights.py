@@ -49,8 +49,11 @@ def look() -> Sight:
     return Sight(topics, states, ended)
 
 
-def news(before: Sight, now: Sight, step: Step, since: float) -> Iterator[str]:
-    """Yield a sentence for each thing that an exercise did to brokers and topics, and did not have to."""
+def news(before: Sight, now: Sight, step: Step, since: float | None) -> Iterator[str]:
+    """Yield a sentence for each thing that an exercise did to brokers and topics, and did not have to.
+
+    What was done by the course's own functions is told of the time `since` then, if that is known.
+    """
     if before.topics is not None and now.topics is not None:
         own = {name for name in before.topics if f'"{name}"' in step.blank}
         if gone := sorted(before.topics - now.topics - own):
@@ -59,7 +62,7 @@ def news(before: Sight, now: Sight, step: Step, since: float) -> Iterator[str]:
     if ended := sorted(set(now.ended) - set(before.ended)):
         were = "was" if len(ended) == 1 else "were"
         yield f"Exercise {step.check}: {numbered('broker', ended)} {were} ended from outside the course."
-    if BREAKS.search(step.blank):
+    if since is None or BREAKS.search(step.blank):
         return
     done = [one for one in Cluster().actions(since) if one.kind in ("kill", "stop", "pause", "cut", "stall")]
     if done:
