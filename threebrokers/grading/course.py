@@ -14,7 +14,7 @@ from threebrokers.lab.exercise import Check
 
 HEADING = re.compile(r"^### Exercise (?P<number>\d+\.\d+):? *(?P<title>.*)$", re.MULTILINE)
 SECTION = re.compile(r"^#{1,3} ", re.MULTILINE)
-CHECK = re.compile(r"\blab\.check\.\w+")
+CHECK = re.compile(r"lab\.check\.\w+\([^()]*\)")
 BUTTONS = ("broker_killed",)  # what its check looks at is done with buttons, which no notebook keeps
 
 
@@ -31,8 +31,8 @@ class Cell:
 
     @property
     def is_check(self) -> bool:
-        """Whether it calls a check."""
-        return self.id.startswith("check-") or bool(CHECK.search(self.text))
+        """Whether it is a call of a check and nothing else; one inside an answer is the learner's."""
+        return self.id.startswith("check-") or bool(CHECK.fullmatch(self.text.strip()))
 
 
 @dataclass(frozen=True)

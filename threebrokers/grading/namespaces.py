@@ -94,7 +94,7 @@ def enter(order: Order) -> None:
 
 
 def _is_of_python(path: Path) -> bool:
-    """Leave out what is no folder of packages: the course as a whole, or what a teacher has put on the path."""
+    """Leave out what holds no packages: the course as a whole, or what a teacher has put on the path."""
     known = (Path(sys.prefix), Path(sys.base_prefix))
     of_packages = {"site-packages", "dist-packages"} & {*path.parts}
     return path.is_absolute() and bool(of_packages or any(path.is_relative_to(one) for one in known))

@@ -94,6 +94,11 @@ def test_a_cell_after_the_check_is_the_answer_if_there_is_no_other(lab: Course) 
     assert "1.1" not in plan.untouched
 
 
+def test_an_answer_that_names_a_check_is_still_the_answer(lab: Course) -> None:
+    plan = handins.plan(lab, cells_of(answered("lab.check.greetings_sent = print")))
+    assert [part.text for part in plan.parts if part.own] == ["lab.check.greetings_sent = print"]
+
+
 def test_a_helper_outside_of_exercises_runs_where_it_stands(lab: Course) -> None:
     plan = handins.plan(lab, cells_of(inserted("code-462c0562", "import math", answered("reports = [1]"))))
     [place] = [n for n, part in enumerate(plan.parts) if part.text == "import math"]
