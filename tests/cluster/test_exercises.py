@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from threebrokers.cluster import Cluster
+from threebrokers.grading.kernel import Kernel
 from tools import rules
 from tools.lessons import lesson as lessons
 from tools.lessons.build import ROOT
 from tools.proof.exercise_runner import FailedError, Trial
 from tools.proof.incidents import unasked
-from tools.proof.kernel import Kernel
 from tools.proof.steps import Step, steps
 
 

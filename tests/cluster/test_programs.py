@@ -15,9 +15,9 @@ from threebrokers.cluster import Cluster, topics
 from threebrokers.cluster import programs as register
 from threebrokers.cluster.process import identify
 from threebrokers.errors import LabError
+from threebrokers.grading.kernel import Kernel
 from threebrokers.program import Programs
 from threebrokers.waiting import quiet_wait
-from tools.proof.kernel import Kernel
 
 TICKS = """
 import time

@@ -9,9 +9,9 @@ import psutil
 import pytest
 
 from threebrokers.cluster import Cluster
+from threebrokers.grading.kernel import Kernel
 from threebrokers.waiting import quiet_wait
 from tools.proof.environment import processes_of
-from tools.proof.kernel import Kernel
 
 SEED = 12
 LONGEST = 4.0  # s from the beginning of a cell to the kill

@@ -25,6 +25,10 @@ def test_a_command_does_without_what_takes_long(words: str) -> None:
     assert imported(words) & SLOW == set()
 
 
+def test_grading_imports_nothing_before_it_grades() -> None:
+    assert imported("grade", "--help") & SLOW == set()
+
+
 def test_status_imports_only_what_asks_the_brokers() -> None:
     assert imported("status") & SLOW == {"kafka"}
 

@@ -7,8 +7,8 @@ import pytest
 
 from threebrokers import waiting
 from threebrokers.errors import LabError
+from threebrokers.grading.kernel import Kernel
 from threebrokers.waiting import _Notice, poll, quiet_wait, wait_until
-from tools.proof.kernel import Kernel
 
 WAITS = """
 from threebrokers.waiting import shown

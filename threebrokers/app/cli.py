@@ -160,6 +160,33 @@ def doctor(json: bool) -> int:
     return 0 if all(finding.ok for finding in findings) else 1
 
 
+def grade(
+    folder: str,
+    number: str,
+    seconds: float,
+    cell_seconds: float,
+    memory: int,
+    jobs: int,
+    again: bool,
+    without_isolation: bool,
+) -> None:
+    """Grade the notebooks of a folder: each in a box of its own, on fresh brokers, without trusting it."""
+    from threebrokers.app import workspace
+    from threebrokers.grading import report
+    from threebrokers.grading.grader import Grader, Wish
+    from threebrokers.grading.orders import Limits
+
+    if min(seconds, cell_seconds, memory, jobs) <= 0:
+        raise LabError("Seconds, memory and jobs are numbers greater than 0")
+    limits = Limits(seconds=seconds, cell_seconds=cell_seconds, memory=memory)
+    only = number and workspace.lab(number).name[:2]
+    wish = Wish(Path(folder).absolute(), limits, only, again, not without_isolation, jobs)
+    grader = Grader(wish, workspace.labs(), say)
+    grades = grader.grade()
+    report.write(wish.folder, grades, grader.titles)
+    report.show(grades)
+
+
 def _end_spark(home: Path) -> bool:
     """End the Spark cluster of this home, and say who ran; tell whether anybody did."""
     from threebrokers.cluster import spark_cluster
@@ -217,9 +244,32 @@ def _parser() -> argparse.ArgumentParser:
     explains = command(why_empty)
     explains.add_argument("group", metavar="GROUP", help="the full name of the consumer's group")
     explains.add_argument("topic", metavar="TOPIC", help="the topic that it should read")
+    _offer_grade(command(grade))
     looks = command(doctor)
     looks.add_argument("--json", action="store_true", help="print one JSON object, without your name")
     return parser
+
+
+def _offer_grade(grades: argparse.ArgumentParser) -> None:
+    grades.add_argument(
+        "folder", metavar="FOLDER", help="where the hand-ins lie, one folder a learner or none"
+    )
+    grades.add_argument("--lab", dest="number", metavar="NN", default="", help="only hand-ins of this lab")
+    for name, kind, usual, what in (
+        ("seconds", float, 900, "for a whole hand-in"),
+        ("cell-seconds", float, 180, "for one of its cells"),
+        ("memory", int, 2000, "MB for its programs together; the brokers are not counted"),
+        ("jobs", int, 1, "hand-ins that are graded side by side"),
+    ):
+        grades.add_argument(
+            f"--{name}", type=kind, metavar="N", default=usual, help=f"{what} ({usual} unless told)"
+        )
+    grades.add_argument("--again", action="store_true", help="grade anew what is graded already")
+    grades.add_argument(
+        "--without-isolation",
+        action="store_true",
+        help="where the system allows no box: only for code you trust",
+    )
 
 
 def _sentence(fault: Exception) -> str | None:

@@ -10,8 +10,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellControlSignal, CellExecutionError, DeadKernelError
 
 from threebrokers.files import write_whole
+from threebrokers.grading.kernel import QUIET
 from tools.lessons import notebooks, shown
-from tools.proof.kernel import QUIET
 from tools.rules import checks, predictions
 
 CELL_SECONDS = 180

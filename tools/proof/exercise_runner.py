@@ -1,8 +1,8 @@
 """One pass over a lesson in one kernel: its cells in order, each exercise tried in every way."""
 
+from threebrokers.grading.kernel import Kernel, Reply
 from tools.lessons import notebooks, solution_marks
 from tools.lessons.lesson import Cell, Exercise, Lesson
-from tools.proof.kernel import Kernel, Reply
 from tools.proof.steps import OTHER, Step, nonsense
 
 

@@ -4,10 +4,10 @@ import ast
 import re
 from dataclasses import dataclass
 
+from threebrokers.grading.kernel import Reply
 from threebrokers.predictions import VERDICT
 from tools.lessons import code_names
 from tools.lessons.lesson import Cell, Exercise
-from tools.proof.kernel import Reply
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from threebrokers.grading.kernel import Kernel, Reply
 from tools import ROOT
 from tools.lessons import lesson as lessons
 from tools.lessons import solution_marks
 from tools.lessons.lesson import Cell, Lesson
 from tools.proof import environment, expectations
 from tools.proof.incidents import unasked
-from tools.proof.kernel import Kernel, Reply
 
 CELL_SECONDS, WIDTH = 180, 110
 

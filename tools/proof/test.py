@@ -35,7 +35,13 @@ BREAKS = re.compile(r"\bcluster\.(kill|stop|pause|cut|stall|slow)\(")
 # What a step of the exercise pass, a solution and a file of tests take (s): it decides who begins first, and
 # which files share brokers. To start three brokers for each file would cost as much as many a file.
 STEP_SECONDS, SOLUTION_SECONDS, FILE_SECONDS = 1.5, 40.0, 17.0
-LONG = {"test_contract": 100.0, "test_spark": 95.0, "test_network": 45.0, "test_doctor": 42.0}
+LONG = {
+    "test_contract": 100.0,
+    "test_spark": 95.0,
+    "test_network": 45.0,
+    "test_doctor": 42.0,
+    "test_grading": 80.0,
+}
 BROKER_RUNS = 4
 # So many wrong answers of each exercise are tried beside everything else; all of them where one lab is tested
 # by itself, and weekly.

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from threebrokers.grading.kernel import Kernel
 from tools.lessons import lesson
 from tools.proof import expectations
 from tools.proof.exercise_runner import FailedError, Trial
-from tools.proof.kernel import Kernel
 from tools.proof.steps import nonsense, steps
 
 pytestmark = pytest.mark.programs

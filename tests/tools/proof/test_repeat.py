@@ -3,11 +3,11 @@
 import pytest
 from rich.console import Console
 
+from threebrokers.grading.kernel import Reply
 from threebrokers.predictions import Verdict
 from tools.lessons import lesson
 from tools.lessons.lesson import Cell, Exercise
 from tools.proof import environment, expectations, repeat
-from tools.proof.kernel import Reply
 
 QUIET = Console(quiet=True)
 

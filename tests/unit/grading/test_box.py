@@ -1,0 +1,143 @@
+"""A box for a hand-in: limits, what may be seen, what has happened; and what is said where there is none."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from threebrokers.errors import LabError
+from threebrokers.grading import confine, namespaces, sights, warden
+from threebrokers.grading.grader import Grader, Wish
+from threebrokers.grading.orders import Limits, Step
+from threebrokers.grading.sights import Sight
+from threebrokers.grading.watch import Theirs, Watch, end_all
+from threebrokers.paths import repo
+
+MARK = "a-mark-of-this-test"
+WITH_MARK = {**os.environ, "THREEBROKERS_GRADING": MARK}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path / "home"))
+
+
+def watched(tmp_path: Path, limits: Limits) -> str:
+    theirs = Theirs(False, tmp_path, Path("/no/java"), MARK)
+    watch = Watch(limits, tmp_path, theirs)
+    watch.start()
+    try:
+        end = time.monotonic() + 60
+        while not watch.reason and time.monotonic() < end:
+            time.sleep(0.05)
+        while theirs() and time.monotonic() < end:
+            time.sleep(0.05)
+    finally:
+        watch.stop()
+        end_all(theirs)
+    assert theirs() == []
+    return watch.reason
+
+
+def test_only_what_carries_the_mark_is_theirs(tmp_path: Path) -> None:
+    words = [sys.executable, "-c", "import time; time.sleep(60)"]
+    with psutil.Popen(words) as other, psutil.Popen(words, env=WITH_MARK) as one:
+        theirs = Theirs(False, tmp_path, Path("/no/java"), MARK)
+        try:
+            assert [found.pid for found in theirs()] == [one.pid]
+            end_all(theirs)
+            assert theirs() == []
+            assert other.is_running()
+        finally:
+            other.kill()
+            end_all(theirs)
+
+
+@pytest.mark.parametrize(
+    ("code", "limits", "said"),
+    [
+        ("x = b'x' * 300_000_000; input()", Limits(memory=100), "the memory limit: 100 MB"),
+        ("import time; time.sleep(60)", Limits(seconds=0.5), "the time limit: 0 s for the whole notebook"),
+        ("import time; time.sleep(60)", Limits(processes=0), "the limit of 0 processes"),
+    ],
+)
+def test_whoever_takes_too_much_is_ended(tmp_path: Path, code: str, limits: Limits, said: str) -> None:
+    with psutil.Popen([sys.executable, "-c", code], env=WITH_MARK, stdin=subprocess.PIPE) as one:
+        assert watched(tmp_path, limits) == said
+        assert one.wait(10) != 0
+
+
+def test_a_full_folder_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "large").write_bytes(b"x" * 3_000_000)
+    assert watched(tmp_path, Limits(disk=2)) == "the disk limit: 2 MB"
+
+
+def test_a_process_has_no_privileges_and_its_limits(tmp_path: Path) -> None:
+    code = "import resource; print(resource.getrlimit(resource.RLIMIT_DATA)[0]); "
+    code += "print(*[w for w in open('/proc/self/status') if w.startswith(('CapEff', 'NoNewPrivs'))])"
+    words = [
+        sys.executable,
+        "-I",
+        str(confine.__file__),
+        "900000000",
+        "5000000",
+        "--",
+        sys.executable,
+        "-c",
+        code,
+    ]
+    said = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
+    assert said == ["900000000", "CapEff:", "0000000000000000", "NoNewPrivs:", "1"]
+
+
+def test_what_may_be_seen_holds_no_solution_no_lesson_and_nobodys_home() -> None:
+    seen = [Path(name) for name in namespaces.visible()]
+    for secret in ("solutions", "lessons", "labs", "work", "tests", "tools"):
+        assert not any((repo() / secret).is_relative_to(one) for one in seen)
+    assert Path(repo() / "threebrokers") in seen
+
+
+def test_the_environment_has_nothing_of_the_teachers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_SECRET", "of the teacher")
+    found = warden.environment(Path("/box"), "/cache")
+    assert "A_SECRET" not in found
+    assert found["HOME"] == "/box/home"
+
+
+def test_without_unshare_it_is_said_and_nothing_is_graded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(namespaces.shutil, "which", lambda name: None)
+    monkeypatch.setattr("threebrokers.cluster.prepare.prepare", lambda say: None)
+    monkeypatch.setattr("threebrokers.cluster.jars.kafka_jars", list)
+    grader = Grader(Wish(tmp_path, Limits()), {}, print)
+    with pytest.raises(LabError, match=r"This system has no `unshare`.*--without-isolation"):
+        grader._prepare()
+
+
+def test_a_folder_without_notebooks_is_said(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="No notebook lies in"):
+        Grader(Wish(tmp_path, Limits()), {}, print).grade()
+    with pytest.raises(LabError, match="is no folder"):
+        Grader(Wish(tmp_path / "none", Limits()), {}, print).grade()
+
+
+UP = {1: "up", 2: "up", 3: "up"}
+STEP = Step("check-1-1", "", check="1.1", blank='made = lab.fresh_topic("made")')
+
+
+def test_deleted_topics_are_told_but_for_the_exercises_own() -> None:
+    before = Sight(frozenset({"hello", "made", "cards"}), UP)
+    [told] = sights.news(before, Sight(frozenset({"cards"}), UP), STEP, 0.0)
+    assert told == "Exercise 1.1 deleted topics: hello."
+
+
+def test_brokers_that_ended_are_told() -> None:
+    before, now = Sight(frozenset(), UP), Sight(None, UP, ended=(1, 3))
+    assert list(sights.news(before, now, STEP, 0.0)) == [
+        "Exercise 1.1: brokers 1 and 3 were ended from outside the course."
+    ]

@@ -1,0 +1,158 @@
+"""What was handed in is read without believing it: which lab, whose cells, and what is no hand-in."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.handed_in import NAME
+from threebrokers.grading import course, handins
+from threebrokers.grading.course import Cell, Course
+from tools import ROOT
+
+
+@pytest.fixture(scope="module")
+def lab() -> Course:
+    return course.read(ROOT / "labs" / NAME)
+
+
+def notebook() -> dict[str, Any]:
+    return json.loads((ROOT / "labs" / NAME).read_text("utf-8"))
+
+
+def cells_of(changed: dict[str, Any]) -> tuple[Cell, ...]:
+    return tuple(course.code_cells(changed))
+
+
+def answered(text: str, **more: Any) -> dict[str, Any]:
+    found = notebook()
+    for cell in found["cells"]:
+        if cell["id"] == "exercise-1-1":
+            cell |= {"source": text, **more}
+    return found
+
+
+def test_every_lab_of_the_course_is_read_with_its_exercises_and_checks() -> None:
+    for path in sorted((ROOT / "labs").glob("*.ipynb")):
+        found = course.read(path)
+        known = course.checks(found.lab)
+        assert found.tasks
+        for task in found.tasks:
+            assert task.title
+            assert known[task.function].number == task.number
+
+
+def test_an_untouched_lab_has_nothing_to_run(lab: Course) -> None:
+    plan = handins.plan(lab, cells_of(notebook()))
+    assert (plan.parts, plan.untouched) == ([], {"1.1", "1.2", "1.3", "1.4"})
+
+
+def test_the_learners_cell_takes_the_place_of_the_exercise_and_all_ends_with_its_check(lab: Course) -> None:
+    plan = handins.plan(lab, cells_of(answered("reports = [1]")))
+    assert [(part.text, part.own) for part in plan.parts if part.exercise] == [("reports = [1]", True)]
+    assert plan.parts[-1].id == "check-1-1"
+    assert plan.untouched == {"1.2", "1.3", "1.4"}
+
+
+def test_checks_and_the_courses_own_cells_are_the_courses(lab: Course) -> None:
+    changed = answered("reports = [1]")
+    for cell in changed["cells"]:
+        if cell["id"].startswith(("check-", "code-")):
+            cell["source"] = "lab = 'mine'"
+    assert not any("mine" in part.text for part in handins.plan(lab, cells_of(changed)).parts)
+
+
+def test_without_ids_exercises_are_known_by_their_headings(lab: Course) -> None:
+    changed = answered("reports = [1]")
+    for cell in changed["cells"]:
+        del cell["id"]
+    plan = handins.plan(lab, cells_of(changed))
+    assert [part.text for part in plan.parts if part.own] == ["reports = [1]"]
+    assert [part.id for part in plan.parts if part.own] == ["exercise-1-1"]
+
+
+def inserted(after: str, text: str, base: dict[str, Any]) -> dict[str, Any]:
+    place = next(n for n, cell in enumerate(base["cells"]) if cell["id"] == after)
+    base["cells"].insert(place + 1, {"cell_type": "code", "id": "own", "source": text, "metadata": {}})
+    return base
+
+
+def test_a_cell_of_their_own_before_the_check_belongs_to_the_exercise(lab: Course) -> None:
+    plan = handins.plan(lab, cells_of(inserted("exercise-1-1", "more = 1", answered("reports = [1]"))))
+    assert [part.text for part in plan.parts if part.exercise == "1.1"] == ["reports = [1]", "more = 1"]
+
+
+def test_a_cell_after_the_check_is_of_another_thought(lab: Course) -> None:
+    plan = handins.plan(lab, cells_of(inserted("check-1-1", "sender = None", answered("reports = [1]"))))
+    assert [part.text for part in plan.parts if part.exercise == "1.1"] == ["reports = [1]"]
+
+
+def test_a_cell_after_the_check_is_the_answer_if_there_is_no_other(lab: Course) -> None:
+    plan = handins.plan(lab, cells_of(inserted("check-1-1", "reports = [2]", notebook())))
+    assert [part.text for part in plan.parts if part.exercise == "1.1"][-1] == "reports = [2]"
+    assert "1.1" not in plan.untouched
+
+
+def test_an_answer_that_names_a_check_is_still_the_answer(lab: Course) -> None:
+    plan = handins.plan(lab, cells_of(answered("lab.check.greetings_sent = print")))
+    assert [part.text for part in plan.parts if part.own] == ["lab.check.greetings_sent = print"]
+
+
+def test_a_helper_outside_of_exercises_runs_where_it_stands(lab: Course) -> None:
+    plan = handins.plan(lab, cells_of(inserted("code-462c0562", "import math", answered("reports = [1]"))))
+    [place] = [n for n, part in enumerate(plan.parts) if part.text == "import math"]
+    assert plan.parts[place - 1].id == "code-462c0562"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "It is no notebook, or it is damaged."),
+        (b"\xff\xfe\x00", "It is no notebook, or it is damaged."),
+        (b"[" * 100_000, "It is no notebook, or it is damaged."),
+        (b'{"cells": 3}', "It is no notebook, or it is damaged."),
+        (b'{"cells": [{"cell_type": "code", "source": [1]}]}', "It is no notebook, or it is damaged."),
+        (b'{"cells": []}', "It is a notebook, but of no lab of this course."),
+        (
+            b'{"cells": [{"cell_type": "code", "source": "open_lab(\'99\')"}]}',
+            "It says that it is of lab 99, and there is none; the labs are 01.",
+        ),
+    ],
+)
+def test_what_is_no_hand_in_is_said_in_a_sentence(
+    tmp_path: Path, lab: Course, content: bytes, said: str
+) -> None:
+    (tmp_path / "one.ipynb").write_bytes(content)
+    [found] = handins.find(tmp_path, {"01": lab})
+    assert found.fault == said
+
+
+def test_learners_are_the_folders_or_else_the_names_of_files(tmp_path: Path, lab: Course) -> None:
+    for name in (
+        "anna/week 1/01.ipynb",
+        "bao.ipynb",
+        "bao/.ipynb_checkpoints/01.ipynb",
+        "__MACOSX/._x.ipynb",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(json.dumps(notebook()))
+    found = handins.find(tmp_path, {"01": lab})
+    assert [(one.learner, one.lab, one.fault) for one in found] == [("anna", "01", ""), ("bao", "01", "")]
+
+
+def test_a_link_and_a_large_file_are_not_read(
+    tmp_path: Path, lab: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handins, "MOST_BYTES", 10)
+    (tmp_path / "large.ipynb").write_bytes(b" " * 11)
+    (tmp_path / "link.ipynb").symlink_to(tmp_path / "large.ipynb")
+    large, link = handins.find(tmp_path, {"01": lab})
+    assert "a hand-in has 0 MB at most" in large.fault
+    assert link.fault == "It is no file of its own but a link or a folder."
+
+
+def test_another_lab_than_the_one_to_be_graded_is_told(tmp_path: Path, lab: Course) -> None:
+    (tmp_path / "one.ipynb").write_text(json.dumps(notebook()))
+    [found] = handins.find(tmp_path, {"01": lab, "02": lab}, only="02")
+    assert found.fault == "It is of lab 01, and lab 02 was to be graded."

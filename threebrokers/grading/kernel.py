@@ -1,0 +1,144 @@
+"""A kernel that runs cells as JupyterLab does: each with its cell's id."""
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty
+from types import TracebackType
+from typing import Any, Self
+
+from jupyter_client.manager import KernelManager
+from traitlets.config import Config
+
+# Without this each kernel warns on stderr that it is not encrypted.
+QUIET = Config({"KernelManager": {"transport_encryption": "auto"}})
+ARGUMENTS = ("-m", "ipykernel_launcher", "-f", "{connection_file}")
+READY_SECONDS = 120
+MOST_SHOWN = 1_000_000  # letters of what a cell shows; a loop that prints would fill the memory
+
+
+@dataclass
+class Reply:
+    """What a cell showed; `error` is the exception's name, or empty. Time in seconds.
+
+    `result` is its last value as text, `shown` what it printed and displayed before as text, `displayed` what
+    it displayed in every form, by MIME type; `told` what the expressions gave that were asked after it.
+    """
+
+    error: str = ""
+    message: str = ""
+    traceback: list[str] = field(default_factory=list)
+    result: str = ""
+    shown: str = ""
+    displayed: list[dict[str, Any]] = field(default_factory=list)
+    told: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0
+
+
+class Kernel:
+    """One kernel of this Python, started in a folder; it inherits the environment unless one is given.
+
+    `before` are words of a command that starts it.
+    """
+
+    def __init__(
+        self, folder: Path, before: Sequence[str] = (), environment: Mapping[str, str] | None = None
+    ) -> None:
+        self.manager: Any = KernelManager(kernel_name="python3", config=QUIET)
+        if before:
+            spec: Any = self.manager.kernel_spec
+            spec.argv = [*before, sys.executable, *ARGUMENTS]
+        more = {} if environment is None else {"env": dict(environment)}
+        self.manager.start_kernel(cwd=str(folder), **more)
+        self.client: Any = self.manager.blocking_client()
+        self.client.start_channels()
+        self.client.wait_for_ready(timeout=READY_SECONDS)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def pid(self) -> int:
+        """The number of the kernel's process."""
+        return int(self.manager.provisioner.pid)
+
+    def run(
+        self, text: str, cell: str, within: float = 120, expressions: Mapping[str, str] | None = None
+    ) -> Reply:
+        """Run one cell. Raises TimeoutError after so many seconds, RuntimeError if the kernel died.
+
+        After a cell that ended well the `expressions` are computed; the texts of their values are `told`.
+        """
+        content = {"code": text, "silent": False, "store_history": True}
+        content |= {"user_expressions": dict(expressions or {}), "allow_stdin": False, "stop_on_error": True}
+        request = self.client.session.msg("execute_request", content, metadata={"cellId": cell})
+        self.client.shell_channel.send(request)
+        reply, start = Reply(), time.monotonic()
+        while self._next(request, reply, start + within):
+            pass
+        self._take_answer(request, reply, within)
+        reply.seconds = time.monotonic() - start
+        return reply
+
+    def close(self) -> None:
+        """End the kernel."""
+        self.client.stop_channels()
+        self.manager.shutdown_kernel()
+        self.manager.cleanup_resources()
+
+    def _take_answer(self, request: dict[str, Any], reply: Reply, within: float) -> None:
+        """Take the answer to a request; those to cells that were given up come before it."""
+        end = time.monotonic() + within
+        while True:
+            try:
+                answer = self.client.get_shell_msg(timeout=1)
+            except Empty:
+                if time.monotonic() > end or not self.manager.is_alive():
+                    raise RuntimeError("the kernel gave no answer") from None
+                continue
+            if answer["parent_header"].get("msg_id") == request["header"]["msg_id"]:
+                break
+        found = answer["content"].get("user_expressions") or {}
+        reply.told = {name: told.get("data", {}).get("text/plain", "") for name, told in found.items()}
+
+    def _next(self, request: dict[str, Any], reply: Reply, end: float) -> bool:
+        """Take one message of the running cell; False when it was the last."""
+        if time.monotonic() > end:  # also while it prints without end
+            self.manager.interrupt_kernel()
+            raise TimeoutError("the cell did not end in time")
+        try:
+            message = self.client.get_iopub_msg(timeout=1)
+        except Empty:
+            if not self.manager.is_alive():
+                raise RuntimeError("the kernel died") from None
+            return True
+        if message["parent_header"].get("msg_id") != request["header"]["msg_id"]:
+            return True
+        return _noted(message["msg_type"], message["content"], reply)
+
+
+def _noted(kind: str, content: dict[str, Any], reply: Reply) -> bool:
+    """Note what a message tells of the running cell; False when it was the last."""
+    match kind:
+        case "error":
+            reply.error, reply.message = content["ename"], content["evalue"]
+            reply.traceback = content["traceback"]
+        case "execute_result":
+            reply.result = content["data"].get("text/plain", "")
+        case "stream":
+            if len(reply.shown) < MOST_SHOWN:
+                reply.shown += content["text"]
+        case "display_data":
+            if len(reply.shown) < MOST_SHOWN:
+                reply.shown += content["data"].get("text/plain", "") + "\n"
+                reply.displayed.append(content["data"])
+        case "status":
+            return bool(content["execution_state"] != "idle")
+    return True
