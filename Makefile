@@ -100,8 +100,11 @@ lock: authors  ## resolve Kafka's and Spark's jars anew (versions: tools/publish
 lock-python: authors  ## resolve the Python packages anew, with their hashes (newer ones: tools/publish/requirements.py)
 	@$(RUN) tools lock-python
 
+wheel: authors  ## build the package for those who have no clone, into dist/: a wheel and an sdist
+	@$(RUN) tools wheel
+
 runtime authors:
 	@command -v $(PYTHON) >/dev/null || { echo '✗ $(PYTHON) was not found: $(GET), then run make again.'; exit 1; }
 	@$(PYTHON) -m tools.setup $(KIND) $@
 
-.PHONY: help lab test test-compose test-all repeat-tests bench bench-engines repeat down clean build run guide compose topics reliability facts guarantees scaling pictures slides slides-check lint lock lock-python runtime authors
+.PHONY: help lab test test-compose test-all repeat-tests bench bench-engines repeat down clean build run guide compose topics reliability facts guarantees scaling pictures slides slides-check lint lock lock-python wheel runtime authors

@@ -11,7 +11,7 @@ from threebrokers.lab.exercise import exercise
 from threebrokers.lab.lab import Checks
 from threebrokers.lab.opening import open_lab
 from threebrokers.ledger import Ledger
-from threebrokers.paths import home, repo
+from threebrokers.paths import course, home
 
 
 @pytest.mark.parametrize("number", [1, "1", "../01", "", None, "001"])
@@ -80,9 +80,9 @@ def test_checks_are_loaded_when_one_is_asked_for():
 def test_each_clone_has_a_home_of_its_own(tmp_path, monkeypatch):
     monkeypatch.delenv("THREEBROKERS_HOME", raising=False)
     monkeypatch.setenv("THREEBROKERS_CACHE", str(tmp_path))
-    monkeypatch.setattr("threebrokers.paths.repo", lambda: tmp_path / "one" / "course")
+    monkeypatch.setattr("threebrokers.paths.root", lambda: tmp_path / "one" / "course")
     one = home()
-    monkeypatch.setattr("threebrokers.paths.repo", lambda: tmp_path / "two" / "course")
+    monkeypatch.setattr("threebrokers.paths.root", lambda: tmp_path / "two" / "course")
     assert home() != one
     assert one.is_relative_to(tmp_path)
 
@@ -92,4 +92,4 @@ def test_a_home_that_cannot_be_made_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path / "file" / "home"))
     with pytest.raises(LabError, match="or set THREEBROKERS_HOME to another folder"):
         home()
-    assert (repo() / "pyproject.toml").is_file()
+    assert (course() / "pyproject.toml").is_file()

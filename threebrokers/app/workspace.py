@@ -6,7 +6,7 @@ from pathlib import Path
 
 from threebrokers.errors import LabError
 from threebrokers.files import free_name, write_whole
-from threebrokers.paths import repo
+from threebrokers.paths import course, is_clone, root
 from threebrokers.store import JsonFile
 
 LOCK_SECONDS = 10
@@ -19,9 +19,10 @@ UNKNOWN = (
 
 def labs() -> dict[str, Path]:
     """Return the untouched notebook of each lab by number ("02"), in order. Raises LabError if none."""
-    found = {path.name.split("_")[0]: path for path in sorted((repo() / "labs").glob("[0-9][0-9]_*.ipynb"))}
+    found = {path.name.split("_")[0]: path for path in sorted((course() / "labs").glob("[0-9][0-9]_*.ipynb"))}
     if not found:
-        raise LabError(f"{repo() / 'labs'} holds no notebook: run `make build`, it makes them of lessons/.")
+        cure = "run `make build`, it makes them of lessons/" if is_clone() else "install threebrokers again"
+        raise LabError(f"{course() / 'labs'} holds no notebook: {cure}.")
     return found
 
 
@@ -35,7 +36,7 @@ def lab(number: str) -> Path:
 
 def mine(untouched: Path) -> Path:
     """Return where the learner's copy of a file of labs/ lies."""
-    return repo() / "work" / untouched.relative_to(repo() / "labs")
+    return root() / "work" / untouched.relative_to(course() / "labs")
 
 
 def hand_out() -> list[str]:
@@ -46,7 +47,7 @@ def hand_out() -> list[str]:
     labs()
     told = []
     with _handed_out() as given:
-        for source in sorted((repo() / "labs").rglob("*")):
+        for source in sorted((course() / "labs").rglob("*")):
             if source.is_file() and not any(part.startswith(".") for part in source.parts[-2:]):
                 told += _hand_out(source, given)
     return list(dict.fromkeys(told))
@@ -74,7 +75,7 @@ def keep_beside(target: Path) -> Path:
 
 def _hand_out(source: Path, given: dict[str, str]) -> list[str]:
     target, content = mine(source), source.read_bytes()
-    name, new = target.relative_to(repo() / "work").as_posix(), _hash(content)
+    name, new = target.relative_to(root() / "work").as_posix(), _hash(content)
     last, given[name] = given.get(name), new
     if not target.exists():
         write_whole(target, content)
@@ -98,7 +99,7 @@ def _handed_out() -> AbstractContextManager[dict[str, str]]:
     It tells a lab that the course has updated from one that the learner has edited.
     """
     # If it is damaged, every file that differs is taken for the learner's own.
-    file = JsonFile[dict[str, str]](repo() / "work" / ".handed_out.json", dict[str, str])
+    file = JsonFile[dict[str, str]](root() / "work" / ".handed_out.json", dict[str, str])
     return file.changed(dict, LOCK_SECONDS)
 
 

@@ -17,6 +17,7 @@ from threebrokers.cluster.ports import HOST
 from threebrokers.cluster.process import Identity
 from threebrokers.errors import LabError
 from threebrokers.files import faults_told, set_aside
+from threebrokers.paths import lab_command
 from threebrokers.store import JsonFile
 from threebrokers.text import last_line
 from threebrokers.waiting import quiet_wait, wait_until
@@ -210,7 +211,7 @@ def _pyspark() -> Path:
     """Return the folder of the installed PySpark. Raises LabError."""
     found = pyspark_files.folder()
     if found is None:
-        raise LabError("PySpark is not installed", "`make lab` installs what the course needs")
+        raise LabError("PySpark is not installed", f"`{lab_command()}` installs what the course needs")
     return found
 
 
