@@ -50,7 +50,7 @@ def root() -> Path:
 
 
 def lab_command(number: str = "", port: str = "") -> str:
-    """Return the command that starts the labs here, for a sentence: `make lab`, or without a clone its own."""
+    """Return the command that starts the labs here, for a sentence: without a clone it is not make."""
     if is_clone():
         return "make lab" + (f" LAB={number}" if number else "") + (f" PORT={port}" if port else "")
     return "threebrokers lab" + (f" {number}" if number else "") + (f" --port {port}" if port else "")

@@ -9,10 +9,10 @@ from ipykernel.kernelspec import KERNEL_NAME
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from tornado.web import HTTPError
 
-from threebrokers.paths import course, is_clone
+from threebrokers.app import workspace
+from threebrokers.paths import is_clone
 
 READ_ONLY = ("labs", "solutions")
-LENT = (*READ_ONLY, "docs", "slides")  # of an installed course, whose root is the learner's own folder
 
 
 class CourseFiles(AsyncLargeFileManager):  # type: ignore[misc]
@@ -20,30 +20,20 @@ class CourseFiles(AsyncLargeFileManager):  # type: ignore[misc]
 
     What a learner's page would save there is refused, so the checkout stays as it is. (The rights of a
     file would not do: they mean nothing to root, the only user of many containers.) Without a clone these
-    folders stand in the installed package, and are shown as if they were here, unless the learner has a
-    folder of that name.
+    are links into the installed package; a folder of that name that is the learner's own is not meant.
     """
 
-    def lent(self) -> list[str]:
-        """Return the names of the course's folders that are shown here and lie in the installed package."""
-        own = Path(self.root_dir)
-        return [] if is_clone() else [name for name in LENT if not (own / name).exists()]
-
-    def _get_os_path(self, path: str) -> str:
-        """Return where a file lies."""
-        parts = path.strip("/").split("/")
-        if parts[0] not in self.lent():
-            return str(super()._get_os_path(path))
-        if ".." in parts:
-            raise HTTPError(404, f"{path} is outside of the course.")
-        return str(course().joinpath(*parts))
-
     def _is_built(self, path: str) -> bool:
-        return path.strip("/").partition("/")[0] in (READ_ONLY if is_clone() else self.lent())
+        name = path.strip("/").partition("/")[0]
+        if is_clone():
+            return name in READ_ONLY
+        return name in workspace.LENT and workspace.is_lent(Path(self.root_dir) / name)
 
     def _refuse(self, path: str) -> None:
         if self._is_built(path):
-            raise HTTPError(403, f"{path} belongs to the course and is read-only: your own labs are in work/.")
+            raise HTTPError(
+                403, f"{path} belongs to the course and is read-only: your own labs are in work/."
+            )
 
     def is_writable(self, path: str) -> bool:
         """Tell whether a file or folder may be changed: JupyterLab asks before it saves."""
@@ -63,8 +53,6 @@ class CourseFiles(AsyncLargeFileManager):  # type: ignore[misc]
                 f"{path} is damaged: it is not a notebook. `{command}` in a "
                 "terminal brings the untouched lab back, and keeps this file beside it.",
             ) from fault
-        if content and model["type"] == "directory" and not path.strip("/"):
-            model["content"] += [await self.get(name, content=False) for name in self.lent()]
         if content and model["type"] == "notebook":
             _name_language(model["content"].metadata)
             if self._is_built(path):

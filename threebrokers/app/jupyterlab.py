@@ -12,6 +12,7 @@ from typing import Any
 
 import psutil
 
+from threebrokers.app import served
 from threebrokers.app.browser import can_open_browser
 from threebrokers.cluster import ports, sessions
 from threebrokers.cluster.process import Identity, launch, send
@@ -97,7 +98,7 @@ def _launch(folder: Path, page: str, port: int) -> tuple[Server, Path]:
 
 
 def _server(identity: Identity, port: int, page: str, token: str) -> Server:
-    return Server(identity, f"http://{ports.HOST}:{port}{page}?token={token}", token)
+    return Server(identity, f"{served.base(port)}{page}?token={token}", token)
 
 
 def _page(notebook: Path) -> str:
@@ -172,7 +173,7 @@ def end(identity: Identity) -> None:
 
 
 def _options(port: int, page: str, folder: Path) -> Iterator[str]:
-    yield f"--ServerApp.ip={ports.HOST}"
+    yield from served.options(port)
     yield f"--ServerApp.port={port}"
     yield "--ServerApp.port_retries=0"
     yield f"--ServerApp.root_dir={root()}"

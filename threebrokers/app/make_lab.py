@@ -82,7 +82,8 @@ def _taken_over(
     if taken:
         end_orphans(say)
         say(
-            f"The last `{lab_command()}` was killed, and its JupyterLab still runs: it goes on, with its kernels."
+            f"The last `{lab_command()}` was killed, and its JupyterLab still runs: "
+            "it goes on, with its kernels."
         )
         if can_open_browser():
             webbrowser.open(taken.address)

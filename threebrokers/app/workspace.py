@@ -10,6 +10,7 @@ from threebrokers.paths import course, is_clone, root
 from threebrokers.store import JsonFile
 
 LOCK_SECONDS = 10
+LENT = ("labs", "solutions", "docs", "slides")  # of an installed course: links beside work/
 # The register was lost: an older version looks then as a file does that the learner has changed.
 UNKNOWN = (
     "It is not known any more which of your notebooks you have changed, so all of them stay as they are: "
@@ -45,12 +46,32 @@ def hand_out() -> list[str]:
     A file that the learner has changed stays as it is: its newer version lands beside it.
     """
     labs()
+    if not is_clone():
+        _lend()
     told = []
     with _handed_out() as given:
         for source in sorted((course() / "labs").rglob("*")):
             if source.is_file() and not any(part.startswith(".") for part in source.parts[-2:]):
                 told += _hand_out(source, given)
     return list(dict.fromkeys(told))
+
+
+def is_lent(folder: Path) -> bool:
+    """Tell whether this is a link to a folder of an installed course."""
+    return folder.is_symlink() and folder.readlink().parts[-3:] == ("threebrokers", "course", folder.name)
+
+
+def _lend() -> None:
+    """Show the course's own folders beside work/, as links: lessons name solutions and pages there.
+
+    Whatever the learner has under such a name stays.
+    """
+    for name in LENT:
+        link = root() / name
+        if is_lent(link):  # perhaps of an older installation
+            link.unlink()
+        if not (link.exists() or link.is_symlink()):
+            link.symlink_to(course() / name)
 
 
 def restore(number: str) -> str:

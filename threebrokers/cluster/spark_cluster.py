@@ -35,6 +35,8 @@ FLAGS = [
 ]  # fmt: skip
 # A port that is taken is a fault: Spark would take the next one. Its REST server runs anybody's programs.
 SETTINGS = ["-Dspark.port.maxRetries=0", "-Dspark.master.rest.enabled=false"]
+# In containers, each of which has its own: docker-compose.yml.
+FIXED = {MASTER: (7077, 8080), "worker-1": (7078, 8081), "worker-2": (7079, 8082)}
 START_SECONDS, END_SECONDS, LOCK_SECONDS, ANSWER_SECONDS = 60.0, 8.0, 90.0, 2.0
 
 
@@ -118,6 +120,14 @@ def address(home: Path) -> str | None:
     saved = _file(home).read() or _Saved()
     master = saved.running.get(MASTER)
     return _address(saved) if master is not None and master.process() else None
+
+
+def alone(home: Path, name: str) -> tuple[list[str], dict[str, str]]:
+    """Return command and environment of one of them at fixed ports, for a container that runs nothing else.
+
+    Raises LabError.
+    """
+    return _command(home, _Saved(dict(FIXED)), name, f"{MARK}{home}"), _environment(home)
 
 
 def _start(home: Path, saved: _Saved, name: str) -> None:

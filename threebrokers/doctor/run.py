@@ -37,7 +37,8 @@ def examine() -> list[Finding]:
     except (OSError, psutil.Error) as fault:
         return [*found, Finding("brokers", False, f"could not be looked at ({fault})", "see the message")]
     if all(process.state != "up" for process in processes.values()):
-        return [*found, Finding("brokers", True, "none runs", f"`threebrokers up` or `{lab_command()}` starts them")]
+        cure = f"`threebrokers up` or `{lab_command()}` starts them"
+        return [*found, Finding("brokers", True, "none runs", cure)]
     with closing(cluster.poller()) as poller:
         return found + [_made(*look) for look in checks.of_brokers(cluster, processes, poller)]
 

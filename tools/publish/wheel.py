@@ -54,7 +54,8 @@ def troubles(path: Path) -> list[str]:
     """Return what is wrong with a wheel or an sdist, in sentences."""
     found = []
     if path.stat().st_size > LARGEST:
-        found.append(f"{path.name} has {path.stat().st_size / 1e6:.1f} MB, and {LARGEST / 1e6:.0f} are allowed.")
+        size = path.stat().st_size / 1e6
+        found.append(f"{path.name} has {size:.1f} MB, and {LARGEST / 1e6:.0f} are allowed.")
     try:
         Metadata.from_email(_metadata(path), validate=True)
     except ExceptionGroup as faults:
