@@ -23,7 +23,7 @@ help:  ## list this
 	/^[a-z-]+:.*##/ { if ($$1 ~ learn) first = first line; else if ($$1 != "help") rest = rest line } \
 	END { printf "To learn:\n%sTo write labs (CONTRIBUTING.md):\n%s", first, rest }' Makefile
 
-lab: runtime  ## set everything up, start three brokers, open JupyterLab (LAB=02 PORT=8890 BROWSER=none)
+lab: runtime  ## set everything up, start three brokers, open JupyterLab (LAB=02 PORT=8890 BROWSER=none BUNDLE=file)
 	@$(BIN)/threebrokers lab $(LAB)
 
 test: authors  ## set everything up and run the tests (LAB=04: all of that lab; DOCKER=yes: containers too)
@@ -100,8 +100,11 @@ lock: authors  ## resolve Kafka's and Spark's jars anew (versions: tools/publish
 lock-python: authors  ## resolve the Python packages anew, with their hashes (newer ones: tools/publish/requirements.py)
 	@$(RUN) tools lock-python
 
+wheel: authors  ## build the package for those who have no clone, into dist/: a wheel and an sdist
+	@$(RUN) tools wheel
+
 runtime authors:
 	@command -v $(PYTHON) >/dev/null || { echo '✗ $(PYTHON) was not found: $(GET), then run make again.'; exit 1; }
-	@$(PYTHON) -m tools.setup $(KIND) $@
+	@$(PYTHON) -m tools.setup $(KIND) $@ $(if $(BUNDLE),"--bundle=$(BUNDLE)")
 
-.PHONY: help lab test test-compose test-all repeat-tests bench bench-engines repeat down clean build run guide compose topics reliability facts guarantees scaling pictures slides slides-check lint lock lock-python runtime authors
+.PHONY: help lab test test-compose test-all repeat-tests bench bench-engines repeat down clean build run guide compose topics reliability facts guarantees scaling pictures slides slides-check lint lock lock-python wheel runtime authors

@@ -28,7 +28,8 @@ def running(repo: Path, notebook: Path, theme: str = "JupyterLab Light") -> Iter
     """Run a JupyterLab for a folder that stands in for the repo, without a window, until the block ends."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BROWSER", "none")
-        patch.setattr(jupyterlab, "repo", lambda: repo)
+        patch.setattr(jupyterlab, "root", lambda: repo)
+        patch.setattr(jupyterlab, "course", lambda: repo)
         patch.setitem(jupyterlab.SETTINGS, "@jupyterlab/apputils-extension:themes", {"theme": theme})
         server = jupyterlab.start(notebook)
         try:

@@ -15,9 +15,45 @@ SEPARATORS = ",:"  # lists of folders (log.dirs, class paths) are separated by t
 NAMES = 9  # of runtime folders in the machine's temporary one, before it is said that all are taken
 
 
-def repo() -> Path:
-    """Return the root folder of this clone of the course."""
-    return Path(__file__).resolve().parent.parent
+PACKAGE = Path(__file__).resolve().parent
+IN_WHEEL = PACKAGE / "course"  # what a wheel brings along; a clone has it beside the package
+ROOT = "THREEBROKERS_ROOT"  # what `threebrokers lab` tells all that it starts
+HANDED_OUT = Path("work", ".handed_out.json")
+
+
+def is_clone() -> bool:
+    """Tell whether the course runs from a clone, and not from an installed wheel."""
+    return not IN_WHEEL.is_dir()
+
+
+def course() -> Path:
+    """Return the folder of labs/, solutions/, slides/, docs/ and docker-compose.yml, to be read only."""
+    return PACKAGE.parent if is_clone() else IN_WHEEL
+
+
+def root() -> Path:
+    """Return the folder that holds, or gets, the learner's work/: this clone, or else the current folder.
+
+    Without a clone it is the one in which `threebrokers lab` was run, also from a folder inside it.
+    Raises LabError if the current folder was deleted.
+    """
+    if is_clone():
+        return PACKAGE.parent
+    told = Path(os.environ.get(ROOT) or ".")
+    if told.is_absolute():
+        return told
+    try:
+        here = Path.cwd()
+    except OSError as fault:
+        raise LabError("The current folder was deleted", "go to another one with cd") from fault
+    return next((folder for folder in (here, *here.parents) if (folder / HANDED_OUT).is_file()), here)
+
+
+def lab_command(number: str = "", port: str = "") -> str:
+    """Return the command that starts the labs here, for a sentence: without a clone it is not make."""
+    if is_clone():
+        return "make lab" + (f" LAB={number}" if number else "") + (f" PORT={port}" if port else "")
+    return "threebrokers lab" + (f" {number}" if number else "") + (f" --port {port}" if port else "")
 
 
 def cache() -> Path:
@@ -34,14 +70,15 @@ def cache() -> Path:
 def home() -> Path:
     """Return the folder of this home: its state, data, logs and progress. Made for its owner's eyes alone.
 
-    `THREEBROKERS_HOME` moves it; the default belongs to this clone alone, so two clones never meet.
+    `THREEBROKERS_HOME` moves it; the default belongs to the folder of work/ alone, so two clones never meet.
     Raises LabError if it cannot be made.
     """
     given = os.environ.get("THREEBROKERS_HOME")
     if given:
         return _folder(given, "THREEBROKERS_HOME")
-    clone = hashlib.sha256(str(repo()).encode()).hexdigest()[:8]
-    folder = _folder(cache() / "benches" / f"{repo().name}-{clone}", "THREEBROKERS_HOME")
+    own = root()
+    clone = hashlib.sha256(os.fsencode(own)).hexdigest()[:8]
+    folder = _folder(cache() / "benches" / f"{own.name}-{clone}", "THREEBROKERS_HOME")
     if folder.stat().st_mode & 0o077:  # made by an earlier version, or with other rights
         with suppress(OSError):
             folder.chmod(0o700)

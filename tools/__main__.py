@@ -27,6 +27,7 @@ WORDS = {
     "compose": ("publish.compose_file", "write the settings of the brokers into docker-compose.yml"),
     "lock": ("publish.jars_lock", "resolve Kafka's and Spark's jars anew"),
     "lock-python": ("publish.requirements", "resolve the Python packages anew, with their hashes"),
+    "wheel": ("publish.wheel", "build the wheel and the sdist into dist/, and look at what they hold"),
     "clean": ("publish.clean", "stop the brokers and delete all that was set up"),
 }
 

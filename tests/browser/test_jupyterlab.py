@@ -30,7 +30,8 @@ def cluster() -> Iterator[Cluster]:
 @pytest.fixture
 def address(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setenv("BROWSER", "none")
-    monkeypatch.setattr(jupyterlab, "repo", lambda: tmp_path)
+    monkeypatch.setattr(jupyterlab, "root", lambda: tmp_path)
+    monkeypatch.setattr(jupyterlab, "course", lambda: tmp_path)
     (tmp_path / "labs").mkdir()
     notebook = nbformat.read(ROOT / "labs" / NAME, as_version=4)
     notebook.cells.append(nbformat.v4.new_code_cell(BUSY, id="busy"))

@@ -73,7 +73,8 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clone:
     monkeypatch.setenv("THREEBROKERS_CACHE", str(tmp_path / "cache"))
     for name in ("XDG_RUNTIME_DIR", "THREEBROKERS_CLUSTER", "PORT", "LAB"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(workspace, "repo", lambda: tmp_path)
+    monkeypatch.setattr(workspace, "root", lambda: tmp_path)
+    monkeypatch.setattr(workspace, "course", lambda: tmp_path)
     monkeypatch.setattr(make_lab.jupyterlab, "start", _fail)
     monkeypatch.setattr(jupyterlab, "start", _fail)
     _without_brokers(clone, monkeypatch)

@@ -89,5 +89,5 @@ def test_no_token_stands_in_a_file_that_others_may_read(start: Start, tmp_path: 
         assert any(not place.stat().st_mode & 0o077 for place in way), path
     [orphan] = sessions.orphans(home)
     another = process.Identity(orphan.pid, "another start", orphan.mark)
-    assert jupyterlab.running(another, jupyterlab.repo() / "work" / "any.ipynb") is None
+    assert jupyterlab.running(another, jupyterlab.root() / "work" / "any.ipynb") is None
     behaviour("it stands only in a folder that nobody else may open")

@@ -5,13 +5,14 @@ from types import SimpleNamespace as Told
 
 import pytest
 
+from threebrokers import paths
 from threebrokers.errors import LabError
 from threebrokers.lab import names
 from threebrokers.lab.exercise import exercise
 from threebrokers.lab.lab import Checks
 from threebrokers.lab.opening import open_lab
 from threebrokers.ledger import Ledger
-from threebrokers.paths import home, repo
+from threebrokers.paths import course, home
 
 
 @pytest.mark.parametrize("number", [1, "1", "../01", "", None, "001"])
@@ -80,9 +81,9 @@ def test_checks_are_loaded_when_one_is_asked_for():
 def test_each_clone_has_a_home_of_its_own(tmp_path, monkeypatch):
     monkeypatch.delenv("THREEBROKERS_HOME", raising=False)
     monkeypatch.setenv("THREEBROKERS_CACHE", str(tmp_path))
-    monkeypatch.setattr("threebrokers.paths.repo", lambda: tmp_path / "one" / "course")
+    monkeypatch.setattr("threebrokers.paths.root", lambda: tmp_path / "one" / "course")
     one = home()
-    monkeypatch.setattr("threebrokers.paths.repo", lambda: tmp_path / "two" / "course")
+    monkeypatch.setattr("threebrokers.paths.root", lambda: tmp_path / "two" / "course")
     assert home() != one
     assert one.is_relative_to(tmp_path)
 
@@ -92,4 +93,62 @@ def test_a_home_that_cannot_be_made_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path / "file" / "home"))
     with pytest.raises(LabError, match="or set THREEBROKERS_HOME to another folder"):
         home()
-    assert (repo() / "pyproject.toml").is_file()
+    assert (course() / "pyproject.toml").is_file()
+
+
+# Without a clone: the course is in the package, and work/ in the folder where the command was run.
+
+
+@pytest.fixture
+def wheel(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "IN_WHEEL", tmp_path / "site-packages" / "course")
+    (tmp_path / "site-packages" / "course").mkdir(parents=True)
+    (tmp_path / "mine" / "inner").mkdir(parents=True)
+    monkeypatch.delenv(paths.ROOT, raising=False)
+    return tmp_path
+
+
+def test_an_installed_course_works_in_the_current_folder(wheel, monkeypatch):
+    monkeypatch.chdir(wheel / "mine")
+    assert not paths.is_clone()
+    assert course() == wheel / "site-packages" / "course"
+    assert paths.root() == wheel / "mine"
+
+
+def test_from_inside_the_folder_that_has_work_it_is_found(wheel, monkeypatch):
+    monkeypatch.chdir(wheel / "mine" / "inner")
+    assert paths.root() == wheel / "mine" / "inner"
+    (wheel / "mine" / "work").mkdir()
+    (wheel / "mine" / paths.HANDED_OUT).write_text("{}")
+    assert paths.root() == wheel / "mine"
+
+
+def test_a_kernel_is_told_the_folder_wherever_it_goes(wheel, monkeypatch):
+    monkeypatch.chdir(wheel)
+    monkeypatch.setenv(paths.ROOT, str(wheel / "mine"))
+    assert paths.root() == wheel / "mine"
+    monkeypatch.setenv(paths.ROOT, "mine")  # not a whole path: of which folder?
+    assert paths.root() == wheel
+
+
+def test_a_folder_that_was_deleted_is_one_sentence(wheel, monkeypatch):
+    monkeypatch.chdir(wheel / "mine" / "inner")
+    (wheel / "mine" / "inner").rmdir()
+    with pytest.raises(LabError, match="folder was deleted"):
+        paths.root()
+
+
+def test_two_folders_of_an_installed_course_have_two_homes(wheel, monkeypatch):
+    monkeypatch.delenv("THREEBROKERS_HOME", raising=False)
+    monkeypatch.setenv("THREEBROKERS_CACHE", str(wheel / "cache"))
+    monkeypatch.chdir(wheel / "mine")
+    one = home()
+    monkeypatch.chdir(wheel / "mine" / "inner")
+    assert home() != one
+
+
+def test_sentences_name_the_command_that_is_there(wheel, monkeypatch):
+    assert paths.lab_command("02", "8890") == "threebrokers lab 02 --port 8890"
+    (wheel / "site-packages" / "course").rmdir()
+    assert paths.lab_command("02", "8890") == "make lab LAB=02 PORT=8890"
+    assert paths.lab_command() == "make lab"

@@ -140,6 +140,13 @@ def progress(number: str) -> None:
     tables.show(tables.progress(labs, solved(), tried(), guesses()))
 
 
+def bundle(file: str) -> None:
+    """Write all that a set-up needs into one file, for machines without a network (make lab BUNDLE=FILE)."""
+    from threebrokers.app.bundle import write
+
+    write(Path(file), say)
+
+
 def why_empty(group: str, topic: str) -> None:
     """Say why a consumer of a group gets nothing from a topic (lab.why_empty knows more)."""
     from threebrokers.why_empty import explain
@@ -241,6 +248,8 @@ def _parser() -> argparse.ArgumentParser:
     shows.add_argument(
         "number", nargs="?", metavar="NN", default="", help="only this lab, its exercises named"
     )
+    packs = command(bundle)
+    packs.add_argument("file", metavar="FILE", help="the file to write: about 800 MB")
     explains = command(why_empty)
     explains.add_argument("group", metavar="GROUP", help="the full name of the consumer's group")
     explains.add_argument("topic", metavar="TOPIC", help="the topic that it should read")

@@ -1,12 +1,16 @@
 """The files that JupyterLab shows: those that the course has built are read-only there."""
 
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 from ipykernel.ipkernel import IPythonKernel
 from ipykernel.kernelspec import KERNEL_NAME
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from tornado.web import HTTPError
+
+from threebrokers.app import workspace
+from threebrokers.paths import is_clone
 
 READ_ONLY = ("labs", "solutions")
 
@@ -15,12 +19,25 @@ class CourseFiles(AsyncLargeFileManager):  # type: ignore[misc]
     """Jupyter's own manager of files, for the repo: labs/ and solutions/ can be read, run and copied.
 
     What a learner's page would save there is refused, so the checkout stays as it is. (The rights of a
-    file would not do: they mean nothing to root, the only user of many containers.)
+    file would not do: they mean nothing to root, the only user of many containers.) Without a clone these
+    are links into the installed package; a folder of that name that is the learner's own is not meant.
     """
+
+    def _is_built(self, path: str) -> bool:
+        name = path.strip("/").partition("/")[0]
+        if is_clone():
+            return name in READ_ONLY
+        return name in workspace.LENT and workspace.is_lent(Path(self.root_dir) / name)
+
+    def _refuse(self, path: str) -> None:
+        if self._is_built(path):
+            raise HTTPError(
+                403, f"{path} belongs to the course and is read-only: your own labs are in work/."
+            )
 
     def is_writable(self, path: str) -> bool:
         """Tell whether a file or folder may be changed: JupyterLab asks before it saves."""
-        return not _is_built(path) and bool(super().is_writable(path))
+        return not self._is_built(path) and bool(super().is_writable(path))
 
     async def get(self, path: str, content: bool = True, **more: Any) -> Any:
         """Return a file or folder. Raises HTTPError, which says how to get a damaged notebook again."""
@@ -30,32 +47,33 @@ class CourseFiles(AsyncLargeFileManager):  # type: ignore[misc]
             folder, _, name = path.strip("/").rpartition("/")
             if fault.status_code != 400 or folder != "work" or not name.endswith(".ipynb"):
                 raise
+            command = f"{'.venv/bin/' if is_clone() else ''}threebrokers restore {name[:2]}"
             raise HTTPError(
                 400,
-                f"{path} is damaged: it is not a notebook. `.venv/bin/threebrokers restore {name[:2]}` in a "
+                f"{path} is damaged: it is not a notebook. `{command}` in a "
                 "terminal brings the untouched lab back, and keeps this file beside it.",
             ) from fault
         if content and model["type"] == "notebook":
             _name_language(model["content"].metadata)
-            if _is_built(path):
+            if self._is_built(path):
                 for cell in model["content"].cells:  # else letters are taken, and lost with the page
                     cell.metadata.update(editable=False, deletable=False)
         return model
 
     async def save(self, model: dict[str, Any], path: str = "") -> Any:
         """Save a file."""
-        _refuse(path)
+        self._refuse(path)
         return await super().save(model, path)
 
     async def rename_file(self, old_path: str, new_path: str) -> None:
         """Rename or move a file."""
-        _refuse(old_path)
-        _refuse(new_path)
+        self._refuse(old_path)
+        self._refuse(new_path)
         await super().rename_file(old_path, new_path)
 
     async def delete_file(self, path: str) -> None:
         """Delete a file."""
-        _refuse(path)
+        self._refuse(path)
         await super().delete_file(path)
 
 
@@ -67,12 +85,3 @@ def _name_language(metadata: dict[str, Any]) -> None:
     """
     if metadata.get("kernelspec", {}).get("name") == KERNEL_NAME:
         metadata["language_info"] = deepcopy(IPythonKernel.language_info)
-
-
-def _is_built(path: str) -> bool:
-    return path.strip("/").partition("/")[0] in READ_ONLY
-
-
-def _refuse(path: str) -> None:
-    if _is_built(path):
-        raise HTTPError(403, f"{path} belongs to the course and is read-only: your own labs are in work/.")

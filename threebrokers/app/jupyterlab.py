@@ -12,12 +12,13 @@ from typing import Any
 
 import psutil
 
+from threebrokers.app import served
 from threebrokers.app.browser import can_open_browser
 from threebrokers.cluster import ports, sessions
 from threebrokers.cluster.process import Identity, launch, send
 from threebrokers.errors import LabError
 from threebrokers.files import write_whole
-from threebrokers.paths import home, repo
+from threebrokers.paths import ROOT, course, home, lab_command, root
 from threebrokers.waiting import quiet_wait, wait_until
 
 FILES = "threebrokers.app.contents.CourseFiles"  # to import it would take as long as JupyterLab's own start
@@ -56,7 +57,7 @@ class Server:
 
 
 def start(notebook: Path, port: int | None = None) -> Server:
-    """Start JupyterLab at a notebook inside the repo and open it in a browser, if there is one.
+    """Start JupyterLab at a notebook inside the root folder and open it in a browser, if there is one.
 
     Unless told, it takes the first free port from 8888 on, and the next one if another program is quicker.
     Raises LabError if it does not answer within three minutes.
@@ -71,7 +72,7 @@ def start(notebook: Path, port: int | None = None) -> Server:
         number = choose_port(port)
         server, log = _launch(folder, page, number)
         try:
-            _trust([*repo().glob("labs/*.ipynb"), *repo().glob("solutions/*.ipynb")], folder / "data")
+            _trust([*course().glob("labs/*.ipynb"), *course().glob("solutions/*.ipynb")], folder / "data")
             if _is_ready(server, number, log):
                 return server
         except BaseException:
@@ -97,11 +98,11 @@ def _launch(folder: Path, page: str, port: int) -> tuple[Server, Path]:
 
 
 def _server(identity: Identity, port: int, page: str, token: str) -> Server:
-    return Server(identity, f"http://{ports.HOST}:{port}{page}?token={token}", token)
+    return Server(identity, f"{served.base(port)}{page}?token={token}", token)
 
 
 def _page(notebook: Path) -> str:
-    return f"/lab/tree/{notebook.relative_to(repo()).as_posix()}"
+    return f"/lab/tree/{notebook.relative_to(root()).as_posix()}"
 
 
 def _folder() -> Path:
@@ -145,14 +146,14 @@ def choose_port(wanted: int | None) -> int:
                 return port
         raise LabError(
             f"Every port from {FIRST_PORT} to {FIRST_PORT + PORTS - 1} is in use: "
-            "name a free one with `make lab PORT=…`."
+            f"name a free one with `{lab_command(port='…')}`."
         )
     if not 1024 <= wanted <= 65535:
         raise LabError(f"PORT={wanted} cannot be used: choose a number from 1024 to 65535, such as 8890.")
     if not ports.is_free(wanted):
         raise LabError(
             f"Port {wanted} is used by another program: choose another, for example "
-            f"`make lab PORT={choose_port(None)}`, or leave PORT out."
+            f"`{lab_command(port=str(choose_port(None)))}`, or name none."
         )
     return wanted
 
@@ -172,10 +173,10 @@ def end(identity: Identity) -> None:
 
 
 def _options(port: int, page: str, folder: Path) -> Iterator[str]:
-    yield f"--ServerApp.ip={ports.HOST}"
+    yield from served.options(port)
     yield f"--ServerApp.port={port}"
     yield "--ServerApp.port_retries=0"
-    yield f"--ServerApp.root_dir={repo()}"
+    yield f"--ServerApp.root_dir={root()}"
     yield f"--ServerApp.open_browser={can_open_browser()}"
     yield f"--ServerApp.contents_manager_class={FILES}"
     yield f"--LabApp.default_url={page}"
@@ -190,6 +191,7 @@ def _environment(folder: Path, token: str) -> dict[str, str]:
     return {
         # Not among the options, which every user of the machine can list.
         "JUPYTER_TOKEN": token,
+        ROOT: str(root()),  # for kernels and terminals, wherever they go
         # A learner's own Jupyter settings and kernels neither help nor disturb.
         "JUPYTER_CONFIG_DIR": str(folder / "config"),
         "JUPYTER_DATA_DIR": str(folder / "data"),

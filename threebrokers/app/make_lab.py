@@ -17,7 +17,7 @@ from threebrokers.cluster.engine import COMPOSE
 from threebrokers.cluster.process import Identity
 from threebrokers.doctor import containers
 from threebrokers.doctor.machine import look_at_memory
-from threebrokers.paths import home
+from threebrokers.paths import home, lab_command
 
 # Ctrl-C, a polite end from outside, a closed terminal.
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -55,7 +55,7 @@ def sit(number: str | None, port: int | None, say: Callable[[str], None]) -> Non
                 jupyterlab.end(sitting.jupyter)
             others = len(sessions.still_open(home())) - 1
             if others:
-                say(f"The brokers go on for {others} other `make lab` of this home.")
+                say(f"The brokers go on for {others} other `{lab_command()}` of this home.")
 
 
 def end_orphans(say: Callable[[str], None]) -> None:
@@ -63,7 +63,7 @@ def end_orphans(say: Callable[[str], None]) -> None:
     for orphan in sessions.orphans(home()):
         jupyterlab.let_save(orphan)
         jupyterlab.end(orphan)
-        say("Ended a JupyterLab whose `make lab` was killed.")
+        say(f"Ended a JupyterLab whose `{lab_command()}` was killed.")
 
 
 def _taken_over(
@@ -78,10 +78,13 @@ def _taken_over(
         taken = jupyterlab.running(orphan, notebook)
         if taken is None:
             jupyterlab.end(orphan)
-            say("Ended a JupyterLab whose `make lab` was killed, because it did not answer.")
+            say(f"Ended a JupyterLab whose `{lab_command()}` was killed, because it did not answer.")
     if taken:
         end_orphans(say)
-        say("The last `make lab` was killed, and its JupyterLab still runs: it goes on, with its kernels.")
+        say(
+            f"The last `{lab_command()}` was killed, and its JupyterLab still runs: "
+            "it goes on, with its kernels."
+        )
         if can_open_browser():
             webbrowser.open(taken.address)
     return taken
@@ -89,7 +92,7 @@ def _taken_over(
 
 def _warn_of_another(say: Callable[[str], None]) -> None:
     if len(sessions.still_open(home())) > 1:
-        say("Another `make lab` of this home is open: open each notebook in one JupyterLab only.")
+        say(f"Another `{lab_command()}` of this home is open: open each notebook in one JupyterLab only.")
 
 
 def _warn_of_little_memory(say: Callable[[str], None]) -> None:

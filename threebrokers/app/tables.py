@@ -13,7 +13,7 @@ from rich.text import Text
 
 from threebrokers import theme
 from threebrokers.app.restore import Outline
-from threebrokers.paths import home
+from threebrokers.paths import home, lab_command
 from threebrokers.text import counted, listed
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def status(cluster: "Cluster") -> RenderableType:
             name, memory = processes[broker.id].name, f"{broker.rss / MEGA:.0f} MB"
             table.add_row(*row, name, broker.address, memory, known)
     orphans = [
-        f"JupyterLab (process {one.pid}) runs without its `make lab`, which was killed: `make lab` goes on "
-        "with it, `threebrokers down` ends it."
+        f"JupyterLab (process {one.pid}) runs without its `{lab_command()}`, which was killed: "
+        f"`{lab_command()}` goes on with it, `threebrokers down` ends it."
         for one in sessions.orphans(home())
     ]
     return Group(table, _active(state), *orphans, f"Home: {home()}")
@@ -143,7 +143,7 @@ def _next(labs: Mapping[str, Outline], solved: Collection[str], tried: Collectio
         return []
     lab = begun[-1] if begun else next(iter(left))
     number = left[lab][0]
-    return [f"Next: exercise {number}, {labs[lab].exercises[number]} (`make lab LAB={lab}`)."]
+    return [f"Next: exercise {number}, {labs[lab].exercises[number]} (`{lab_command(lab)}`)."]
 
 
 def findings(found: Sequence["Finding"]) -> RenderableType:

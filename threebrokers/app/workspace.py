@@ -6,10 +6,11 @@ from pathlib import Path
 
 from threebrokers.errors import LabError
 from threebrokers.files import free_name, write_whole
-from threebrokers.paths import repo
+from threebrokers.paths import course, is_clone, root
 from threebrokers.store import JsonFile
 
 LOCK_SECONDS = 10
+LENT = ("labs", "solutions", "docs", "slides")  # of an installed course: links beside work/
 # The register was lost: an older version looks then as a file does that the learner has changed.
 UNKNOWN = (
     "It is not known any more which of your notebooks you have changed, so all of them stay as they are: "
@@ -19,9 +20,10 @@ UNKNOWN = (
 
 def labs() -> dict[str, Path]:
     """Return the untouched notebook of each lab by number ("02"), in order. Raises LabError if none."""
-    found = {path.name.split("_")[0]: path for path in sorted((repo() / "labs").glob("[0-9][0-9]_*.ipynb"))}
+    found = {path.name.split("_")[0]: path for path in sorted((course() / "labs").glob("[0-9][0-9]_*.ipynb"))}
     if not found:
-        raise LabError(f"{repo() / 'labs'} holds no notebook: run `make build`, it makes them of lessons/.")
+        cure = "run `make build`, it makes them of lessons/" if is_clone() else "install threebrokers again"
+        raise LabError(f"{course() / 'labs'} holds no notebook: {cure}.")
     return found
 
 
@@ -35,7 +37,7 @@ def lab(number: str) -> Path:
 
 def mine(untouched: Path) -> Path:
     """Return where the learner's copy of a file of labs/ lies."""
-    return repo() / "work" / untouched.relative_to(repo() / "labs")
+    return root() / "work" / untouched.relative_to(course() / "labs")
 
 
 def hand_out() -> list[str]:
@@ -44,12 +46,32 @@ def hand_out() -> list[str]:
     A file that the learner has changed stays as it is: its newer version lands beside it.
     """
     labs()
+    if not is_clone():
+        _lend()
     told = []
     with _handed_out() as given:
-        for source in sorted((repo() / "labs").rglob("*")):
+        for source in sorted((course() / "labs").rglob("*")):
             if source.is_file() and not any(part.startswith(".") for part in source.parts[-2:]):
                 told += _hand_out(source, given)
     return list(dict.fromkeys(told))
+
+
+def is_lent(folder: Path) -> bool:
+    """Tell whether this is a link to a folder of an installed course."""
+    return folder.is_symlink() and folder.readlink().parts[-3:] == ("threebrokers", "course", folder.name)
+
+
+def _lend() -> None:
+    """Show the course's own folders beside work/, as links: lessons name solutions and pages there.
+
+    Whatever the learner has under such a name stays.
+    """
+    for name in LENT:
+        link = root() / name
+        if is_lent(link):  # perhaps of an older installation
+            link.unlink()
+        if not (link.exists() or link.is_symlink()):
+            link.symlink_to(course() / name)
 
 
 def restore(number: str) -> str:
@@ -74,7 +96,7 @@ def keep_beside(target: Path) -> Path:
 
 def _hand_out(source: Path, given: dict[str, str]) -> list[str]:
     target, content = mine(source), source.read_bytes()
-    name, new = target.relative_to(repo() / "work").as_posix(), _hash(content)
+    name, new = target.relative_to(root() / "work").as_posix(), _hash(content)
     last, given[name] = given.get(name), new
     if not target.exists():
         write_whole(target, content)
@@ -98,7 +120,7 @@ def _handed_out() -> AbstractContextManager[dict[str, str]]:
     It tells a lab that the course has updated from one that the learner has edited.
     """
     # If it is damaged, every file that differs is taken for the learner's own.
-    file = JsonFile[dict[str, str]](repo() / "work" / ".handed_out.json", dict[str, str])
+    file = JsonFile[dict[str, str]](root() / "work" / ".handed_out.json", dict[str, str])
     return file.changed(dict, LOCK_SECONDS)
 
 

@@ -125,6 +125,8 @@ def _free_ports(count: int) -> list[int]:
 
 
 def _last_words(fault: Exception) -> str:
+    if isinstance(fault, subprocess.TimeoutExpired):  # its own words are the whole command
+        return f"it took more than {fault.timeout:.0f} s"
     said = fault.stderr or fault.stdout if isinstance(fault, subprocess.CalledProcessError) else None
     return last_line(said or str(fault)) or type(fault).__name__
 

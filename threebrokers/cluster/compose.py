@@ -16,10 +16,10 @@ from threebrokers.cluster.process import BrokerProcess, Usage
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.cluster.state_file import SavedState
 from threebrokers.errors import LabError
-from threebrokers.paths import repo
+from threebrokers.paths import course, lab_command
 from threebrokers.waiting import quiet_wait, shown, wait_until
 
-FILE = repo() / "docker-compose.yml"
+FILE = course() / "docker-compose.yml"
 STOP_SECONDS = 8
 # A container's start waits for what others write to the disk: beside three programs that wrote as fast as
 # they could, three brokers took 60 s before their first line.
@@ -375,5 +375,5 @@ def _check_possible(fault: Fault) -> None:
     raise LabError(
         f"Containers cannot {fault.effect} broker {fault.broker} {fault.words}, only cut it off from "
         "'brokers', 'quorum' or both; the local engine can",
-        "`threebrokers down`, then THREEBROKERS_CLUSTER=local make lab",
+        f"`threebrokers down`, then THREEBROKERS_CLUSTER=local {lab_command()}",
     )

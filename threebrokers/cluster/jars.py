@@ -1,6 +1,7 @@
 """Kafka's jars and the Spark connector's jars: that they are here, and whole."""
 
 import hashlib
+import shutil
 from pathlib import Path
 
 from threebrokers.cluster.cache_lock import faults_told, only_one
@@ -21,6 +22,22 @@ def kafka_jars(*, verify: bool = False) -> list[Path]:
 def spark_jars(*, verify: bool = False) -> list[Path]:
     """Return the four jars with which Spark reads and writes Kafka; otherwise as `kafka_jars`."""
     return _present("spark", verify)
+
+
+def take(folder: Path) -> None:
+    """Copy into the cache what a folder has of the jars and the cache lacks. Raises LabError.
+
+    Each is compared with jars.lock before it is used, as every jar is.
+    """
+    with only_one(_folder()), faults_told(_folder()):
+        for jar in (*locked("kafka"), *locked("spark")):
+            given = folder / jar.name
+            if given.is_file() and not _is_whole(jar):
+                part = _folder() / f".part-{jar.name}"
+                part.mkdir(exist_ok=True)
+                shutil.copyfile(given, part / jar.name)
+                (part / jar.name).replace(_folder() / jar.name)
+                part.rmdir()
 
 
 def unsound(group: str) -> list[str]:

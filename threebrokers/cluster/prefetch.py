@@ -1,7 +1,11 @@
-"""What the first start needs, made while `make` still sets up: `python -m threebrokers.cluster.prefetch`."""
+"""What the first start needs, made while `make` still sets up: `python -m threebrokers.cluster.prefetch`.
+
+With a folder of jars behind it they are taken from there.
+"""
 
 import signal
 import sys
+from pathlib import Path
 from types import FrameType
 
 from threebrokers.cluster import engine, jars, prepare
@@ -16,6 +20,8 @@ def main() -> int | str:
     """
     signal.signal(signal.SIGTERM, _interrupt)
     try:
+        for folder in sys.argv[1:]:
+            jars.take(Path(folder))
         if engine.chosen(home()).name == engine.LOCAL:
             jars.kafka_jars()
             prepare.prepare(lambda text: print(text, flush=True))

@@ -17,6 +17,7 @@ from threebrokers.cluster.ports import HOST
 from threebrokers.cluster.process import Identity
 from threebrokers.errors import LabError
 from threebrokers.files import faults_told, set_aside
+from threebrokers.paths import lab_command
 from threebrokers.store import JsonFile
 from threebrokers.text import last_line
 from threebrokers.waiting import quiet_wait, wait_until
@@ -34,6 +35,8 @@ FLAGS = [
 ]  # fmt: skip
 # A port that is taken is a fault: Spark would take the next one. Its REST server runs anybody's programs.
 SETTINGS = ["-Dspark.port.maxRetries=0", "-Dspark.master.rest.enabled=false"]
+# In containers, each of which has its own: docker-compose.yml.
+FIXED = {MASTER: (7077, 8080), "worker-1": (7078, 8081), "worker-2": (7079, 8082)}
 START_SECONDS, END_SECONDS, LOCK_SECONDS, ANSWER_SECONDS = 120.0, 8.0, 150.0, 2.0
 
 
@@ -124,6 +127,14 @@ def address(home: Path) -> str | None:
     saved = _file(home).read() or _Saved()
     master = saved.running.get(MASTER)
     return _address(saved) if master is not None and master.process() else None
+
+
+def alone(home: Path, name: str) -> tuple[list[str], dict[str, str]]:
+    """Return command and environment of one of them at fixed ports, for a container that runs nothing else.
+
+    Raises LabError.
+    """
+    return _command(home, _Saved(dict(FIXED)), name, f"{MARK}{home}"), _environment(home)
 
 
 def _start(home: Path, saved: _Saved, name: str) -> None:
@@ -217,7 +228,7 @@ def _pyspark() -> Path:
     """Return the folder of the installed PySpark. Raises LabError."""
     found = pyspark_files.folder()
     if found is None:
-        raise LabError("PySpark is not installed", "`make lab` installs what the course needs")
+        raise LabError("PySpark is not installed", f"`{lab_command()}` installs what the course needs")
     return found
 
 

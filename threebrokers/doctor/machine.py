@@ -7,6 +7,7 @@ from threebrokers.cluster.java import java
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.doctor.finding import Finding
 from threebrokers.errors import LabError
+from threebrokers.paths import lab_command
 from threebrokers.text import shortened
 
 MEGA, GIGA = 1_000_000, 1_000_000_000
@@ -52,7 +53,7 @@ def look_at_jars(unsound: Iterable[str], here: Collection[str]) -> Finding:
     damaged = [name for name in names if name in here]
     if damaged:
         what = f"{len(damaged)} damaged: {shortened(damaged)}"
-        return Finding("jars", False, what, "`make lab` fetches them again")
+        return Finding("jars", False, what, f"`{lab_command()}` fetches them again")
     if names:
         return Finding(
             "jars", True, f"{len(names)} were not needed yet", "they are fetched when they are needed"

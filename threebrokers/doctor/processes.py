@@ -10,6 +10,7 @@ import psutil
 from threebrokers.cluster import sessions
 from threebrokers.cluster.process import MARK
 from threebrokers.doctor.finding import Finding
+from threebrokers.paths import lab_command
 from threebrokers.text import counted
 
 
@@ -72,7 +73,7 @@ def look_for_forgotten(own: Path, homes: list[RunningHome]) -> Finding:
     others = [home for home in homes if home.home != own]
     what, cure = "none", ""
     if any(home.home == own and not home.lab_open for home in homes):
-        what, cure = "yours run and no `make lab` is open", "`threebrokers down` ends them"
+        what, cure = f"yours run and no `{lab_command()}` is open", "`threebrokers down` ends them"
     if others:
         brokers = counted(sum(len(home.pids) for home in others), "broker")
         memory = sum(home.rss for home in others) / MEGA
@@ -84,9 +85,8 @@ def look_for_orphans(own: Path) -> Finding:
     """Name a JupyterLab of this home that has lost its `make lab`."""
     left = sessions.orphans(own)
     if not left:
-        return Finding("JupyterLab", True, "none runs without its `make lab`")
+        return Finding("JupyterLab", True, f"none runs without its `{lab_command()}`")
     found = ", ".join(str(one.pid) for one in left)
-    cure = "`make lab` goes on with it, `threebrokers down` ends it"
-    return Finding(
-        "JupyterLab", False, f"process {found} runs without its `make lab`, which was killed", cure
-    )
+    cure = f"`{lab_command()}` goes on with it, `threebrokers down` ends it"
+    what = f"process {found} runs without its `{lab_command()}`, which was killed"
+    return Finding("JupyterLab", False, what, cure)

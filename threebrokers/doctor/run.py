@@ -11,7 +11,7 @@ from threebrokers.cluster.compose import ComposeEngine
 from threebrokers.doctor import checks, containers
 from threebrokers.doctor.finding import Finding, told
 from threebrokers.errors import LabError
-from threebrokers.paths import home
+from threebrokers.paths import home, lab_command
 
 
 def examine() -> list[Finding]:
@@ -37,7 +37,8 @@ def examine() -> list[Finding]:
     except (OSError, psutil.Error) as fault:
         return [*found, Finding("brokers", False, f"could not be looked at ({fault})", "see the message")]
     if all(process.state != "up" for process in processes.values()):
-        return [*found, Finding("brokers", True, "none runs", "`threebrokers up` or `make lab` starts them")]
+        cure = f"`threebrokers up` or `{lab_command()}` starts them"
+        return [*found, Finding("brokers", True, "none runs", cure)]
     with closing(cluster.poller()) as poller:
         return found + [_made(*look) for look in checks.of_brokers(cluster, processes, poller)]
 

@@ -6,10 +6,12 @@ from threebrokers.cluster.java import OLDEST, java, release
 from threebrokers.cluster.lockfile import locked
 from threebrokers.cluster.pyspark_files import Spark, named
 from threebrokers.doctor.finding import Finding
+from threebrokers.paths import lab_command
 
 CONNECTOR = re.compile(r"org\.apache\.spark:spark-sql-kafka-0-10_(?P<scala>[\d.]+):(?P<spark>[\w.]+)")
 INSTALL = (
-    "`make lab` installs the course's own; a PYTHONPATH or SPARK_HOME of another Spark must not come first"
+    f"`{lab_command()}` installs the course's own; a PYTHONPATH or SPARK_HOME of another Spark must not come "
+    "first"
 )
 
 

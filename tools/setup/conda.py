@@ -20,6 +20,8 @@ TOLD = 3  # more names than these do not help
 
 def main(words: list[str]) -> int | str:
     """Run the command line; return 0, or the sentence that says what went wrong."""
+    if any(word.startswith("--bundle=") for word in words):
+        return "✗ A bundle is for .venv, and conda is active: run `conda deactivate`, then the same command."
     try:
         check(ROOT, "test" if "authors" in words else "")
     except SetupError as fault:

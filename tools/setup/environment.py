@@ -12,12 +12,13 @@ import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from types import FrameType
 
 from tools import ROOT
-from tools.setup import installer, kafka, packages
+from tools.setup import bundle, installer, kafka, packages
+from tools.setup.bundle import Bundle
 from tools.setup.errors import SetupError, cannot_write
 
 # Measured with PySpark 4.2, which comes as source and is packed on the way (MB).
@@ -28,6 +29,7 @@ NEEDS = (
     "Setting up the course in .venv: once, a minute or more. It needs a network, about 1.5 GB of disk "
     "(2 GB more while it unpacks) and 2 GB of memory."
 )
+OFFLINE = NEEDS.replace(" a network,", "")
 
 
 def main(words: list[str]) -> int | str:
@@ -35,7 +37,7 @@ def main(words: list[str]) -> int | str:
     extra = "test" if "authors" in words else ""
     signal.signal(signal.SIGTERM, _interrupt)
     try:
-        ensure(ROOT, extra, lambda text: print(text, flush=True))
+        ensure(ROOT, extra, lambda text: print(text, flush=True), bundle_of(words))
     except KeyboardInterrupt:
         return "\n✗ The set-up was interrupted: run the same command again."
     except SetupError as fault:
@@ -45,18 +47,28 @@ def main(words: list[str]) -> int | str:
     return 0
 
 
-def ensure(root: Path, extra: str, say: Callable[[str], None]) -> None:
+def bundle_of(words: list[str]) -> Path | None:
+    """Return the file that the word `--bundle=FILE` names; None without one."""
+    named = [word.partition("=")[2] for word in words if word.startswith("--bundle=")]
+    return Path(named[0]) if named and named[0] else None
+
+
+def ensure(root: Path, extra: str, say: Callable[[str], None], file: Path | None = None) -> None:
     """Make `root`/.venv what requirements.txt and pyproject.toml ask for, with an extra ("" or "test").
 
-    Does nothing if it is so already. A set-up that was interrupted is begun again. Raises SetupError.
+    Does nothing if it is so already. A set-up that was interrupted is begun again. With a bundle `file` no
+    network is asked. Raises SetupError.
     """
     venv = root / ".venv"
-    with _only_one(root, say):
+    with _only_one(root, say), ExitStack() as block:
         if _is_ready(root, extra):
             return
         had = _stamp(venv)
-        say("Bringing .venv up to date." if had else NEEDS)
+        say("Bringing .venv up to date." if had else OFFLINE if file else NEEDS)
         _check_machine(root, say, fresh=not had)
+        if extra and file:
+            raise SetupError("A bundle has what learners need: for authors, run it again without BUNDLE.")
+        given = block.enter_context(bundle.opened(root, file, say)) if file else None
         if venv.is_file():
             venv.unlink()
         _stamp_path(venv).unlink(missing_ok=True)  # from here on the environment is half made
@@ -64,19 +76,22 @@ def ensure(root: Path, extra: str, say: Callable[[str], None]) -> None:
             say(f"Making .venv with Python {'.'.join(map(str, sys.version_info[:3]))} …")
             shutil.rmtree(venv, ignore_errors=True)
             packages.make_venv(venv)
-        _install(root, extra, had, say)
+        _install(root, extra, {} if given else had, say, given)
     say("The course is set up.")
 
 
-def _install(root: Path, asked: str, had: dict[str, str], say: Callable[[str], None]) -> None:
+def _install(
+    root: Path, asked: str, had: dict[str, str], say: Callable[[str], None], given: Bundle | None
+) -> None:
     """Install everything; for learners the first start is prepared meanwhile. Raises SetupError."""
     venv, extra = root / ".venv", asked or had.get("extra", "")
-    with installer.opened(root, say) as programs:
-        say("Fetching the packages …")
+    wheels, jars, built = (given.wheels, given.jars, given.built(root)) if given else (None, None, "")
+    with installer.opened(root, say, wheels) as programs:
+        say("Installing the packages …" if given else "Fetching the packages …")
         packages.install_wheels(root, extra, programs)
-        with nullcontext() if asked else kafka.begun(root, say) as wait_for_kafka:
-            say("Packing PySpark, which comes as source …")
-            packages.install_sources(root, programs)
+        with nullcontext() if asked else kafka.begun(root, say, jars) as wait_for_kafka:
+            say("Installing PySpark …" if given else "Packing PySpark, which comes as source …")
+            packages.install_sources(root, programs, built)
             stamp = {"python": _python(root), "made_from": _made_from(root), "extra": extra}
             _stamp_path(venv).write_text(json.dumps(stamp), encoding="utf-8")
             if wait_for_kafka:

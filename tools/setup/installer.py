@@ -39,7 +39,7 @@ PIP_KEPT = {*UV_NAMES, "cache-dir", "keyring-provider", "no-cache-dir", "no-inde
 class Installer:
     """Installs into one environment: with uv, and with its pip from the moment that uv has failed."""
 
-    def __init__(self, root: Path, say: Callable[[str], None]) -> None:
+    def __init__(self, root: Path, say: Callable[[str], None], wheels: Path | None = None) -> None:
         venv = root / ".venv"
         self.venv, self.log, self.temporary, self._say = venv, venv / "setup.log", venv / "tmp", say
         # On the same disk as .venv, so that files are linked and not copied.
@@ -48,6 +48,8 @@ class Installer:
         self._pip = (str(venv / "bin" / "python"), "-m", "pip")
         self._uv_environment: dict[str, str] | None = None  # None: pip installs
         self._pip_environment = dict(os.environ)
+        # With a folder of wheels nothing else is asked, whatever pip and uv were told.
+        self._only = ["--no-index", "--find-links", str(wheels)] if wheels else []
 
     def get_uv(self, requirements: str) -> None:
         """Install uv with pip; where there is none for this machine, say that pip goes on.
@@ -55,12 +57,14 @@ class Installer:
         Raises SetupError if the package index cannot be reached.
         """
         asked = [*self._pip, "config", "list"]
-        listed = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
+        listed = ""
+        if not self._only:
+            listed = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
         self._pip_environment = pip_environment(listed, os.environ)
         # In so many words it also says what the index has answered.
         told = self._run_pip(["-vv", "--only-binary", ":all:", *self._file(requirements)])
         if told is None:
-            self._uv_environment = uv_environment(listed, os.environ)
+            self._uv_environment = {"UV_NO_CONFIG": "1"} if self._only else uv_environment(listed, os.environ)
         elif is_final(told):
             raise self._fault(told)
         else:
@@ -93,17 +97,20 @@ class Installer:
         python, archives = self.venv / "bin" / "python", self.cache / "archive-v0"
         before = _count(archives)
         return self._run(
-            [str(self.venv / "bin" / "uv"), "pip", "install", "--python", str(python), *words],
+            [
+                str(self.venv / "bin" / "uv"), "pip", "install", "--python", str(python), *self._only,
+                *(["--offline"] if self._only else []), *words,
+            ],
             {**os.environ, "UV_CACHE_DIR": str(self.cache), **(self._uv_environment or {})},
             # uv unpacks each wheel into a folder of its own, and says nothing until all are there.
             lambda _: (_count(archives) - before) / count if count else None,
-        )
+        )  # fmt: skip
 
     def _run_pip(self, words: list[str], count: int = 0) -> str | None:
         return self._run(
             [
                 *self._pip, "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off",
-                *UNHEARD, *words,
+                *UNHEARD, *self._only, *words,
             ],
             # Before 23.1 pip would run setup.py itself; a newer one may not know this as an option.
             {**self._pip_environment, "PYTHONUNBUFFERED": "1", "PIP_USE_PEP517": "1"},
@@ -146,9 +153,12 @@ class Installer:
 
 
 @contextmanager
-def opened(root: Path, say: Callable[[str], None]) -> Iterator[Installer]:
-    """Give an installer its temporary folder; what it fetched stays if the block fails."""
-    installer = Installer(root, say)
+def opened(root: Path, say: Callable[[str], None], wheels: Path | None = None) -> Iterator[Installer]:
+    """Give an installer its temporary folder; what it fetched stays if the block fails.
+
+    With a folder of wheels it installs from there alone.
+    """
+    installer = Installer(root, say, wheels)
     installer.log.unlink(missing_ok=True)
     installer.temporary.mkdir(exist_ok=True)
     try:

@@ -15,16 +15,17 @@ from tools.setup.installer import ended
 
 
 @contextmanager
-def begun(root: Path, say: Callable[[str], None]) -> Iterator[Callable[[], None]]:
+def begun(root: Path, say: Callable[[str], None], jars: Path | None = None) -> Iterator[Callable[[], None]]:
     """Begin to fetch and to prepare; give what waits for the end and says what was done (raises SetupError).
 
-    What still runs when the block is left is ended.
+    With a folder of jars they are taken from there. What still runs when the block is left is ended.
     """
     venv = root / ".venv"
     log = venv / "kafka.log"
+    words = [str(venv / "bin" / "python"), "-m", "threebrokers.cluster.prefetch"]
     with log.open("wb") as output:
         program = subprocess.Popen(
-            [str(venv / "bin" / "python"), "-m", "threebrokers.cluster.prefetch"],
+            [*words, *([str(jars)] if jars else [])],
             cwd=root,
             stdout=output,
             stderr=subprocess.STDOUT,

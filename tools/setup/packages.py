@@ -33,9 +33,12 @@ def install_wheels(root: Path, extra: str, installer: Installer) -> None:
     installer.install(wanted, len(blocks(wanted)), "--only-binary", ":all:")
 
 
-def install_sources(root: Path, installer: Installer) -> None:
-    """Install what comes as source, with the tools that are there now; at last the course itself."""
-    installer.install(section(root, "source"), 0, "--no-build-isolation")
+def install_sources(root: Path, installer: Installer, built: str = "") -> None:
+    """Install what comes as source, with the tools that are there now; at last the course itself.
+
+    `built` are the lines for wheels that a bundle has of it.
+    """
+    installer.install(built or section(root, "source"), 0, "--no-build-isolation")
     installer.install_editable(root)
 
 

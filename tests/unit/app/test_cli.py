@@ -335,5 +335,6 @@ def labs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             )
         ]
         nbformat.write(new_notebook(cells=cells), tmp_path / "labs" / f"{name}.ipynb")
-    monkeypatch.setattr(workspace, "repo", lambda: tmp_path)
+    monkeypatch.setattr(workspace, "root", lambda: tmp_path)
+    monkeypatch.setattr(workspace, "course", lambda: tmp_path)
     return tmp_path

@@ -11,7 +11,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from tornado.web import HTTPError
 
-from threebrokers.app import jupyterlab
+from threebrokers.app import contents, jupyterlab, workspace
 from threebrokers.app.contents import CourseFiles
 
 NAME = "02_the_log.ipynb"
@@ -92,3 +92,54 @@ def test_a_damaged_notebook_names_its_cure(
     assert told.value.status_code == 400
     assert "`.venv/bin/threebrokers restore 02`" in told.value.log_message
     behaviour("JupyterLab names the command that brings it back", says=told.value.log_message)
+
+
+# Without a clone the root is the learner's own folder, and the course's folders are links in it.
+
+
+@pytest.fixture
+def lent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CourseFiles:
+    package, mine = tmp_path / "threebrokers" / "course", tmp_path / "mine"
+    for folder in workspace.LENT:
+        (package / folder).mkdir(parents=True)
+        nbformat.write(new_notebook(cells=[new_code_cell("1", id="one")]), package / folder / NAME)
+    (mine / "work").mkdir(parents=True)
+    for module in (contents, workspace):
+        monkeypatch.setattr(module, "is_clone", lambda: False)
+    monkeypatch.setattr(workspace, "course", lambda: package)
+    monkeypatch.setattr(workspace, "root", lambda: mine)
+    return CourseFiles(root_dir=str(mine))
+
+
+def listed(files: CourseFiles) -> list[str]:
+    return sorted(model["path"].strip("/") for model in done(files.get(""))["content"])
+
+
+def test_an_installed_course_shows_its_folders_read_only(lent: CourseFiles) -> None:
+    workspace.hand_out()
+    assert listed(lent) == ["docs", "labs", "slides", "solutions", "work"]
+    model = done(lent.get(f"solutions/{NAME}"))
+    assert model["writable"] is False
+    with pytest.raises(HTTPError, match="read-only"):
+        done(lent.save(model, f"docs/{NAME}"))
+    with pytest.raises(HTTPError, match="read-only"):
+        done(lent.delete_file("solutions"))
+    assert done(lent.save(model, f"work/{NAME}"))["writable"] is True
+
+
+def test_a_folder_of_the_learners_own_stays(lent: CourseFiles) -> None:
+    own = Path(lent.root_dir) / "docs"
+    own.mkdir()
+    workspace.hand_out()
+    assert done(lent.get("docs"))["content"] == []
+    done(lent.save({"type": "file", "format": "text", "content": "mine"}, "docs/note.txt"))
+    assert (own / "note.txt").read_text() == "mine"
+
+
+def test_links_of_an_older_installation_are_renewed(lent: CourseFiles) -> None:
+    old, foreign = Path(lent.root_dir) / "labs", Path(lent.root_dir) / "slides"
+    old.symlink_to("/gone/threebrokers/course/labs")
+    foreign.symlink_to("/gone/elsewhere")
+    workspace.hand_out()
+    assert (old / NAME).is_file()
+    assert str(foreign.readlink()) == "/gone/elsewhere"

@@ -32,8 +32,10 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / folder).mkdir()
         cells = [new_code_cell("1", id="one", outputs=outputs)]
         nbformat.write(new_notebook(cells=cells), tmp_path / folder / "01_hello_kafka.ipynb")
-    monkeypatch.setattr(workspace, "repo", lambda: tmp_path)
-    monkeypatch.setattr(jupyterlab, "repo", lambda: tmp_path)
+    monkeypatch.setattr(workspace, "root", lambda: tmp_path)
+    monkeypatch.setattr(workspace, "course", lambda: tmp_path)
+    monkeypatch.setattr(jupyterlab, "root", lambda: tmp_path)
+    monkeypatch.setattr(jupyterlab, "course", lambda: tmp_path)
     return tmp_path
 
 

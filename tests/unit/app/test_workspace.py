@@ -37,7 +37,8 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "labs").mkdir()
     (tmp_path / "labs" / LOG).write_text(notebook())
     (tmp_path / "labs" / "12_spark_batch.ipynb").write_text(nbformat.writes(new_notebook()))
-    monkeypatch.setattr(workspace, "repo", lambda: tmp_path)
+    monkeypatch.setattr(workspace, "root", lambda: tmp_path)
+    monkeypatch.setattr(workspace, "course", lambda: tmp_path)
     return tmp_path
 
 

@@ -17,7 +17,7 @@ from threebrokers.cluster.settings import TABLE
 from threebrokers.kafka.clients import LabConsumer, LabProducer
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.partitions import topic_of
-from threebrokers.paths import home, repo
+from threebrokers.paths import course, home
 
 WRITTEN_BYTES = 1 << 26
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def compose_file() -> str:
     """Return the text of the course's docker-compose.yml."""
-    return (repo() / "docker-compose.yml").read_text("utf-8")
+    return (course() / "docker-compose.yml").read_text("utf-8")
 
 
 def megabytes_per_second(path: Path, places: Sequence[int], block: int, cached: bool) -> float:
