@@ -48,6 +48,9 @@ bench-engines: authors  ## measure processes and containers beside each other (D
 repeat: authors  ## run a solution many times and count what came true (LAB=04 N=20)
 	@$(RUN) tools repeat $(LAB) --times $(or $(N),20)
 
+demo: runtime  ## play a lab's experiment for an audience (LAB=04 RECORDED=yes BROWSER=none); without LAB: list them
+	@$(BIN)/threebrokers demo $(LAB) $(if $(RECORDED),--recorded)
+
 down:  ## stop the brokers; their data stays
 	@if [ -x $(BIN)/threebrokers ]; then $(BIN)/threebrokers down; else $(EMPTY); fi
 
@@ -88,6 +91,12 @@ pictures: authors  ## take the README's pictures anew, light and dark (Chromium)
 slides: authors  ## build the decks of slides/ as pages and PDFs, build/slides (DECK=02; PDFs need Chromium)
 	@$(RUN) tools slides $(DECK)
 
+record-demos: authors  ## record the demos anew, on brokers (LAB=04)
+	@$(RUN) tools record-demos $(LAB)
+
+site: authors  ## write solutions, slides, recordings, terms and facts as static pages, build/site (LAB=04)
+	@$(RUN) tools site $(LAB)
+
 slides-check: authors  ## look at every slide in Chromium, in the sizes of two projectors (DECK=02)
 	@$(RUN) tools slides --check $(DECK)
 
@@ -107,4 +116,4 @@ runtime authors:
 	@command -v $(PYTHON) >/dev/null || { echo '✗ $(PYTHON) was not found: $(GET), then run make again.'; exit 1; }
 	@$(PYTHON) -m tools.setup $(KIND) $@ $(if $(BUNDLE),"--bundle=$(BUNDLE)")
 
-.PHONY: help lab test test-compose test-all repeat-tests bench bench-engines repeat down clean build run guide compose topics reliability facts guarantees scaling pictures slides slides-check lint lock lock-python wheel runtime authors
+.PHONY: help lab demo test test-compose test-all repeat-tests bench bench-engines repeat down clean build run guide compose topics reliability facts guarantees scaling pictures record-demos site slides slides-check lint lock lock-python wheel runtime authors

@@ -20,7 +20,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
 
 
-@pytest.mark.parametrize("words", ["--version", "--help", "down", "progress"])
+@pytest.mark.parametrize("words", ["--version", "--help", "demo", "down", "progress"])
 def test_a_command_does_without_what_takes_long(words: str) -> None:
     assert imported(words) & SLOW == set()
 

@@ -61,6 +61,16 @@ def lab(number: str, port: str) -> None:
     sit(number or None, int(port) if port else None, say)
 
 
+def demo(number: str, recorded: bool) -> None:
+    """Play a lab's experiment for an audience, on a page; Ctrl-C ends it (BROWSER=none opens no browser)."""
+    from threebrokers.app import show_demo
+
+    if number:
+        show_demo.show(number, recorded, say)
+    else:
+        show_demo.listing(say)
+
+
 def up(engine: str) -> None:
     """Start the brokers that are not running; later commands and notebooks use the same engine."""
     cluster = threebrokers.Cluster(engine_name=engine)
@@ -234,6 +244,11 @@ def _parser() -> argparse.ArgumentParser:
     wanted, port = (os.environ.get(name, "") for name in ("LAB", "PORT"))
     opens.add_argument("number", nargs="?", metavar="NN", default=wanted, help="the lab to open (LAB)")
     opens.add_argument("--port", default=port, help="JupyterLab's port; a free one unless told (PORT)")
+    plays = command(demo)
+    plays.add_argument(
+        "number", nargs="?", metavar="NN", default="", help="the lab; without it: what there is"
+    )
+    plays.add_argument("--recorded", action="store_true", help="play a recording; no broker is started")
     starts = command(up)
     starts.add_argument("--engine", metavar="NAME", default="", help="what runs them: local or compose")
     command(down)

@@ -32,7 +32,7 @@ def sit(number: str | None, port: int | None, say: Callable[[str], None]) -> Non
     notebook = workspace.mine(workspace.lab(number) if number else next(iter(workspace.labs().values())))
     if not sessions.orphans(home()):
         jupyterlab.choose_port(port)  # before the brokers are started for nothing
-    with _one_interrupt(), sessions.entered(last_out=lambda: _stop_brokers(say)) as sitting:
+    with one_interrupt(), sessions.entered(last_out=lambda: _stop_brokers(say)) as sitting:
         try:
             for told in [*workspace.hand_out(), *progress.lost()]:
                 say(told)
@@ -130,7 +130,7 @@ def _address(address: str) -> str:
 
 
 @contextmanager
-def _one_interrupt() -> Iterator[None]:
+def one_interrupt() -> Iterator[None]:
     """Turn the first request to end into KeyboardInterrupt and ignore more: an ending is not broken off."""
 
     def interrupt(number: int, frame: FrameType | None) -> None:
