@@ -12,11 +12,11 @@ from threebrokers.lab.lab import Lab
 if TYPE_CHECKING:
     import pandas as pd
 
-# Every such aircraft was registered with a wrong number of seats first, and corrected later.
+# One aircraft in five was registered with so many seats too many, and corrected later.
 CORRECTED_EACH = 5
-WRONG_SEATS = 999
+TOO_MANY = 20
 # So many aircraft were registered once, and deleted: the package's table does not have them.
-DELETED = 30
+DELETED, DELETED_SEATS = 30, 150
 
 
 def load_planes() -> "pd.DataFrame":
@@ -31,16 +31,19 @@ def plane_messages() -> list[tuple[bytes, bytes | None]]:
     table is deleted.
     """
     planes = load_planes()
-    right = [(str(row["tailnum"]), row) for row in planes.to_dict("records")]
-    wrong = [(name, row | {"seats": WRONG_SEATS}) for name, row in right[::CORRECTED_EACH]]
-    known = set(planes["tailnum"])
-    gone = sorted(set(late_departures()["tailnum"]) - known)[:DELETED]
-    first = dict(right) | dict(wrong)
-    once = [(name, {"tailnum": name, "manufacturer": None, "model": None, "seats": WRONG_SEATS}) for name in gone]
-    later = [(name, row) for name, row in right[::CORRECTED_EACH]]
-    history = [*once, *first.items(), *later]
-    deleted: list[tuple[bytes, bytes | None]] = [(name.encode(), None) for name in gone]
-    return [(name.encode(), json.dumps(row).encode()) for name, row in history] + deleted
+    rows = [(str(row["tailnum"]), row) for row in planes.to_dict("records")]
+    again = rows[::CORRECTED_EACH]
+    first = dict(rows) | {name: row | {"seats": row["seats"] + TOO_MANY} for name, row in again}
+    gone = deleted_planes()
+    once = [(name, {"tailnum": name, "manufacturer": "?", "model": "?", "seats": DELETED_SEATS}) for name in gone]
+    history = [(name.encode(), json.dumps(row).encode()) for name, row in [*once, *first.items(), *again]]
+    return [*history, *((name.encode(), None) for name in gone)]
+
+
+def deleted_planes() -> list[str]:
+    """Return the tail numbers that were in the register once: they left on the late day, and are not in it."""
+    known = set(load_planes()["tailnum"])
+    return sorted(set(late_departures()["tailnum"]) - known)[:DELETED]
 
 
 def planes_topic(lab: Lab, name: str) -> str:

@@ -6,6 +6,7 @@ from threebrokers.spark.delays import delays_picture, sums_of_package, worst_by_
 from threebrokers.spark.delivering import deliver
 from threebrokers.spark.flights import flight_columns
 from threebrokers.spark.hours import missing_from
+from threebrokers.spark.joins import arrival_columns, flown, latest_planes, plane_columns, with_left
 from threebrokers.spark.plain import to_the_end
 from threebrokers.spark.queries import refusal, start_query, watch_query
 from threebrokers.spark.readers import board, positions, report
@@ -15,17 +16,21 @@ from threebrokers.spark.tasks import count_or_reason, last_tasks, who_read
 
 __all__ = [
     "Book",
+    "arrival_columns",
     "board",
     "count_or_reason",
     "delays_picture",
     "deliver",
     "first_run",
     "flight_columns",
+    "flown",
     "folder",
     "fresh_folder",
     "killed",
     "last_tasks",
+    "latest_planes",
     "missing_from",
+    "plane_columns",
     "positions",
     "refusal",
     "report",
@@ -37,5 +42,6 @@ __all__ = [
     "until_done",
     "watch_query",
     "who_read",
+    "with_left",
     "worst_by_month",
 ]
