@@ -1,5 +1,6 @@
 """Departures as their airports report them: some reports are repeated, up to six hours later."""
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from threebrokers.data.flights import flight_values
@@ -14,6 +15,7 @@ REPORT_FIELDS = ("sent", "carrier", "flight", "scheduled", "tailnum", "origin")
 # One report in four is repeated, after so many minutes.
 REPEATED_EACH = 4
 REPEATED_AFTER = (5, 60, 200, 355)
+PROMISED = timedelta(hours=6)
 
 
 def repeated_reports() -> "pd.DataFrame":

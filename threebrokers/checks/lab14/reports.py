@@ -5,11 +5,11 @@ from datetime import timedelta
 import pandas as pd
 
 from threebrokers.data.replay import late_departures
+from threebrokers.data.reports import PROMISED
 from threebrokers.lab.exercise import NotYet
 from threebrokers.text import counted
 
 COLUMNS = {"carrier": "carrier", "flight": "flight"}
-PROMISE = timedelta(hours=6)
 DROP, MARK = "the call that drops duplicates", "withWatermark(…)"
 
 
@@ -25,7 +25,7 @@ def judge_rows(rows: pd.DataFrame, delay: timedelta | None) -> None:
         )
     if not (twice := int((times > 1).sum())):
         return
-    if delay is not None and delay < PROMISE:
+    if delay is not None and delay < PROMISED:
         raise NotYet(
             f"{counted(twice, 'departure')} are there twice, with a watermark of {_long(delay)}",
             "copies come up to six hours later",
@@ -46,13 +46,13 @@ def judge_memory(delay: timedelta | None, most: int) -> None:
             "six hours are enough",
             f"{MARK}, and {DROP}",
         )
-    if delay > PROMISE:
+    if delay > PROMISED:
         raise NotYet(
             f"the rows are right, but a watermark of {_long(delay)} keeps up to {most} rows at a time",
             "no copy comes after six hours",
             MARK,
         )
-    if delay < PROMISE:
+    if delay < PROMISED:
         raise NotYet(
             f"each departure is there once, and today that was enough: {_long(delay)} is what the query "
             "promises, the rest was luck with its batches",
