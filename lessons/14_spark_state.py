@@ -27,8 +27,7 @@ lab = open_lab("14")
 from pyspark.sql import functions as F
 
 from threebrokers.data import arrivals_topic, planes_topic, replay_topic
-from threebrokers.spark import arrival_columns, flight_columns, folder, fresh_folder, latest_planes, plane_columns
-from threebrokers.spark import session, start_query, watch_query, with_left
+from threebrokers.spark import arrival_columns, flight_columns, session, with_left
 
 spark = session()
 trips, landings = replay_topic(lab, "state-departures"), arrivals_topic(lab, "state-arrivals")
@@ -55,10 +54,13 @@ arrivals = arrival_columns(stream_of(landings))
 # The columns `left` and `arrived` say when a flight really left and arrived (UTC). `plane_columns` gives a row for each **record** of the register: the columns of the aircraft, `offset` (a key has all its records in one partition), and `is_deleted` for a tombstone. We join them as they are, by the number of the aircraft:
 
 # %%
+from threebrokers.spark import plane_columns, start_query, watch_query
+
 records = plane_columns(records_of(planes))
 watch_query(start_query(departures.join(records, "tailnum"), "append", "as_it_is"))
 rows = spark.table("as_it_is")
-print(f"{rows.count()} rows for 883 departures; {rows.select('carrier', 'flight').distinct().count()} are in them")
+different = rows.select("carrier", "flight").distinct().count()
+print(f"{rows.count()} rows, and {different} of the 883 departures are in them")
 
 # %% [markdown] explains="stream-table join"
 # ### Exercise 14.1: How many seats left?
@@ -136,6 +138,7 @@ guess_14a.choose("the old one")
 import json
 
 from threebrokers.data import send
+from threebrokers.spark import fresh_folder, latest_planes
 
 aircraft, seen = "N713TW", []
 
@@ -152,7 +155,8 @@ writer = departures.join(table, "tailnum", "left").writeStream.foreachBatch(note
 watch_query(writer.option("checkpointLocation", fresh_folder("changing")).trigger(availableNow=True).start())
 print("batch and seats:", seen)
 later = {seats for number, seats in seen if number > 0}
-guess_14a.compare("the new one" if later == {7} else "the old one" if 7 not in later else "both: each comes twice")
+old_or_both = "both: each comes twice" if 7 in later else "the old one"
+guess_14a.compare("the new one" if later == {7} else old_or_both)
 
 # %% [markdown] covers="E293 E292 A017 A049" explains="Kafka Streams, KStream, KTable, GlobalKTable, ksqlDB, foreachBatch"
 # Spark reads the table **again for each batch**. So a row has the version that was there when its batch ran, and nobody can say later which that was. It costs, too: a large table is read a thousand times. With `cache()` it is read once, and grows old.
@@ -185,7 +189,8 @@ query = start_query(out.join(arrivals, ["tailnum", "carrier", "flight"]), "appen
 watch_query(query)
 kept = query.lastProgress["stateOperators"][0]["numRowsTotal"]
 print(f"{spark.table('pairs').count()} pairs; {kept:,} rows are in the state")
-guess_14b.compare("10: those without a partner" if kept < 20 else "883: one side" if kept < 1000 else "1,756: all rows")
+many = "1,756: all rows" if kept > 1000 else "883: one side"
+guess_14b.compare("10: those without a partner" if kept < 20 else many)
 
 # %% [markdown] explains="time bound"
 # A row that has found its partner could find another one: Spark cannot know that there is only one. To forget a row, it must know two things: how late records can be, a **watermark on each side**; and how far apart partners can be, a **time bound** in the condition, such as `click BETWEEN search AND search + INTERVAL 5 MINUTES`.
@@ -363,7 +368,8 @@ watch_query(query)
 
 # %% tags=["right"]
 # in minutes, by other columns
-once = reports.withWatermark("sent", "360 minutes").dropDuplicatesWithinWatermark(["flight", "tailnum", "carrier"])
+once = reports.withWatermark("sent", "360 minutes")
+once = once.dropDuplicatesWithinWatermark(["flight", "tailnum", "carrier"])
 query = start_query(once, "append", "once")
 query.awaitTermination(120)
 
@@ -597,6 +603,9 @@ lab.check.still_away(query)
 
 
 # %%
+from threebrokers.spark import folder
+
+
 class Places(StatefulProcessor):
     """Keep for each aircraft where it went last, and when; yield nothing."""
 
@@ -687,8 +696,8 @@ by_hour = flight_columns(records_of(trips), "value").select(hour, "value")
 def send_rows(rows, name, partitions=4):
     """Write rows (key, value) with Spark into a fresh topic; return its full name."""
     topic = lab.fresh_topic(name, partitions=partitions, replication_factor=3)
-    writer = rows.select("key", "value").write.format("kafka").option("kafka.bootstrap.servers", lab.bootstrap)
-    writer.option("topic", topic).save()
+    writer = rows.select("key", "value").write.format("kafka")
+    writer.option("kafka.bootstrap.servers", lab.bootstrap).option("topic", topic).save()
     return topic
 
 
@@ -779,7 +788,8 @@ from threebrokers.data import late_departures
 
 makers = latest_planes(records_of(planes))
 fleet = spark.createDataFrame(late_departures()[["tailnum", "carrier"]]).distinct()
-fleet.join(makers, "tailnum").groupBy("carrier", "manufacturer").count().orderBy(F.desc("count")).limit(4).toPandas()
+count = fleet.join(makers, "tailnum").groupBy("carrier", "manufacturer").count()
+count.orderBy(F.desc("count")).limit(4).toPandas()
 
 # %% [markdown] covers="D215 E288"
 # ### Smallest, mean and largest

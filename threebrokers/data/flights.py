@@ -90,7 +90,7 @@ def flights_file() -> Path:
 
 
 def read_package(name: str, **options: Any) -> "pd.DataFrame":
-    """Return a table of the package ("flights", "planes", …); `options` are those of pandas. Raises LabError."""
+    """Return a table of the package, such as "planes"; `options` are those of pandas. Raises LabError."""
     import pandas as pd  # only where flights are read: a lab is opened without it
 
     path = _file(name)

@@ -35,13 +35,14 @@ def plane_messages() -> list[tuple[bytes, bytes | None]]:
     again = rows[::CORRECTED_EACH]
     first = dict(rows) | {name: row | {"seats": row["seats"] + TOO_MANY} for name, row in again}
     gone = deleted_planes()
-    once = [(name, {"tailnum": name, "manufacturer": "?", "model": "?", "seats": DELETED_SEATS}) for name in gone]
+    unknown = {"manufacturer": "?", "model": "?", "seats": DELETED_SEATS}
+    once = [(name, {"tailnum": name} | unknown) for name in gone]
     history = [(name.encode(), json.dumps(row).encode()) for name, row in [*once, *first.items(), *again]]
     return [*history, *((name.encode(), None) for name in gone)]
 
 
 def deleted_planes() -> list[str]:
-    """Return the tail numbers that were in the register once: they left on the late day, and are not in it."""
+    """Return the aircraft that left on the late day and were in the register once."""
     known = set(load_planes()["tailnum"])
     return sorted(set(late_departures()["tailnum"]) - known)[:DELETED]
 
@@ -55,7 +56,7 @@ def planes_topic(lab: Lab, name: str) -> str:
 
 
 def load_weather() -> "pd.DataFrame":
-    """Return the weather of the late day: `origin`, `hour` (a time, UTC), `wind` (miles an hour), `visibility` (miles)."""
+    """Return the late day's weather: `origin`, `hour` (UTC), `wind` (miles an hour), `visibility` (miles)."""
     return _weather().copy()
 
 

@@ -19,7 +19,7 @@ PROMISED = timedelta(hours=6)
 
 
 def repeated_reports() -> "pd.DataFrame":
-    """Return the reports of `late_departures()` in the order of `sent`: when a flight left, or later once more.
+    """Return the reports of `late_departures()` by `sent`: when a flight left, or later once more.
 
     The columns are `sent` and `scheduled` (times), `carrier`, `flight`, `tailnum` and `origin`. A repeated
     report differs in `sent` only.
@@ -36,7 +36,7 @@ def repeated_reports() -> "pd.DataFrame":
 
 
 def reports_topic(lab: Lab, name: str) -> str:
-    """Return the full name of a fresh topic of one partition with `repeated_reports()`, keyed by tail number."""
+    """Return the full name of a fresh topic of one partition with `repeated_reports()`, keyed by aircraft."""
     topic = empty_replay(lab, name, partitions=1)
     table = repeated_reports()
     table = table.assign(scheduled=table["scheduled"].map(lambda time: time.isoformat()))

@@ -23,7 +23,7 @@ def plane_columns(records: DataFrame) -> DataFrame:
 
 
 def latest_planes(records: DataFrame) -> DataFrame:
-    """Return the register as a table: what the last record of each aircraft says, without the deleted ones."""
+    """Return the register as a table: the last record of each aircraft, without the deleted ones."""
     rows = plane_columns(records)
     last = rows.groupBy("tailnum").agg(F.max_by(F.struct(*rows.columns[1:]), "offset").alias("last"))
     kept = last.where(~F.col("last.is_deleted"))

@@ -22,8 +22,8 @@ def seats_that_left(lab: Lab, query: StreamingQuery) -> str:
     seats.judge_seats(rows_of(query, seats.COLUMNS))
     empty = int(seats.right_seats()["seats"].isna().sum())
     return (
-        f"all 883 departures are there once, {empty} of them with an aircraft that the register does not know: "
-        "an inner join would have dropped these without a word."
+        f"all 883 departures are there once, {empty} of them with an aircraft that the register does not "
+        "know: an inner join would have dropped these without a word."
     )
 
 
@@ -36,8 +36,8 @@ def forgets_what_landed(lab: Lab, query: StreamingQuery) -> str:
     progress = progress_of(query)
     pairs.judge_state(steps_of(query)[-1].state, marks=has_watermark(progress))
     return (
-        "each of the 873 arrivals has its departure, and rows that can find no partner any more have left the "
-        "state: it stays as large as half a day of flights, for years."
+        "each of the 873 arrivals has its departure, and rows that can find no partner any more have left "
+        "the state: it stays as large as half a day of flights, for years."
     )
 
 
@@ -51,8 +51,8 @@ def each_report_once(lab: Lab, query: StreamingQuery) -> str:
     reports.judge_rows(rows_of(query, reports.COLUMNS), delay)
     reports.judge_memory(delay, max(step.state for step in taken))
     return (
-        "each of the 883 departures is there once; the query remembers what the sender's promise asks for, and "
-        "forgets the rest."
+        "each of the 883 departures is there once; the query remembers what the sender's promise asks for, "
+        "and forgets the rest."
     )
 
 
@@ -73,9 +73,7 @@ def still_away(lab: Lab, query: StreamingQuery) -> str:
 def state_as_table(lab: Lab, held: DataFrame) -> str:
     """Compare the state that the learner has read with the package's own table."""
     judge_held(held)
-    return (
-        "682 aircraft, each with its last departure: the query wrote no result at all, its state is the table."
-    )
+    return "682 aircraft, each with its last departure: the query wrote no result at all, its state is it."
 
 
 @exercise("14.6", "Four tasks, and each finds all")
@@ -83,6 +81,6 @@ def co_partitioned(lab: Lab, stream: str, table: str) -> str:
     """Read both topics: each record's key should lie in the same partition of both."""
     judge_topics(lab, stream, table)
     return (
-        "four tasks find the weather of all 883 departures, each in its own partitions: the same key, the same "
-        "number, the same partitioner."
+        "four tasks find the weather of all 883 departures, each in its own partitions: the same key, the "
+        "same number, the same partitioner."
     )

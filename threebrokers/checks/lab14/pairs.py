@@ -38,7 +38,8 @@ def judge_pairs(rows: pd.DataFrame) -> None:
             "an aircraft arrives after it has left",
             BOUND,
         )
-    both = rows.drop_duplicates().merge(right, on=FLIGHT, how="outer", suffixes=("", "_right"), indicator=True)
+    found = rows.drop_duplicates()
+    both = found.merge(right, on=FLIGHT, how="outer", suffixes=("", "_right"), indicator=True)
     known = both[both["_merge"] != "right_only"]
     if alien := int((known["arrived"] != known["arrived_right"]).sum()):
         raise NotYet(
@@ -60,7 +61,7 @@ def judge_pairs(rows: pd.DataFrame) -> None:
 
 
 def judge_state(kept: int, *, marks: bool) -> None:
-    """Raise NotYet if the query kept everything; `kept` rows are in its state, `marks`: it has a watermark."""
+    """Raise NotYet if the query forgot nothing: it keeps `kept` rows; `marks` says if it has a watermark."""
     everything = len(late_departures()) + len(late_arrivals())
     if not marks:
         raise NotYet(

@@ -41,8 +41,8 @@ def compare_places(found: pd.DataFrame) -> None:
     if not old.empty:
         first = old.iloc[0]
         raise NotYet(
-            f"`held` says that {old.index[0]} left last at {first['left_at_held']:%H:%M}, and it left again at "
-            f"{first['left_at']:%H:%M}: the state that you read is older than that",
+            f"`held` says that {old.index[0]} left last at {first['left_at_held']:%H:%M}, and it left again "
+            f"at {first['left_at']:%H:%M}: the state that you read is older than that",
             "the state after the last batch knows all",
             STATE,
         )

@@ -14,7 +14,7 @@ DROP, MARK = "the call that drops duplicates", "withWatermark(…)"
 
 
 def judge_rows(rows: pd.DataFrame, delay: timedelta | None) -> None:
-    """Raise NotYet unless each departure is there once; `delay` is that of the watermark, None without one."""
+    """Raise NotYet unless each departure is there once; `delay`: that of the watermark, if there is one."""
     flights = late_departures()[["carrier", "flight"]]
     times = rows.groupby(["carrier", "flight"]).size()
     if gone := len(flights) - len(times):

@@ -30,7 +30,8 @@ def judge_seats(rows: pd.DataFrame) -> None:
             "a table has one row for each key, the last record",
             REGISTER,
         )
-    both = right.merge(rows[[*flight, "seats"]], on=flight, how="left", suffixes=("", "_found"), indicator=True)
+    found = rows[[*flight, "seats"]].rename(columns={"seats": "seats_found"})
+    both = right.merge(found, on=flight, how="left", indicator=True)
     if (gone := both[both["_merge"] == "left_only"]).shape[0]:
         first = gone.iloc[0]
         raise NotYet(
@@ -48,7 +49,8 @@ def _expect_same(both: pd.DataFrame) -> None:
     if (back := both[deleted & found.notna()]).shape[0]:
         first = back.iloc[0]
         raise NotYet(
-            f"{first['tailnum']} has {DELETED_SEATS} seats: it was deleted, and its record before that is back",
+            f"{first['tailnum']} has {DELETED_SEATS} seats: it was deleted, and its record before that is "
+            "back",
             "a tombstone can be a key's last record, so it must be there when that is chosen",
             REGISTER,
         )

@@ -14,7 +14,7 @@ Place = tuple[int, bytes | None]
 
 
 def judge_topics(lab: Lab, stream: str, table: str) -> None:
-    """Raise NotYet unless each record of `stream` finds the row of its key in the same partition of `table`."""
+    """Raise NotYet unless each record of `stream` has its key in the same partition of `table`."""
     counts = len(end_offsets(lab.bootstrap, stream)), len(end_offsets(lab.bootstrap, table))
     expect_counts(*counts)
     compare_places(

@@ -12,7 +12,7 @@ TIMER = "`watch`, or `handleExpiredTimer`"
 
 
 def departures_of_package() -> pd.DataFrame:
-    """Return each departure's `tailnum` and `left_at` (UTC), with `after`: the time to the aircraft's next."""
+    """Return the departures: `tailnum`, `left_at` (UTC), and `after`: the time to the aircraft's next one."""
     table = late_departures()[["tailnum", "left"]].rename(columns={"left": "left_at"})
     table["left_at"] = table["left_at"].dt.tz_convert("UTC").dt.tz_localize(None)
     table["after"] = table.groupby("tailnum")["left_at"].shift(-1) - table["left_at"]
@@ -34,9 +34,7 @@ def judge_turns(rows: pd.DataFrame) -> int:
     told = set(zip(alarms["tailnum"], alarms["left_at"], strict=True))
     missing = [place for place in zip(due["tailnum"], due["left_at"], strict=True) if place not in told]
     if not told:
-        raise NotYet(
-            "there is no alarm", f"{len(due)} aircraft were still away after 12 hours", TIMER
-        )
+        raise NotYet("there is no alarm", f"{len(due)} aircraft were still away after 12 hours", TIMER)
     if missing:
         raise NotYet(
             f"{len(missing)} of {len(due)} aircraft that were still away got no alarm: the timers that rang "
