@@ -11,7 +11,7 @@ COLUMNS = {
     "tailnum": "tailnum",
     "carrier": "carrier",
     "flight": "flight",
-    "left_at": "left",
+    "left": "left AS left_at",
     "arrived": "arrived",
 }
 BOUND, MARKS, JOIN = "the time bound", "withWatermark(…) on both streams", "the columns of the join"

@@ -19,7 +19,7 @@ CELL = "the cell of the exercise"
 def rows_of(query: StreamingQuery, columns: Mapping[str, str]) -> pd.DataFrame:
     """Return the rows that a query wrote in memory, with these columns; NotYet unless it has them.
 
-    `columns` says for each what Spark makes of it first, such as "CAST(left AS TIMESTAMP)".
+    `columns` says for each how Spark reads it, such as "left AS left_at".
     """
     with java_there():
         try:
@@ -37,7 +37,7 @@ def rows_of(query: StreamingQuery, columns: Mapping[str, str]) -> pd.DataFrame:
                 CELL,
             )
         try:
-            return table.selectExpr(*(f"{how} AS {name}" for name, how in columns.items())).toPandas()
+            return table.selectExpr(*columns.values()).toPandas()
         except PySparkException as fault:
             raise NotYet(
                 f"the query's table cannot be read (Spark says: {first_line(fault)})",

@@ -7,7 +7,12 @@ from threebrokers.data.replay import late_departures
 from threebrokers.lab.exercise import NotYet
 from threebrokers.text import counted
 
-COLUMNS = {"carrier": "carrier", "flight": "flight", "tailnum": "tailnum", "seats": "CAST(seats AS INT)"}
+COLUMNS = {
+    "carrier": "carrier",
+    "flight": "flight",
+    "tailnum": "tailnum",
+    "seats": "CAST(seats AS INT) AS seats",
+}
 JOIN, REGISTER = "the kind of join", "how `register` is made"
 
 

@@ -6,7 +6,11 @@ from threebrokers.data.replay import late_departures
 from threebrokers.lab.exercise import NotYet
 from threebrokers.text import counted
 
-COLUMNS = {"tailnum": "tailnum", "left_at": "left", "minutes": "CAST(minutes AS DOUBLE)"}
+COLUMNS = {
+    "tailnum": "tailnum",
+    "left": "left AS left_at",
+    "minutes": "CAST(minutes AS DOUBLE) AS minutes",
+}
 AWAY, LATE = pd.Timedelta(hours=12), pd.Timedelta(minutes=10)
 TIMER = "`watch`, or `handleExpiredTimer`"
 
