@@ -729,4 +729,4 @@ spark.table("very_late").limit(3).toPandas()
 # | the topic keeps its records | for ever (`retention.ms=-1`) | 7 days: a query that stands still for longer fails |
 
 # %% [markdown]
-# Compare with [the solution](../solutions/13_spark_streaming.ipynb). Next: [What if Spark dies?](15_spark_exactly_once.ipynb)
+# Compare with [the solution](../solutions/13_spark_streaming.ipynb). Next: [When is a stream a table?](14_spark_state.ipynb)

@@ -303,7 +303,7 @@ written = [record.key for record in read_log(lab.bootstrap, copies)]
 print(f"{len(written):,} records, {len(set(written))} different keys")
 guess_15b.compare("fewer" if len(set(written)) < 883 else "883" if len(written) == 883 else "about 1,180")
 
-# %% [markdown] explains="dropDuplicatesWithinWatermark"
+# %% [markdown]
 # Spark's sink for Kafka uses no transactions: **at least once**. An idempotent producer does not help: it knows a request that it sends again itself, and here another producer sends, started after the first one's death.
 #
 # So whoever reads must know what came already. Spark has `dropDuplicates(columns)`, which remembers each value for ever, and `dropDuplicatesWithinWatermark(columns)`, which forgets it when the watermark has passed it. What it remembers is state, kept in the checkpoint: a restart does not forget it.

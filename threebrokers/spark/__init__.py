@@ -6,6 +6,7 @@ from threebrokers.spark.delays import delays_picture, sums_of_package, worst_by_
 from threebrokers.spark.delivering import deliver
 from threebrokers.spark.flights import flight_columns
 from threebrokers.spark.hours import missing_from
+from threebrokers.spark.joins import arrival_columns, flown, latest_planes, plane_columns, with_left
 from threebrokers.spark.latency import measure_latency
 from threebrokers.spark.plain import to_the_end
 from threebrokers.spark.queries import refusal, start_query, watch_query
@@ -17,19 +18,23 @@ from threebrokers.spark.workers import kill_reader, workers_down, workers_up
 
 __all__ = [
     "Book",
+    "arrival_columns",
     "board",
     "count_or_reason",
     "delays_picture",
     "deliver",
     "first_run",
     "flight_columns",
+    "flown",
     "folder",
     "fresh_folder",
     "kill_reader",
     "killed",
     "last_tasks",
+    "latest_planes",
     "measure_latency",
     "missing_from",
+    "plane_columns",
     "positions",
     "refusal",
     "report",
@@ -41,6 +46,7 @@ __all__ = [
     "until_done",
     "watch_query",
     "who_read",
+    "with_left",
     "workers_down",
     "workers_up",
     "worst_by_month",

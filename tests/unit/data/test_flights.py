@@ -97,6 +97,6 @@ def test_a_broken_file_is_one_sentence(monkeypatch, tmp_path, content):
             archive.writestr("flights.csv", "a,b\n1,2\n")
     else:
         path.write_bytes(content)
-    monkeypatch.setattr(flights, "flights_file", lambda: path)
+    monkeypatch.setattr(flights, "_file", lambda name: path)
     with pytest.raises(LabError, match=r"cannot be read .*--force-reinstall"):
         flights.load_flights()

@@ -1,0 +1,147 @@
+"""What lab 14's checks say of answers, also of those that its wrong answers do not give."""
+
+from datetime import timedelta
+
+import pandas as pd
+import pytest
+
+from threebrokers.checks.lab14.pairs import judge_pairs, judge_state, right_pairs
+from threebrokers.checks.lab14.places import compare_places, last_places
+from threebrokers.checks.lab14.queries import has_watermark
+from threebrokers.checks.lab14.reports import judge_memory, judge_rows
+from threebrokers.checks.lab14.seats import judge_seats, right_seats
+from threebrokers.checks.lab14.tasks import compare_places as compare_keys
+from threebrokers.checks.lab14.tasks import expect_counts
+from threebrokers.checks.lab14.turns import AWAY, LATE, departures_of_package, judge_turns
+from threebrokers.data.registers import deleted_planes
+from threebrokers.data.replay import late_departures
+from threebrokers.lab.exercise import NotYet
+
+SIX = timedelta(hours=6)
+
+
+def told(check, *answers, **more) -> str:
+    with pytest.raises(NotYet) as caught:
+        check(*answers, **more)
+    return str(caught.value)
+
+
+def test_the_seats_of_each_departure_once():
+    right = right_seats()
+    assert (len(right), int(right["seats"].isna().sum())) == (883, 124)
+    judge_seats(right)
+    assert "in the table more than once" in told(judge_seats, pd.concat([right, right.head(2)]))
+    assert "124 departures are gone" in told(judge_seats, right.dropna())
+    back = right.copy()
+    back.loc[back["tailnum"].isin(deleted_planes()), "seats"] = 150
+    assert "its record before that is back" in told(judge_seats, back)
+    old = right.copy()
+    old.loc[old["seats"].notna(), "seats"] += 20
+    assert "the register has corrected that" in told(judge_seats, old)
+    empty = right.assign(seats=pd.NA)
+    assert "has no seats" in told(judge_seats, empty)
+
+
+def test_each_departure_with_its_own_arrival():
+    right = right_pairs()
+    assert len(right) == 873
+    judge_pairs(right)
+    assert "the table has no rows" in told(judge_pairs, right.head(0))
+    other = right.copy()
+    other.loc[0, "arrived"] += pd.Timedelta(hours=1)
+    assert "arrivals of another flight of the same aircraft" in told(judge_pairs, other)
+    short = right[right["arrived"] - right["left_at"] <= pd.Timedelta(hours=5)]
+    assert "pairs are missing, all of long flights" in told(judge_pairs, short)
+    assert "3 of 873 pairs are missing" in told(judge_pairs, right.sort_values("left_at").iloc[3:])
+    assert "the table has 874 rows" in told(judge_pairs, pd.concat([right, right.head(1)]))
+
+
+def test_a_join_that_forgets():
+    judge_state(700, marks=True)
+    assert "has no watermark" in told(judge_state, 1756, marks=False)
+    assert "nothing says how far apart" in told(judge_state, 1756, marks=True)
+    assert "of one stream, nothing is" in told(judge_state, 1200, marks=True)
+    assert has_watermark([{"eventTime": {}}, {"eventTime": {"watermark": "2013-06-24T00:00:00Z"}}])
+    assert not has_watermark([{"eventTime": {}}, {}])
+
+
+def test_each_report_once_and_remembered_for_six_hours():
+    right = late_departures()[["carrier", "flight"]]
+    judge_rows(right, SIX)
+    judge_memory(SIX, 400)
+    assert "3 of 883 departures are gone" in told(judge_rows, right.iloc[3:], SIX)
+    twice = pd.concat([right, right.head(5)])
+    assert "with a watermark of 10 minutes" in told(judge_rows, twice, timedelta(minutes=10))
+    assert "a copy differs in `sent`" in told(judge_rows, twice, SIX)
+    assert "remembers each flight for ever" in told(judge_memory, None, 883)
+    assert "a watermark of 7 days" in told(judge_memory, timedelta(days=7), 883)
+    assert "today that was enough: 5 hours" in told(judge_memory, timedelta(hours=5), 400)
+
+
+def turns_and_alarms() -> pd.DataFrame:
+    """What the solution gives: rows with `tailnum`, `left_at` and `minutes`."""
+    table = departures_of_package()
+    near = table[table["after"] <= AWAY]
+    turns = pd.DataFrame(
+        {
+            "tailnum": near["tailnum"],
+            "left_at": near["left_at"] + near["after"],
+            "minutes": near["after"].dt.total_seconds() / 60,
+        }
+    )
+    end = table["left_at"].max() - LATE
+    due = table[table["after"].isna() & (table["left_at"] + AWAY < end)]
+    alarms = due[["tailnum", "left_at"]].assign(minutes=float("nan"))
+    return pd.concat([turns, alarms], ignore_index=True)
+
+
+def alarm(row: pd.Series) -> pd.DataFrame:
+    return pd.DataFrame([{"tailnum": row["tailnum"], "left_at": row["left_at"], "minutes": float("nan")}])
+
+
+def test_turns_and_alarms():
+    right, table = turns_and_alarms(), departures_of_package()
+    alarms = int(right["minutes"].isna().sum())
+    assert judge_turns(right) == alarms
+    false = alarm(table[table["after"] <= AWAY].iloc[0])
+    assert "1 alarm of" in told(judge_turns, pd.concat([right, false]))
+    early = alarm(table.iloc[-1])
+    assert "before 12 hours had passed" in told(judge_turns, pd.concat([right, early]))
+    assert "there is no alarm" in told(judge_turns, right.dropna())
+    some = right.drop(right.index[-4:])
+    assert f"4 of {alarms} aircraft that were still away got no alarm" in told(judge_turns, some)
+    assert "1 of 180 turns are missing" in told(judge_turns, right.iloc[1:])
+
+
+def test_an_alarm_for_an_aircraft_that_returned_later_may_come_or_not():
+    right, table = turns_and_alarms(), departures_of_package()
+    late = table[(table["after"] > AWAY) & (table["left_at"] + AWAY < table["left_at"].max() - LATE)].iloc[0]
+    judge_turns(pd.concat([right, alarm(late)]))
+
+
+def test_the_state_is_the_last_departure_of_each_aircraft():
+    right = last_places().reset_index()
+    assert len(right) == 682
+    compare_places(right)
+    assert "has no rows" in told(compare_places, right.head(0))
+    assert "several rows of one aircraft" in told(compare_places, pd.concat([right, right.head(1)]))
+    old = right.copy()
+    old.loc[0, "left_at"] -= pd.Timedelta(hours=5)
+    assert "the state that you read is older than that" in told(compare_places, old)
+    assert "10 of 682 aircraft are not in `held`" in told(compare_places, right.iloc[10:])
+    assert "other places or times" in told(compare_places, right.assign(dest="LAX"))
+
+
+def test_two_topics_for_four_tasks():
+    expect_counts(4, 4)
+    assert "Kafka Streams would not start" in told(expect_counts, 5, 4)
+    assert "one task does all the work" in told(expect_counts, 1, 1)
+    assert "there are 6 partitions" in told(expect_counts, 6, 6)
+    table = [(number % 4, f"{number}".encode()) for number in range(72)]
+    stream = [table[number % 72] for number in range(883)]
+    compare_keys(stream, table)
+    assert "the stream has 2 records" in told(compare_keys, stream[:2], table)
+    strange = [(0, b"N1"), *stream[1:]]
+    assert "'N1' of the stream is the key of no row" in told(compare_keys, strange, table)
+    moved = [((partition + 1) % 4, key) for partition, key in stream]
+    assert "0 of 883 departures find their weather" in told(compare_keys, moved, table)

@@ -1,0 +1,85 @@
+"""Exercise 14.2: departures joined with arrivals, judged by the pairs, and by what the query still keeps."""
+
+import pandas as pd
+
+from threebrokers.data.arrivals import late_arrivals
+from threebrokers.data.replay import late_departures
+from threebrokers.lab.exercise import NotYet
+from threebrokers.text import counted
+
+COLUMNS = {
+    "tailnum": "tailnum",
+    "carrier": "carrier",
+    "flight": "flight",
+    "left": "left AS left_at",
+    "arrived": "arrived",
+}
+BOUND, MARKS, JOIN = "the time bound", "withWatermark(…) on both streams", "the columns of the join"
+# All flights of five hours and more are long ones: a bound may leave out only such.
+LONG = pd.Timedelta(hours=3)
+FLIGHT = ["tailnum", "carrier", "flight"]
+
+
+def right_pairs() -> pd.DataFrame:
+    """Return each departure that arrived: aircraft, airline, flight, `left_at` and `arrived` (UTC)."""
+    out = late_departures()[[*FLIGHT, "left"]].rename(columns={"left": "left_at"})
+    both = out.merge(late_arrivals()[[*FLIGHT, "arrived"]], on=FLIGHT)
+    for time in ("left_at", "arrived"):
+        both[time] = both[time].dt.tz_convert("UTC").dt.tz_localize(None)
+    return both
+
+
+def judge_pairs(rows: pd.DataFrame) -> None:
+    """Raise NotYet unless the rows are all departures with their own arrivals."""
+    right = right_pairs()
+    if rows.empty:
+        raise NotYet(
+            "the table has no rows: no pair meets the condition",
+            "an aircraft arrives after it has left",
+            BOUND,
+        )
+    found = rows.drop_duplicates()
+    both = found.merge(right, on=FLIGHT, how="outer", suffixes=("", "_right"), indicator=True)
+    known = both[both["_merge"] != "right_only"]
+    if alien := int((known["arrived"] != known["arrived_right"]).sum()):
+        raise NotYet(
+            f"{counted(alien, 'row')} join a departure with arrivals of another flight of the same aircraft",
+            "aircraft, airline and flight should be the same",
+            JOIN,
+        )
+    missing = both[both["_merge"] == "right_only"]
+    if not missing.empty:
+        short = (missing["arrived_right"] - missing["left_at_right"]).min()
+        which = ", all of long flights" if short >= LONG else ""
+        raise NotYet(
+            f"{len(missing)} of {len(right)} pairs are missing{which}",
+            "some flights take 11 hours and more",
+            BOUND,
+        )
+    if len(rows) > len(right):
+        raise NotYet(f"the table has {len(rows)} rows", f"there are {len(right)} pairs", JOIN)
+
+
+def judge_state(kept: int, *, marks: bool) -> None:
+    """Raise NotYet if the query forgot nothing: it keeps `kept` rows; `marks` says if it has a watermark."""
+    everything = len(late_departures()) + len(late_arrivals())
+    if not marks:
+        raise NotYet(
+            f"the pairs are right, but the query has no watermark, and {kept:,} rows are in its state",
+            "without one it must expect partners for ever",
+            MARKS,
+        )
+    if kept >= everything:
+        raise NotYet(
+            f"the pairs are right, but all {kept:,} rows are in the state: nothing says how far apart "
+            "partners can be",
+            "an arrival comes at most 12 hours after its departure",
+            BOUND,
+        )
+    if kept > len(late_departures()):
+        raise NotYet(
+            f"the pairs are right, but {kept:,} rows are still in the state: of one stream, nothing is "
+            "forgotten",
+            "each of the two streams can be late",
+            MARKS,
+        )

@@ -1,0 +1,71 @@
+"""Exercise 14.1: departures joined with the register of aircraft, against the package's own tables."""
+
+import pandas as pd
+
+from threebrokers.data.registers import DELETED_SEATS, deleted_planes, load_planes
+from threebrokers.data.replay import late_departures
+from threebrokers.lab.exercise import NotYet
+from threebrokers.text import counted
+
+COLUMNS = {
+    "carrier": "carrier",
+    "flight": "flight",
+    "tailnum": "tailnum",
+    "seats": "CAST(seats AS INT) AS seats",
+}
+JOIN, REGISTER = "the kind of join", "how `register` is made"
+
+
+def right_seats() -> pd.DataFrame:
+    """Return the late day's departures with the seats of their aircraft, empty if it is unknown."""
+    seats = load_planes().set_index("tailnum")["seats"]
+    flights = late_departures()[["carrier", "flight", "tailnum"]]
+    return flights.assign(seats=flights["tailnum"].map(seats).astype("Int64"))
+
+
+def judge_seats(rows: pd.DataFrame) -> None:
+    """Raise NotYet unless each departure is there once, with its aircraft's seats; `rows` has COLUMNS."""
+    right = right_seats()
+    flight = ["carrier", "flight"]
+    times = rows.groupby(flight).size()
+    if twice := int((times > 1).sum()):
+        raise NotYet(
+            f"{counted(twice, 'departure')} {'is' if twice == 1 else 'are'} in the table more than once: "
+            "the register has several records of some aircraft",
+            "a table has one row for each key, the last record",
+            REGISTER,
+        )
+    found = rows[[*flight, "seats"]].rename(columns={"seats": "seats_found"})
+    both = right.merge(found, on=flight, how="left", indicator=True)
+    if (gone := both[both["_merge"] == "left_only"]).shape[0]:
+        first = gone.iloc[0]
+        raise NotYet(
+            f"{len(gone)} departures are gone, such as {first['carrier']} {first['flight']}: "
+            f"their aircraft ({first['tailnum']}) are not in the register",
+            f"all {len(right)} should be there, with empty seats if the register does not know the aircraft",
+            JOIN,
+        )
+    _expect_same(both)
+
+
+def _expect_same(both: pd.DataFrame) -> None:
+    found, right = both["seats_found"].astype("Int64"), both["seats"]
+    deleted = both["tailnum"].isin(deleted_planes())
+    if (back := both[deleted & found.notna()]).shape[0]:
+        first = back.iloc[0]
+        raise NotYet(
+            f"{first['tailnum']} has {DELETED_SEATS} seats: it was deleted, and its record before that is "
+            "back",
+            "a tombstone can be a key's last record, so it must be there when that is chosen",
+            REGISTER,
+        )
+    odd = both[found.fillna(-1) != right.fillna(-1)]
+    if odd.empty:
+        return
+    first = odd.iloc[0]
+    has = "no seats" if pd.isna(first["seats_found"]) else f"{int(first['seats_found'])} seats"
+    raise NotYet(
+        f"{first['tailnum']} has {has}, and so are {counted(len(odd), 'departure')} wrong",
+        "the register has corrected that: the record with the largest offset counts",
+        REGISTER,
+    )

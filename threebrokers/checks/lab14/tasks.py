@@ -1,0 +1,64 @@
+"""Exercise 14.6: two topics that tasks can join without asking each other."""
+
+from collections.abc import Collection
+
+from threebrokers.checks.expect import log_of
+from threebrokers.data.replay import late_departures
+from threebrokers.kafka.log_reader import end_offsets
+from threebrokers.lab.exercise import NotYet
+from threebrokers.lab.lab import Lab
+
+TASKS = 4
+WRITE = "send_rows(…)"
+Place = tuple[int, bytes | None]
+
+
+def judge_topics(lab: Lab, stream: str, table: str) -> None:
+    """Raise NotYet unless each record of `stream` has its key in the same partition of `table`."""
+    counts = len(end_offsets(lab.bootstrap, stream)), len(end_offsets(lab.bootstrap, table))
+    expect_counts(*counts)
+    compare_places(
+        [(record.partition, record.key) for record in log_of(lab, stream)],
+        [(record.partition, record.key) for record in log_of(lab, table)],
+    )
+
+
+def expect_counts(stream: int, table: int) -> None:
+    """Raise NotYet unless both topics have four partitions."""
+    if stream != table:
+        raise NotYet(
+            f"the stream has {stream} partitions, and the table has {table}: Kafka Streams would not start",
+            "a key's partition depends on their number",
+            WRITE,
+        )
+    if stream == 1:
+        raise NotYet(
+            "all is in one partition: one task does all the work",
+            f"{TASKS} tasks should share it, and still find everything",
+            WRITE,
+        )
+    if stream != TASKS:
+        raise NotYet(f"there are {stream} partitions", f"{TASKS} tasks should share the work", WRITE)
+
+
+def compare_places(stream: Collection[Place], table: Collection[Place]) -> None:
+    """Raise NotYet unless the stream's records (partition, key) find their key in the same partition."""
+    held, keys = set(table), {key for _, key in table}
+    if (flights := len(late_departures())) != len(stream):
+        raise NotYet(f"the stream has {len(stream)} records", f"{flights} flights left", WRITE)
+    strange = [key for _, key in stream if key not in keys]
+    if strange:
+        example = (strange[0] or b"").decode()
+        raise NotYet(
+            f"the key {example!r} of the stream is the key of no row in the table",
+            "both sides need the same key: airport and hour",
+            "`by_hour`",
+        )
+    found = sum(place in held for place in stream)
+    if found < len(stream):
+        raise NotYet(
+            f"{found} of {len(stream)} departures find their weather: both sides have the same keys and as "
+            "many partitions, but two producers that choose differently",
+            "one partitioner should have placed the keys of both",
+            WRITE,
+        )

@@ -1,0 +1,85 @@
+"""Exercise 14.4: turns of aircraft and alarms, against the package's own table."""
+
+import pandas as pd
+
+from threebrokers.data.replay import late_departures
+from threebrokers.lab.exercise import NotYet
+from threebrokers.text import counted
+
+COLUMNS = {
+    "tailnum": "tailnum",
+    "left": "left AS left_at",
+    "minutes": "CAST(minutes AS DOUBLE) AS minutes",
+}
+AWAY, LATE = pd.Timedelta(hours=12), pd.Timedelta(minutes=10)
+TIMER = "`watch`, or `handleExpiredTimer`"
+
+
+def departures_of_package() -> pd.DataFrame:
+    """Return the departures: `tailnum`, `left_at` (UTC), and `after`: the time to the aircraft's next one."""
+    table = late_departures()[["tailnum", "left"]].rename(columns={"left": "left_at"})
+    table["left_at"] = table["left_at"].dt.tz_convert("UTC").dt.tz_localize(None)
+    table["after"] = table.groupby("tailnum")["left_at"].shift(-1) - table["left_at"]
+    return table
+
+
+def judge_turns(rows: pd.DataFrame) -> int:
+    """Return how many alarms there are; NotYet unless alarms and turns are right. `rows` has COLUMNS.
+
+    Whether an aircraft that returns after more than 12 hours gets an alarm depends on the batches: both are
+    right.
+    """
+    table = departures_of_package()
+    end = table["left_at"].max() - LATE
+    alarms = rows[rows["minutes"].isna()].merge(table, on=["tailnum", "left_at"], how="left")
+    _expect_due(alarms, end)
+    _expect_last(alarms)
+    due = table[table["after"].isna() & (table["left_at"] + AWAY < end)]
+    told = set(zip(alarms["tailnum"], alarms["left_at"], strict=True))
+    missing = [place for place in zip(due["tailnum"], due["left_at"], strict=True) if place not in told]
+    if not told:
+        raise NotYet("there is no alarm", f"{len(due)} aircraft were still away after 12 hours", TIMER)
+    if missing:
+        raise NotYet(
+            f"{len(missing)} of {len(due)} aircraft that were still away got no alarm: the timers that rang "
+            "were those of departures that were not the last",
+            "each departure begins another twelve hours",
+            TIMER,
+        )
+    _expect_turns(rows[rows["minutes"].notna()], table)
+    return len(alarms)
+
+
+def _expect_due(alarms: pd.DataFrame, end: pd.Timestamp) -> None:
+    early = alarms[alarms["left_at"] + AWAY > end]
+    if not early.empty:
+        raise NotYet(
+            f"{counted(len(early), 'alarm')} came before 12 hours had passed, such as that for "
+            f"{early.iloc[0]['tailnum']}",
+            "a timer is set in milliseconds since 1970",
+            TIMER,
+        )
+
+
+def _expect_last(alarms: pd.DataFrame) -> None:
+    false = alarms[alarms["after"] <= AWAY]
+    if not false.empty:
+        raise NotYet(
+            f"{counted(len(false), 'alarm')} of {len(alarms)} are false alarms: the aircraft had left again "
+            f"in time, such as {false.iloc[0]['tailnum']}",
+            "a new departure makes the timer of the one before useless",
+            TIMER,
+        )
+
+
+def _expect_turns(turns: pd.DataFrame, table: pd.DataFrame) -> None:
+    right = table[table["after"] <= AWAY]
+    begun = turns["left_at"] - pd.to_timedelta(turns["minutes"], unit="min")
+    found = set(zip(turns["tailnum"], begun.dt.round("min"), strict=True))
+    wanted = set(zip(right["tailnum"], right["left_at"], strict=True))
+    if missing := wanted - found:
+        raise NotYet(
+            f"{len(missing)} of {len(wanted)} turns are missing",
+            "the state of an aircraft should be there when it leaves again",
+            "`self.last`",
+        )
