@@ -17,7 +17,7 @@ from threebrokers.waiting import quiet_wait, shown
 
 Sink = Callable[[DataFrame, int], object]
 Start = Callable[[Sink, str], StreamingQuery]
-SECONDS = 240.0
+SECONDS = 150.0
 
 
 class SparkKilledError(Exception):

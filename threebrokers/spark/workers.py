@@ -16,7 +16,7 @@ from threebrokers.waiting import wait_until
 
 # So many records of a partition are written: its task has begun, and is not near its end (about 290).
 BEGUN, FAR = 20, 200
-SECONDS = 180.0
+SECONDS = 120.0
 
 
 def workers_up() -> str:
