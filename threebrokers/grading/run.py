@@ -26,6 +26,7 @@ from threebrokers.grading.orders import (
 )
 from threebrokers.grading.sights import Sight, look, news
 from threebrokers.grading.watch import Watch
+from threebrokers.lab.outage import UnansweredError
 from threebrokers.paths import home
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ SETTLE_SECONDS, JUDGE_SECONDS, OPEN_SECONDS = 15.0, 150.0, 120.0
 AGAIN = 2  # so often a check is asked again that could not tell
 LONGEST = 600  # letters of a sentence
 MOST_NAMED = 3
+NO_ANSWER = (LabError.__name__, UnansweredError.__name__)  # of a check that cannot tell
 GENUINE = "threebrokers.lab.outcomes.Solved"
 SEAL = Path(seal.__file__).read_text("utf-8")
 
@@ -136,7 +138,7 @@ class Run:
         asked = {"seal": seal.question(SEAL, f"result({step.passed!r})")}
         reply = self._send(kernel, step, asked)
         for _ in range(AGAIN):
-            if reply and reply.error == LabError.__name__ and look().all_up:
+            if reply and reply.error in NO_ANSWER and look().all_up:
                 reply = self._send(kernel, step, asked)
         verdict, sentence, by = self._verdict(step, reply)
         if step.check in self._faults and verdict != SOLVED:
@@ -222,7 +224,7 @@ def _refused(step: Step, reply: Reply) -> tuple[Verdict, str]:
             return NOT_ATTEMPTED, _said(sentence, step.check)
         case "NotYet":
             return NOT_YET, _said(sentence, step.check)
-        case "LabError":
+        case error if error in NO_ANSWER:
             return TROUBLE, _said(sentence, step.check)
     return NOT_YET, f"Its check could not be called ({reply.error}: {sentence})."
 
