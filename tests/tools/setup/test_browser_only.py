@@ -22,7 +22,7 @@ from tools.setup import packages
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text("utf-8"))
 SERVICES: dict[str, Any] = COMPOSE["services"]
 PYTHON = re.search(r"\(Python (\d+\.\d+), ", (ROOT / "requirements.txt").read_text("utf-8"))[1]
-DOCKERFILE = (ROOT / "docker" / "workbook.Dockerfile").read_text("utf-8")
+DOCKERFILE = (ROOT / "workbook" / "Dockerfile").read_text("utf-8")
 INSTRUCTIONS = re.findall(r"^([A-Z]+) (.*)$", DOCKERFILE, re.MULTILINE)
 # Of https://containers.dev/implementors/json_reference: the properties that are used here, and their types.
 DEVCONTAINER = {
@@ -108,8 +108,8 @@ def test_the_workbook_is_reached_from_this_machine_only() -> None:
     assert workbook["ports"] == [f"127.0.0.1:${{WORKBOOK_PORT:-{PORT}}}:${{WORKBOOK_PORT:-{PORT}}}"]
     assert workbook["environment"][served.LISTEN] == "0.0.0.0"
     assert workbook["environment"]["PORT"] == f"${{WORKBOOK_PORT:-{PORT}}}"
-    assert workbook["build"] == {"context": ".", "dockerfile": "docker/workbook.Dockerfile"}
-    assert (ROOT / "docker" / "workbook.Dockerfile").is_file()
+    assert workbook["build"] == {"context": ".", "dockerfile": "workbook/Dockerfile"}
+    assert (ROOT / "workbook" / "Dockerfile").is_file()
     assert {text.partition(":")[0] for text in workbook["volumes"]} <= COMPOSE["volumes"].keys()
 
 
