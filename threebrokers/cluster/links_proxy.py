@@ -9,6 +9,7 @@ import asyncio
 import hmac
 import json
 import re
+import resource
 import sys
 from collections import deque
 from pathlib import Path
@@ -25,6 +26,7 @@ BROKER_IDS = {
 }
 HEAD = 14  # bytes before the client id: length, API key, version, correlation id, length of the client id
 ORDER_SECONDS = 10.0  # for one order; whoever says less is sent away
+FILES = 4096  # each connection takes two; macOS gives a program 256 unless it asks
 HELD_BYTES = 1 << 20  # in each direction of a slow or stalled connection; then the sender has to wait
 
 
@@ -233,6 +235,14 @@ async def obey(
         writer.close()
 
 
+def want_files() -> None:
+    """Ask the system for as many open files as links may need."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
 async def main(control: str, file: str, ways: list[str]) -> None:
     """Listen at all ports until the process is ended."""
     token = Path(file).read_text("ascii")
@@ -252,4 +262,5 @@ async def main(control: str, file: str, ways: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    want_files()
     asyncio.run(main(sys.argv[2], sys.argv[3], sys.argv[4:]))

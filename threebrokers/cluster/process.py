@@ -1,6 +1,7 @@
 """Operating-system processes of the course, known by process id, exact start and the course's own mark."""
 
 import os
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -155,7 +156,20 @@ def launch(command: list[str], log: Path, environment: dict[str, str], mark: str
         (os.POSIX_SPAWN_OPEN, 1, str(log), flags, 0o644),
         (os.POSIX_SPAWN_DUP2, 1, 2),
     ]
-    pid = os.posix_spawn(command[0], command, environment, file_actions=actions, setsid=True)
+    try:
+        pid = os.posix_spawn(command[0], command, environment, file_actions=actions, setsid=True)
+    except NotImplementedError:  # a Python that was built for macOS before 10.15
+        with log.open("ab") as output:
+            child = subprocess.Popen(
+                command,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        pid = child.pid
+        child.returncode = 0  # it is reaped by its identity, as every one is: Popen is not to wait or warn
     return identify(pid, mark)
 
 

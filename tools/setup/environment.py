@@ -144,9 +144,17 @@ def _check_machine(root: Path, say: Callable[[str], None], fresh: bool) -> None:
             f"Only {free} MB are free on the disk of {root}, and the set-up needs {DISK_MEANWHILE} MB "
             f"(it keeps {DISK}): free some space, then run the same command again."
         )
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 10**6
-    if fresh and memory < MEMORY:
+    memory = _memory()
+    if fresh and memory is not None and memory < MEMORY:
         say(f"This machine has {memory} MB of memory, less than the {MEMORY} MB that the course needs.")
+
+
+def _memory() -> int | None:
+    """Return this machine's memory (MB); None if the system does not tell."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 10**6
+    except (ValueError, OSError):
+        return None
 
 
 @contextmanager

@@ -619,3 +619,12 @@ def test_make_alone_lists_every_target_in_a_line():
     assert phony is not None
     assert sorted(listed) == sorted(set(phony[1].split()) - {"help", "runtime", "authors"})
     assert (heading, own) == ("To learn:", ["lab", "test", "down", "clean"])
+
+
+def test_a_system_that_does_not_tell_its_memory_is_set_up(root: Root, monkeypatch: pytest.MonkeyPatch):
+    def unknown(name: str) -> int:
+        raise ValueError("unrecognized configuration name")
+
+    monkeypatch.setattr(os, "sysconf", unknown)
+    assert root.ensure() == ["venv", "install"]
+    assert not any("of memory, less than" in said for said in root.said)
