@@ -4,11 +4,11 @@ import re
 import urllib.request
 
 import pytest
-from playwright.sync_api import TimeoutError as LateError
 from playwright.sync_api import expect
 
 from threebrokers.cluster import Cluster
 from threebrokers.demo.play import playing
+from threebrokers.waiting import quiet_wait
 from tools.proof import environment
 
 MS = 1000
@@ -49,10 +49,8 @@ def act(watched):
 
 def fits(page, where):
     """Letters are made to fit when the page is drawn next: wait for that."""
-    try:
-        page.wait_for_function(f"({OVERFLOW})().length === 0", timeout=20 * MS)
-    except LateError:
-        pytest.fail(f"{where}: outside is {page.evaluate(OVERFLOW)}")
+    quiet_wait(lambda: page.evaluate(OVERFLOW) == [], 20)
+    assert page.evaluate(OVERFLOW) == [], where
 
 
 def test_a_recorded_demo_is_played_with_one_key(watched, recorded):
