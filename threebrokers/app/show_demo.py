@@ -22,12 +22,22 @@ def show(number: str, recorded: bool, say: Say) -> None:
     """Play a demo until Ctrl-C. Raises LabError if there is none of this lab."""
     script(number)  # said before anything is started for nothing
     from threebrokers.app.make_lab import one_interrupt
-    from threebrokers.cluster import sessions
+    from threebrokers.cluster import Cluster, sessions
     from threebrokers.demo.play import playing  # widgets, clients: only where one is played
+    from threebrokers.paths import home
 
-    with one_interrupt(), sessions.entered(last_out=lambda: None):
+    # Brokers that a `make lab` has left to this demo are stopped by whoever goes last.
+    borrowed = bool(sessions.still_open(home()))
+
+    def last_out() -> None:
+        if borrowed:
+            Cluster().down()
+
+    with one_interrupt(), sessions.entered(last_out):
         try:
-            with playing(number, say, recorded=recorded) as running:
+            with playing(
+                number, say, recorded=recorded, alone=lambda: len(sessions.still_open(home())) <= 1
+            ) as running:
                 say(_address(running.address))
                 if can_open_browser():
                     webbrowser.open(running.address)

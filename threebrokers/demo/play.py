@@ -24,11 +24,18 @@ class Running:
 
 
 @contextmanager
-def playing(number: str, say: Say, *, recorded: bool = False, speed: float = 1.0) -> Iterator[Running]:
+def playing(
+    number: str,
+    say: Say,
+    *,
+    recorded: bool = False,
+    speed: float = 1.0,
+    alone: Callable[[], bool] = lambda: True,
+) -> Iterator[Running]:
     """Serve a demo until the block ends; then all brokers are back, and those that it started are stopped.
 
-    It plays from a recording if it is `recorded`, `speed` times as fast, or if no broker can start. Raises
-    LabError if there is no such demo.
+    They go on if others use them by then: `alone` says. It plays from a recording, `speed` times as fast, if
+    it is `recorded` or if no broker can start. Raises LabError if there is no such demo.
     """
     known = script(number)
     started = None if recorded else _started(say)
@@ -38,9 +45,11 @@ def playing(number: str, say: Say, *, recorded: bool = False, speed: float = 1.0
             with _served(number, known, performer) as running:
                 yield running
         finally:
+            if not performer.recorded:
+                say("Ending the demo: all brokers come back …")
             performer.end()
     finally:
-        if started:
+        if started and alone():
             Cluster().down()
 
 

@@ -61,8 +61,9 @@ def load(path: Path) -> Mapping[str, Played]:
     try:
         return msgspec.json.decode(gzip.decompress(path.read_bytes()), type=File).acts
     except (OSError, EOFError, zlib.error, msgspec.MsgspecError) as fault:
+        told = fault.strerror if isinstance(fault, OSError) and fault.strerror else fault
         raise LabError(
-            f"The recording of this demo cannot be read ({path.name}: {fault})",
+            f"The recording of this demo cannot be read ({path.name}: {told})",
             "play it on the brokers, or bring the file back by installing the course again",
         ) from fault
 

@@ -10,10 +10,10 @@ from threebrokers.demo.played import Played, Told, path_of, save
 from threebrokers.demo.script import numbers, script
 from threebrokers.demo.stage import Stage
 from threebrokers.errors import LabError
-from threebrokers.predictions.question import question_of
 from threebrokers.recorder.data import RecordingData
 from tools import ROOT
 from tools.proof import environment
+from tools.slides.outputs import truth
 
 TRIES = 3  # a busy machine may need more than one
 
@@ -63,13 +63,13 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _kept(number: str) -> bool:
-    """Record a demo and keep it; tell whether all of it happened, with an answer that its question offers."""
+    """Record a demo and keep it; tell whether all of it happened, with the answers of the lab's solution."""
     path = path_of(number)
     try:
         acts = recorded(number)
         for one in (one.line for act in acts.values() for one in act.told if one.line.kind == "truth"):
-            if one.value not in question_of(one.words).why:
-                raise LabError(f"No answer to question {one.words} was measured.")
+            if one.value != truth(one.words):
+                raise LabError(f"The solution has another answer to {one.words} than {one.value!r}.")
         save(path, acts)
     except LabError as fault:
         print(f"Demo {number}: {fault}", file=sys.stderr)

@@ -79,3 +79,13 @@ def test_brokers_that_it_started_are_stopped_also_after_a_fault(monkeypatch):
     with contextlib.suppress(LabError), play.playing("04", print):
         pass
     assert stopped == [True]
+
+
+def test_brokers_that_others_use_by_then_go_on(monkeypatch):
+    stopped = []
+    monkeypatch.setattr(play.Cluster, "up", lambda self, say: [1, 2, 3])
+    monkeypatch.setattr(play.Cluster, "down", lambda self: stopped.append(True))
+    monkeypatch.setattr(play, "Stage", lambda number, script: play.Player(play.load(play.path_of("04"))))
+    with play.playing("04", print, alone=lambda: False):
+        pass
+    assert stopped == []

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from threebrokers import clock
-from threebrokers.demo.acts import longest
+from threebrokers.demo.acts import longest, wait_for_answers
 from threebrokers.demo.lines import Line, doing, fact, truth
 from threebrokers.demo.stage import Stage
 from threebrokers.lab.scenarios import Sensor, partition_of
@@ -17,6 +17,7 @@ def begin(stage: Stage) -> Iterator[Line]:
     yield doing("Waiting until all brokers are in sync, and until records come (30 s at most).")
     sensor = stage.kept["sensor"] = stage.enter(Sensor(stage.lab, PATIENCE))
     with stage.record("begin", [sensor.topic]) as recording:
+        wait_for_answers(stage, recording)
         _more(stage, sensor)
         yield fact("replicas in sync", _in_sync(stage, sensor))
         yield fact("longest time without an acknowledgement", longest(recording, "acknowledged"))
@@ -28,7 +29,7 @@ def freeze(stage: Stage) -> Iterator[Line]:
     before = partition_of(stage.lab, sensor.topic)
     follower = stage.kept["follower"] = before.replicas[1]
     with stage.record("freeze", [sensor.topic]) as recording:
-        sensor.wait()
+        wait_for_answers(stage, recording)
         yield doing(
             f"Broker {follower}, a follower, freezes. Waiting until it is out of the ISR (20 s at most)."
         )
@@ -56,7 +57,7 @@ def thaw(stage: Stage) -> Iterator[Line]:
     """Let the follower go on, until it has caught up."""
     sensor: Sensor = stage.kept["sensor"]
     with stage.record("thaw", [sensor.topic]) as recording:
-        sensor.wait()
+        wait_for_answers(stage, recording)
         began = clock.now()
         yield doing("The follower goes on. Waiting until it is in sync again (30 s at most).")
         stage.cluster.resume(stage.kept["follower"])

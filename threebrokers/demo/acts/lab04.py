@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from threebrokers.demo.acts import longest
+from threebrokers.demo.acts import longest, wait_for_answers
 from threebrokers.demo.lines import Line, doing, fact, truth
 from threebrokers.demo.stage import Stage
 from threebrokers.kafka.state import ClusterState
@@ -54,6 +54,7 @@ def _silence(stage: Stage, how: str) -> Iterator[Line]:
     cluster, leader, topic = stage.cluster, sensor.leader, sensor.topic
     with stage.record(how, [topic]) as recording:
         sensor.wait()
+        wait_for_answers(stage, recording)
         epoch = partition_of(stage.lab, topic).leader_epoch
         yield doing(f"Broker {leader}, the leader, {DOES[how]}. Waiting for another leader (20 s at most).")
         getattr(cluster, how)(leader)

@@ -46,7 +46,13 @@ function fit() {
 function fitStep() {
   for (let share = 1; share > 0.66; share -= 0.04) {
     at("step").style.setProperty("--letters", `${share}rem`);
-    if (at("step").scrollHeight <= at("step").clientHeight) return;
+    if (at("step").scrollHeight <= at("step").clientHeight) break;
+  }
+  // What is drawn gets as wide as the height allows.
+  const line = at("step").querySelector(".tb-time");
+  for (let share = 100; line && share >= 40; share -= 4) {
+    line.style.width = `${share}%`;
+    if (at("step").scrollHeight <= at("step").clientHeight) break;
   }
 }
 
@@ -107,6 +113,7 @@ function sceneCame(scene) {
   if (now !== drawn) {
     const line = made("div", "timeline");
     line.innerHTML = scene.timeline ?? "";
+    line.querySelectorAll("img").forEach((image) => { image.onload = fitStep; });
     at("step").replaceChildren(...parts.flat(3).filter(Boolean), ...(scene.timeline ? [line] : []));
   }
   drawn = now;
