@@ -439,7 +439,7 @@ turns.where("minutes IS NULL").orderBy("tailnum").limit(3).toPandas()
 # %% [markdown]
 # ### Exercise 14.4: Only those that are still away
 #
-# Many of these alarms are false: the aircraft had left again in time, but the timer of the departure before was still set. And with the alarm its state is gone, so the turn after that is missing. Make `Watched`, a class from `Turns` that overrides one method, and run it: `query` with the table `watched`.
+# Many of these alarms are false: the aircraft had left again in time, but the timer of the departure before was still set. Make `Watched`, a class from `Turns` that overrides one method, and run it: `query` with the table `watched`.
 
 # %%
 # TODO: class Watched(Turns): … ; then query = start_query(away(Watched()), "append", "watched"), and watch it
