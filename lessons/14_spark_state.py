@@ -509,11 +509,16 @@ watch_query(query)
 
 
 # %% tags=["wrong"]
-# only the first timer counts | departures that were not the last
+# an alarm with a number | an alarm has no minutes
 class Watched(Turns):
     def watch(self, left):
-        if not list(self.handle.listTimers()):
-            super().watch(left)
+        for old in self.handle.listTimers():
+            self.handle.deleteTimer(old)
+        super().watch(left)
+
+    def handleExpiredTimer(self, key, timers, expired):
+        yield Row(tailnum=key[0], left=self.last.get()[0], minutes=720.0)
+        self.last.clear()
 
 
 query = start_query(away(Watched()), "append", "watched")
@@ -521,13 +526,16 @@ watch_query(query)
 
 
 # %% tags=["wrong"]
-# the state is deleted too | turns are missing
+# each batch begins anew | turns are missing
 class Watched(Turns):
     def handleInputRows(self, key, rows, timers):
-        for old in self.handle.listTimers():
-            self.handle.deleteTimer(old)
         self.last.clear()
         yield from super().handleInputRows(key, rows, timers)
+
+    def watch(self, left):
+        for old in self.handle.listTimers():
+            self.handle.deleteTimer(old)
+        super().watch(left)
 
 
 query = start_query(away(Watched()), "append", "watched")
