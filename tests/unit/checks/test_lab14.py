@@ -105,9 +105,15 @@ def test_turns_and_alarms():
     assert judge_turns(right) == alarms
     false = alarm(table[table["after"] <= AWAY].iloc[0])
     assert "1 alarm of" in told(judge_turns, pd.concat([right, false]))
-    early = alarm(table.iloc[-1])
+    end = table["left_at"].max() - LATE
+    recent = table[table["left_at"] + AWAY > end]
+    again = alarm(recent[recent["left_at"] - recent["before"] + AWAY <= end].iloc[0])
+    assert "1 alarm of" in told(judge_turns, pd.concat([right, again]))
+    early = alarm(recent[recent["before"] == pd.Timedelta(0)].iloc[0])
     assert "before 12 hours had passed" in told(judge_turns, pd.concat([right, early]))
     assert "there is no alarm" in told(judge_turns, right.dropna())
+    numbered = right.fillna({"minutes": 720.0})
+    assert "an alarm has no minutes" in told(judge_turns, numbered)
     some = right.drop(right.index[-4:])
     assert f"4 of {alarms} aircraft that were still away got no alarm" in told(judge_turns, some)
     assert "1 of 180 turns are missing" in told(judge_turns, right.iloc[1:])
