@@ -14,11 +14,11 @@ def built(lesson: lessons.Lesson, root: Path) -> dict[Path, str]:
     """Return the files of a lesson as they should be; outputs in its solution are kept if they still hold."""
     path = notebooks.solution_path(root, lesson)
     before = notebooks.read(path)
-    whole = minutes.filled(lesson, minutes.counted(lesson, notebooks.waits(before)))
+    whole = minutes.filled(lesson, minutes.counted(lesson, notebooks.waits(before), root))
     whole = frame.framed(whole, lessons.lessons(root))
     return {
         root / "labs" / f"{lesson.stem}.ipynb": notebooks.text(notebooks.lab(whole)),
-        path: notebooks.text(notebooks.solution(whole, before)),
+        path: notebooks.text(notebooks.solution(whole, before, root)),
     }
 
 
