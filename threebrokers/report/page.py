@@ -48,7 +48,7 @@ def fragment(report: Report, level: int = 2) -> str:
         f"<p><b>{escape(_first(report))}</b></p>\n"
         f"{wide}<table>\n<thead><tr>{head}</tr></thead>\n"
         f"<tbody>{rows}</tbody></table></div>\n"
-        f"<p>{legend}. Predictions and quiz: right, of those answered, of all.</p>\n"
+        f"<p>{legend}.</p>\n"
         f"<h{level}>What to repeat</h{level}>\n{_repeat(report.repeat)}\n<p>{HERE}</p>"
     )
 
@@ -84,7 +84,9 @@ def _row(lab: Lab) -> str:
 
 
 def _told(share: Share) -> str:
-    return f"{share.good} of {share.done} of {share.every}" if share.done else f"– of {share.every}"
+    return (
+        f"{share.good} right, {share.done} of {share.every} chosen" if share.done else f"– of {share.every}"
+    )
 
 
 def _repeat(repeat: Iterable[Repeat]) -> str:
