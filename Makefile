@@ -70,7 +70,7 @@ guide: authors  ## write the teacher's guide, HTML and PDF, to build/guide/ (Chr
 compose: authors  ## write the settings of threebrokers/cluster/settings.py into docker-compose.yml
 	@$(RUN) tools compose
 
-topics: authors  ## build the index, docs/topics.md, and list what no lab meets yet
+topics: authors  ## build the index and the glossary, docs/topics.md and docs/glossary.md, and list what no lab meets yet
 	@$(RUN) tools topics
 
 reliability: authors  ## run the tests of faults and write docs/reliability.md (TEST=tests/faults/test_network.py)

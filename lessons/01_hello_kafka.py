@@ -10,6 +10,12 @@ from threebrokers import open_lab
 
 lab = open_lab("01")
 
+# %% [markdown]
+# Three questions from earlier labs, to see what is still there:
+
+# %%
+lab.review()
+
 # %% [markdown] covers="A002 E001 D018 D022 D023" explains="record, topic, publish and subscribe, producer, consumer"
 # ## A message is sent to a name
 #
@@ -575,29 +581,10 @@ guess_1f.compare({"A": "only A", "B": "only B", "AB": "A and B", "ABC": "all thr
 #
 # ## Quiz
 #
-# **1. A program calls `produce()` a thousand times, then `flush()`, which returns 0. Are the records stored?**
-#
-# <details><summary>Answer</summary>
-#
-# You cannot know: each has an answer, and each answer may be an error. Look at the delivery reports.
-#
-# </details>
-#
-# **2. A topic has ten records in two partitions. Three consumers of one group read it from the start, and one consumer of another group. Who gets what?**
-#
-# <details><summary>Answer</summary>
-#
-# The one of the other group gets all ten. Of the three, two get the records of one partition each, and the third gets nothing.
-#
-# </details>
-#
-# **3. A consumer has `auto.offset.reset=earliest` and gets nothing, although the topic is full. What may be the reason?**
-#
-# <details><summary>Answer</summary>
-#
-# Its group has committed offsets and is at the end: `earliest` matters only for a group without a place. Or another member of the group has the partitions. Or the program stopped at the first empty poll.
-#
-# </details>
+# Each answer is explained when you have chosen it. The first one is kept with your progress, on this machine.
+
+# %%
+lab.quiz()
 
 # %% [markdown]
 # ## Going further

@@ -10,6 +10,12 @@ from threebrokers import open_lab
 
 lab = open_lab("02")
 
+# %% [markdown]
+# Three questions from earlier labs, to see what is still there:
+
+# %%
+lab.review()
+
 # %% [markdown] covers="A025 C002 D004 C021 E051" explains="key, value, headers"
 # ## One record
 #
@@ -863,29 +869,10 @@ lab.check.first_stored_after(days, moment, offset)
 # %% [markdown] covers="B052"
 # ## Quiz
 #
-# 1. Why did the seven records come out of order, and how do you get them in order?
-#
-# <details><summary>Answer</summary>
-#
-# They were in several partitions, and between partitions there is no order. With one partition, or with one key for all seven, they stay in order. (It does not matter which broker or tool is started first. Old courses start a server called ZooKeeper first; since Kafka 4 there is none.)
-#
-# </details>
-#
-# 2. A colleague says: "We have read all records, so the topic is empty now." What do you answer?
-#
-# <details><summary>Answer</summary>
-#
-# Reading takes nothing away. Records go, read or not, when they are too old, when a partition is too large, or when a newer record with the same key replaces them (later labs).
-#
-# </details>
-#
-# 3. Orders and their corrections have the same customer as key. A reader sees a correction before its order. Name two reasons.
-#
-# <details><summary>Answer</summary>
-#
-# The two programs use clients with different hash functions; or the keys are different bytes, such as `17` and `"17"`. Also: the topic got more partitions in between, or one of the two chose the partition itself.
-#
-# </details>
+# Each answer is explained when you have chosen it. The first one is kept with your progress, on this machine.
+
+# %%
+lab.quiz()
 
 # %% [markdown]
 # Compare with the [solution](../solutions/02_the_log.ipynb). Next lab: [What does a replica protect you from?](03_replication.ipynb) Or stay here, and look at the bytes.

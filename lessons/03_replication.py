@@ -10,6 +10,12 @@ from threebrokers import open_lab
 
 lab = open_lab("03")
 
+# %% [markdown]
+# Three questions from earlier labs, to see what is still there:
+
+# %%
+lab.review()
+
 # %% [markdown] covers="B056 A033" explains="in-sync replicas (ISR)"
 # ## One log, three replicas
 #
@@ -1048,37 +1054,10 @@ lab.observed("With the right address all three arrived", len(told) == 3 and not 
 # %% [markdown]
 # ## Quiz
 #
-# 1. A topic has three replicas and `min.insync.replicas=1`. The producer uses `acks=all`. Can an acknowledged record be on one broker only?
-#
-# <details><summary>Answer</summary>
-#
-# Yes. `all` means all that are in sync, and that may be the leader alone. `min.insync.replicas=2` forbids it.
-#
-# </details>
-#
-# 2. A topic has `min.insync.replicas=2`, and both in-sync replicas had a record that a producer sent with `acks=1`. Now one of the two dies, and the leader takes another record with `acks=1`. Who can read what?
-#
-# <details><summary>Answer</summary>
-#
-# The first record was before the high watermark and stays readable. The second one is stored and acknowledged, and nobody can read it: one replica in sync is fewer than two, so the high watermark stands still.
-#
-# </details>
-#
-# 3. After an outage one broker has 30 % more work than the others, although all replicas are in sync. Why, and what helps?
-#
-# <details><summary>Answer</summary>
-#
-# It still leads the partitions that it took over. Elect the preferred leaders, or wait until Kafka does it by itself (every five minutes, unless it is switched off).
-#
-# </details>
-#
-# 4. A partition is under-replicated. Is data lost? Can programs write?
-#
-# <details><summary>Answer</summary>
-#
-# Nothing is lost, and they can write as long as enough replicas are in sync. But the next loss may stop writing, so find out which broker is missing, and restart no other one before it is back.
-#
-# </details>
+# Each answer is explained when you have chosen it. The first one is kept with your progress, on this machine.
+
+# %%
+lab.quiz()
 
 # %% [markdown] covers="B034"
 # Compare with the [solution](../solutions/03_replication.ipynb). Next lab: [What happens in the two seconds after a broker dies?](04_broker_failover.ipynb)

@@ -10,6 +10,12 @@ from threebrokers import open_lab
 
 lab = open_lab("04")
 
+# %% [markdown]
+# Three questions from earlier labs, to see what is still there:
+
+# %%
+lab.review()
+
 # %% [markdown] covers="C008 D103 E005 D099 D101 E093 E107 B125"
 # ## Who notices that a broker is gone?
 #
@@ -606,29 +612,10 @@ guess_4g.compare({200: "all 200", 0: "none"}.get(len(left), "a part of them"))
 # %% [markdown] covers="B026"
 # ## Quiz
 #
-# 1. A colleague restarts brokers with `kill -9`. What does it cost?
-#
-# <details><summary>Answer</summary>
-#
-# For each partition that the broker leads, silence until its session is over.
-#
-# </details>
-#
-# 2. A data centre loses power, and a broker with it. Is that more like `kill` or like `pause` for your clients?
-#
-# <details><summary>Answer</summary>
-#
-# Like `pause`: nobody closes the connections, so a client waits until its own patience ends (`socket.timeout.ms`, 60 s by default).
-#
-# </details>
-#
-# 3. Is ZooKeeper still needed? And what is the difference between failover and disaster recovery?
-#
-# <details><summary>Answer</summary>
-#
-# No: Kafka 4 cannot even use it. Failover happens inside the cluster, by itself, in seconds. Disaster recovery is for the loss of a site: people decide to use another cluster (a later lab).
-#
-# </details>
+# Each answer is explained when you have chosen it. The first one is kept with your progress, on this machine.
+
+# %%
+lab.quiz()
 
 # %% [markdown]
 # ## Going further

@@ -10,6 +10,12 @@ from threebrokers import open_lab
 
 lab = open_lab("05")
 
+# %% [markdown]
+# Three questions from earlier labs, to see what is still there:
+
+# %%
+lab.review()
+
 # %% [markdown] covers="A099 D028 B108 A106"
 # ## What `produce()` sets in motion
 #
@@ -858,29 +864,10 @@ print(f"{arrived} records are in the topic.")
 #
 # ## Quiz
 #
-# **1. A program sends with `acks=all`, flushes after each record, and is too slow. A colleague proposes `acks=1`. What do you say?**
-#
-# <details><summary>Answer</summary>
-#
-# It saves a part of each journey, and gives up certainty. Not to wait for each record is many times faster, and gives up nothing.
-#
-# </details>
-#
-# **2. A team changes from gzip to zstd, and the topics do not shrink. Where do you look first?**
-#
-# <details><summary>Answer</summary>
-#
-# At how many records a batch has. With a few records a batch no codec finds anything to pack.
-#
-# </details>
-#
-# **3. `flush()` has returned 0. Is everything stored?**
-#
-# <details><summary>Answer</summary>
-#
-# Every record has its report; some may be errors. Only the callback knows.
-#
-# </details>
+# Each answer is explained when you have chosen it. The first one is kept with your progress, on this machine.
+
+# %%
+lab.quiz()
 
 # %% [markdown]
 # ## Going further

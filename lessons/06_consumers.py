@@ -10,6 +10,12 @@ from threebrokers import open_lab
 
 lab = open_lab("06")
 
+# %% [markdown]
+# Three questions from earlier labs, to see what is still there:
+
+# %%
+lab.review()
+
 # %% [markdown] covers="A151 C032 D013 D081 D095 D072 C028 A057 B088 D071 C026" explains="position, committed offset"
 # ## Two offsets
 #
@@ -916,29 +922,10 @@ lab.check.left_at_once(departure)
 # %% [markdown] covers="A164"
 # ## Quiz
 #
-# 1. A batch of ten is read; record 30 fails, 31 is fine and is committed. What becomes of 30?
-#
-# <details><summary>Answer</summary>
-#
-# It is gone for this group: committed 32 says that everything before it is done. Set it aside first, or do not go on.
-#
-# </details>
-#
-# 2. Why is `enable.auto.commit` safe in many Java programs, and not in the same program in Python?
-#
-# <details><summary>Answer</summary>
-#
-# Java's client commits inside `poll()`, and what an earlier call returned. This client commits in the background, with the record that you have in your hands. `enable.auto.offset.store=false` and `store_offsets()` after the work make it safe.
-#
-# </details>
-#
-# 3. The invoices are sent by e-mail, not written into a database. Can you get exactly once?
-#
-# <details><summary>Answer</summary>
-#
-# No: an e-mail and an offset do not fit into one transaction. Choose which is worse, none or two, and commit before or after. Or give each e-mail the order's number, so that the reader can recognise the second one.
-#
-# </details>
+# Each answer is explained when you have chosen it. The first one is kept with your progress, on this machine.
+
+# %%
+lab.quiz()
 
 # %% [markdown]
 # ## Going further

@@ -10,6 +10,12 @@ from threebrokers import open_lab
 
 lab = open_lab("07")
 
+# %% [markdown]
+# Three questions from earlier labs, to see what is still there:
+
+# %%
+lab.review()
+
 # %% [markdown] covers="B038 B027 A141 D058 D059 E004 A154 C022 D067" explains="members, rebalance"
 # ## First half: one group shares the work
 #
@@ -704,29 +710,10 @@ lab.check.never_thrown_out(worker, clinic)
 # %% [markdown] covers="B045 B070 B094 B096 A148"
 # ## Quiz
 #
-# **1. A topic has 12 partitions. How many does each member have in a group of 2, of 4, of 5? And in a second group?**
-#
-# <details><summary>Answer</summary>
-#
-# 6, 3, and either 3 or 2. A second group has all 12 again, for itself.
-#
-# </details>
-#
-# **2. A worker calls a slow web service for each record, for up to 20 s, and polls 500 records at once. Its heartbeats are fine. What will happen?**
-#
-# <details><summary>Answer</summary>
-#
-# After 5 minutes between two polls it leaves its group, and others do its records again. It should poll fewer, or work in another thread and go on polling.
-#
-# </details>
-#
-# **3. You add an eighth member to a group with eight partitions, and everything stops for some minutes. Why?**
-#
-# <details><summary>Answer</summary>
-#
-# The group is eager, and one member was in a long piece of work. All others had given up their partitions and waited for its next poll.
-#
-# </details>
+# Each answer is explained when you have chosen it. The first one is kept with your progress, on this machine.
+
+# %%
+lab.quiz()
 
 # %% [markdown]
 # ## Going further

@@ -10,6 +10,12 @@ from threebrokers import open_lab
 
 lab = open_lab("08")
 
+# %% [markdown]
+# Three questions from earlier labs, to see what is still there:
+
+# %%
+lab.review()
+
 # %% [markdown] covers="D016 D017 B012 E007" explains="retention, retention.ms"
 # ## Seven days
 #
@@ -457,30 +463,11 @@ lab.check.within_bounds(frames)
 # %% [markdown] covers="B015"
 # ## Quiz
 #
-# **1. A topic keeps one day, and its segments span seven. Somebody writes to it all the time. How old can a record be? And if nobody has written for two days?**
-#
-# <details><summary>Answer</summary>
-#
-# Up to eight days. After two quiet days everything goes, the active segment too: its newest record is too old.
-#
-# </details>
-#
-# **2. All consumers have read a record. When is it deleted? And if nobody has read it?**
-#
-# <details><summary>Answer</summary>
-#
-# In both cases when its segment goes, by age or by size. So readers of today and of next week depend neither on each other nor on the writer.
-#
-# </details>
-#
-# **3. A group is stopped on Friday and comes back after ten days. It gets nothing, and its lag is 0. What has happened?**
-#
-# <details><summary>Answer</summary>
-#
-# Its place was deleted, or its committed offset was forgotten after seven days. With `latest` it went to the end, and skipped all that was left.
-#
-# </details>
-#
+# Each answer is explained when you have chosen it. The first one is kept with your progress, on this machine.
+
+# %%
+lab.quiz()
+
 # %% [markdown]
 # ## Going further
 #

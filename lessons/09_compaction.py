@@ -10,6 +10,12 @@ from threebrokers import open_lab
 
 lab = open_lab("09")
 
+# %% [markdown]
+# Three questions from earlier labs, to see what is still there:
+
+# %%
+lab.review()
+
 # %% [markdown] covers="B011 B137 D140 D141 D025" explains="compaction, cleanup.policy"
 # ## The last price of each share
 #
@@ -632,29 +638,10 @@ log_picture(reports, text=lambda report: f"{report.key.decode()} {report.value.d
 # %% [markdown] covers="B148"
 # ## Quiz
 #
-# **1. At noon a customer's address is replaced by a tombstone. When is the old address off every disk?**
-#
-# <details><summary>Answer</summary>
-#
-# On each broker by itself: when the segments of the address and of the tombstone are closed, and the cleaner has come. `max.compaction.lag.ms` bounds that, if records go on coming. Backups are another matter.
-#
-# </details>
-#
-# **2. In which ways does Kafka delete records, and which of them change offsets?**
-#
-# <details><summary>Answer</summary>
-#
-# By age, by size, by key (compaction), and when somebody calls `delete_records` (which is refused if the policy is `compact` alone). None changes an offset.
-#
-# </details>
-#
-# **3. A topic is compacted, and still grows each day. Name two reasons.**
-#
-# <details><summary>Answer</summary>
-#
-# Each record has a key of its own, such as an order number. Or new keys come, and nobody sends tombstones for old ones.
-#
-# </details>
+# Each answer is explained when you have chosen it. The first one is kept with your progress, on this machine.
+
+# %%
+lab.quiz()
 
 # %% [markdown]
 # ## Going further

@@ -10,6 +10,12 @@ from threebrokers import open_lab
 
 lab = open_lab("10")
 
+# %% [markdown]
+# Three questions from earlier labs, to see what is still there:
+
+# %%
+lab.review()
+
 # %% [markdown] covers="A003 A004 A005 D149 D038" explains="exactly once"
 # ## Three promises
 #
@@ -645,29 +651,10 @@ lab.check.effect_once(books)
 # %% [markdown]
 # ## Quiz
 #
-# **1. In a large cluster a topic has three replicas and `min.insync.replicas=2`, and its producer `acks=1`. Two of these three brokers have failed, and writing goes on. Why, and what does it mean?**
-#
-# <details><summary>Answer</summary>
-#
-# `min.insync.replicas` is only asked for with `acks=all`. With `acks=1` the last broker acknowledges what nobody else has; if it fails too, these records are gone.
-#
-# </details>
-#
-# **2. A producer is idempotent, and a consumer still finds some payments twice. Name three reasons.**
-#
-# <details><summary>Answer</summary>
-#
-# The program was started again and sent them again; it called `produce()` twice, for example after a report of a time-out; two programs send the same payments; or the consumer itself read them again after a crash, and they are in the log once.
-#
-# </details>
-#
-# **3. Somebody sets `retries=0` so that nothing comes twice. What do you say?**
-#
-# <details><summary>Answer</summary>
-#
-# Then an answer that gets lost is reported as a failure of a record that is stored. The program cannot know it: to send again doubles, not to send again loses what really failed. Let the client try again, with idempotence.
-#
-# </details>
+# Each answer is explained when you have chosen it. The first one is kept with your progress, on this machine.
+
+# %%
+lab.quiz()
 
 # %% [markdown]
 # ## Going further

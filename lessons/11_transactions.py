@@ -10,6 +10,12 @@ from threebrokers import open_lab
 
 lab = open_lab("11")
 
+# %% [markdown]
+# Three questions from earlier labs, to see what is still there:
+
+# %%
+lab.review()
+
 # %% [markdown] covers="E123 A006" explains="transaction, transactional.id"
 # ## Three records that belong together
 #
@@ -889,29 +895,10 @@ lab.check.right_thing_done(book, tried)
 # %% [markdown]
 # ## Quiz
 #
-# 1. A worker in Kubernetes takes the name of its pod, which is a new one at each start, as `transactional.id`. Nothing is lost and nothing doubled. What is wrong?
-#
-# <details><summary>Answer</summary>
-#
-# Nobody ends the transaction that a dead pod has left open. For up to `transaction.timeout.ms`, and 10 s more, readers of its output wait, and so does the next worker for the offsets of its input. A StatefulSet has names that stay.
-#
-# </details>
-#
-# 2. A colleague counts the records of a topic: end offset less start offset, all partitions. Since a team began to use transactions, the sum is too large. How much too large?
-#
-# <details><summary>Answer</summary>
-#
-# By one mark for each transaction in each of its partitions, and by all records that were aborted.
-#
-# </details>
-#
-# 3. Payments are in a topic, and a worker writes them to PostgreSQL. Would a transactional producer help?
-#
-# <details><summary>Answer</summary>
-#
-# No: it writes nothing to Kafka but the offset, and PostgreSQL is not part of Kafka's transaction. Write the offset into PostgreSQL, in the transaction that writes the payment.
-#
-# </details>
+# Each answer is explained when you have chosen it. The first one is kept with your progress, on this machine.
+
+# %%
+lab.quiz()
 
 # %% [markdown] covers="E133"
 # ## Going further

@@ -12,6 +12,12 @@ from threebrokers import open_lab
 
 lab = open_lab("12")
 
+# %% [markdown]
+# Three questions from earlier labs, to see what is still there:
+
+# %%
+lab.review()
+
 # %% [markdown] explains="Apache Spark"
 # ## A tool for questions
 #
@@ -702,29 +708,10 @@ lab.check.misses_nothing(query)
 #
 # ## Quiz
 #
-# **1. `records.count()` says 27,004. A minute later the same line says 27,010. Is something wrong?**
-#
-# <details><summary>Answer</summary>
-#
-# No. The DataFrame is a plan, and without `endingOffsets` it reads up to the end that the topic has when you ask. Six records came.
-#
-# </details>
-#
-# **2. Your colleague in Tokyo runs your query and gets other hours. The data are the same. What do you look at first?**
-#
-# <details><summary>Answer</summary>
-#
-# At the time zone of the session: without a setting it is that of the machine. Set it, and name the zone of the question in the query.
-#
-# </details>
-#
-# **3. A report starts each hour where the last one ended, and keeps the time at which it ended. Sometimes a record is never read. How can that be?**
-#
-# <details><summary>Answer</summary>
-#
-# A record carries the time of its producer. One that was sent late, or by a machine whose clock is slow, has an older time than the report's end, and lies behind it in the log. Keep offsets.
-#
-# </details>
+# Each answer is explained when you have chosen it. The first one is kept with your progress, on this machine.
+
+# %%
+lab.quiz()
 
 # %% [markdown]
 # ## Going further

@@ -10,6 +10,12 @@ from threebrokers import open_lab
 
 lab = open_lab("13")
 
+# %% [markdown]
+# Three questions from earlier labs, to see what is still there:
+
+# %%
+lab.review()
+
 # %% [markdown] covers="A058 D010 D026 D194 D199 B003" explains="Structured Streaming, micro-batch"
 # ## A table without an end
 #
@@ -505,29 +511,10 @@ lab.check.second_run(query)
 #
 # ## Quiz
 #
-# **1. A query with a watermark of one hour gets a record that is five hours late, and counts it. Is that a fault?**
-#
-# <details><summary>Answer</summary>
-#
-# No. The watermark says what is counted for sure. It moves only between batches, and a window must be over as a whole before its records are dropped.
-#
-# </details>
-#
-# **2. A query with windows and without a watermark has run well for months. One day it needs more memory than the machine has. Why?**
-#
-# <details><summary>Answer</summary>
-#
-# It keeps each window that it has ever seen, because a record could still come for it. Only a watermark lets it forget.
-#
-# </details>
-#
-# **3. A query with windows of an hour shall count windows of ten minutes from now on. Can it keep its checkpoint?**
-#
-# <details><summary>Answer</summary>
-#
-# No. The state in it is of hours. The changed query needs a new checkpoint, begins with the first record, and should write to a new place: there, or at the readers, you change over.
-#
-# </details>
+# Each answer is explained when you have chosen it. The first one is kept with your progress, on this machine.
+
+# %%
+lab.quiz()
 
 # %% [markdown]
 # ## Going further

@@ -10,6 +10,12 @@ from threebrokers import open_lab
 
 lab = open_lab("14")
 
+# %% [markdown]
+# Three questions from earlier labs, to see what is still there:
+
+# %%
+lab.review()
+
 # %% [markdown] covers="D207 D209 D196 D217 E304" explains="table (of a stream), change log"
 # ## Read to its end, a stream is a table
 #
@@ -573,29 +579,10 @@ lab.check.still_away(query)
 #
 # ## Quiz
 #
-# **1. A query joins orders with a register of prices, and runs for a year. Can you find out which price an order of March got?**
-#
-# <details><summary>Answer</summary>
-#
-# Only if the result keeps it. The table's version depends on when the batch ran. Write the price into the result, or keep prices with the time from which they hold, and join by that time.
-#
-# </details>
-#
-# **2. A stream-stream join has a bound of a day, and one side has not had a record since yesterday. What happens to the state?**
-#
-# <details><summary>Answer</summary>
-#
-# It grows. The watermark follows the slower side, so nothing is forgotten, and departures without a partner are not told.
-#
-# </details>
-#
-# **3. Why does a timer in event time not ring at night, when no records come?**
-#
-# <details><summary>Answer</summary>
-#
-# The watermark moves only with records. If an alarm must come by the clock on the wall, use `ProcessingTime`; then a second run over the same records gives other alarms.
-#
-# </details>
+# Each answer is explained when you have chosen it. The first one is kept with your progress, on this machine.
+
+# %%
+lab.quiz()
 
 # %% [markdown]
 # ## Going further

@@ -10,6 +10,12 @@ from threebrokers import open_lab
 
 lab = open_lab("15")
 
+# %% [markdown]
+# Three questions from earlier labs, to see what is still there:
+
+# %%
+lab.review()
+
 # %% [markdown] covers="D178" explains="write-ahead log, foreachBatch, sink"
 # ## Written, but not committed
 #
@@ -512,29 +518,10 @@ lab.check.changed_over(query, readers)
 #
 # ## Quiz
 #
-# **1. A sink sends an e-mail for each row. Spark dies. Can you have exactly once?**
-#
-# <details><summary>Answer</summary>
-#
-# Not by the sink alone: a mail cannot be taken back or overwritten. Write the mails into a table with a key, and let a sender of its own note which are sent. Even then one mail can go out twice.
-#
-# </details>
-#
-# **2. Somebody deletes the folder `commits` from a checkpoint to save space. What happens at the next start?**
-#
-# <details><summary>Answer</summary>
-#
-# The last planned batch is not known as committed any more, so it comes again. Without an idempotent sink its rows are there twice.
-#
-# </details>
-#
-# **3. Version 2 has caught up, and is right. When may the topic and the checkpoint of version 1 be deleted?**
-#
-# <details><summary>Answer</summary>
-#
-# When no reader uses them and you will not go back: at the earliest after all have changed over and worked for a while.
-#
-# </details>
+# Each answer is explained when you have chosen it. The first one is kept with your progress, on this machine.
+
+# %%
+lab.quiz()
 
 # %% [markdown]
 # ## Going further

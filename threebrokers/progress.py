@@ -1,9 +1,10 @@
-"""Which exercises this home's learner has solved, and how the predictions went."""
+"""What this home's learner has done: exercises, predictions and quizzes, in files of this machine."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from threebrokers.paths import home
@@ -23,6 +24,15 @@ class Guess:
     def right(self) -> bool:
         """Whether it was as predicted."""
         return self.answer == self.truth
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The answer to a question of a quiz, the last one that counts, and when it was given (UTC)."""
+
+    answer: str
+    right: bool
+    at: datetime
 
 
 def record(number: str, solved: bool) -> None:
@@ -61,6 +71,47 @@ def guesses() -> dict[str, Guess]:
         return dict(known)
 
 
+def record_answer(name: str, answer: str, *, right: bool) -> None:
+    """Remember the answer to a question of a quiz ("4.q1"); what cannot be written is forgotten."""
+    with _if_possible(), _answers() as known:
+        known[name] = Answered(answer, right, datetime.now(UTC).replace(microsecond=0))
+
+
+def answers() -> dict[str, Answered]:
+    """Return the last answer to each question of a quiz, by the question's name."""
+    with _answers() as known:
+        return dict(known)
+
+
+def export(file: Path) -> None:
+    """Write all that is remembered to one file of JSON. Raises OSError."""
+    content = {
+        "exported": datetime.now(UTC).replace(microsecond=0),
+        "exercises": _exercises_file().read() or {},
+        "predictions": guesses(),
+        "quizzes": answers(),
+    }
+    JsonFile[dict[str, Any]](file, dict[str, Any]).write(content)
+
+
+def forget(lab: str = "") -> int:
+    """Forget what is remembered of one lab ("03"), or of all; return how many things that were.
+
+    Of all labs the damaged files that were kept aside go, too. Raises OSError, or filelock's Timeout.
+    """
+    count = 0
+    files: list[JsonFile[Any]] = [_exercises_file(), _guesses_file(), _answers_file()]
+    for file in files:
+        with file.changed(dict, LOCK_SECONDS) as known:
+            gone = [name for name in known if not lab or name.partition(".")[0] == str(int(lab))]
+            count += len(gone)
+            for name in gone:
+                del known[name]
+        for damaged in [] if lab else file.kept():
+            damaged.unlink()
+    return count
+
+
 def lost() -> list[str]:
     """Return a sentence for each damaged file that was kept aside and that nobody was told of: each once.
 
@@ -69,6 +120,7 @@ def lost() -> list[str]:
     files: dict[str, JsonFile[Any]] = {
         "Your solved exercises": _exercises_file(),
         "Your predictions": _guesses_file(),
+        "Your answers to quizzes": _answers_file(),
     }
     for file in files.values():
         if file.path.exists() and file.read() is None:
@@ -104,9 +156,17 @@ def _guesses() -> AbstractContextManager[dict[str, Guess]]:
     return _guesses_file().changed(dict, LOCK_SECONDS)
 
 
+def _answers() -> AbstractContextManager[dict[str, Answered]]:
+    return _answers_file().changed(dict, LOCK_SECONDS)
+
+
 def _exercises_file() -> JsonFile[dict[str, datetime | None]]:
     return JsonFile(home() / "progress.json", dict[str, datetime | None])
 
 
 def _guesses_file() -> JsonFile[dict[str, Guess]]:
     return JsonFile(home() / "predictions.json", dict[str, Guess])
+
+
+def _answers_file() -> JsonFile[dict[str, Answered]]:
+    return JsonFile(home() / "quizzes.json", dict[str, Answered])

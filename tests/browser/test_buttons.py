@@ -6,7 +6,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from threebrokers.predictions.buttons import HERE
+from threebrokers.choices.buttons import HERE
+from threebrokers.predictions.prediction import WORDS
 from threebrokers.text import as_html
 
 DARK = "--jp-content-font-color1: #eee; --jp-layout-color0: #111; background: #111"
@@ -27,12 +28,12 @@ widget.render({ model, el: document.querySelector("main") });
 
 @pytest.fixture
 def show(watched) -> Callable[..., Page]:
-    def show(width=960, dark=False):
+    def show(width=960, dark=False, again=""):
         page = watched.page
         page.set_viewport_size({"width": width, "height": 500})
         state = {"question": QUESTION, "question_html": as_html(QUESTION), "note_html": "Choose."}
         state |= {"answers": ANSWERS, "answers_html": [as_html(answer) for answer in ANSWERS]}
-        state |= {"chosen": None, "truth": None}
+        state |= {"words": WORDS, "again": again, "chosen": None, "truth": None}
         script = (HERE / "buttons.js").read_text().replace("export default", "const widget =")
         page.set_content(
             '<!doctype html><html lang="en"><title>Question</title>'

@@ -35,6 +35,9 @@ class Check:
 class Lab:
     check = Check()
 
+    def quiz(self):
+        return Buttons("?")
+
     def fresh_topic(self, name, **settings):
         return name
 

@@ -16,7 +16,8 @@ from threebrokers.app import make_lab
 COMMAND = """
 import sys
 from pathlib import Path
-from threebrokers.app import jupyterlab, make_lab, workspace
+from threebrokers import workspace
+from threebrokers.app import jupyterlab, make_lab
 
 class NoCluster:
     engine = "local"

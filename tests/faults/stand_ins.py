@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.commands import Ended, run
-from threebrokers.app import jupyterlab, make_lab, workspace
+from threebrokers import workspace
+from threebrokers.app import jupyterlab, make_lab
 from threebrokers.cluster import Cluster, cds, jars, links, local, ports, prepare, process
 from threebrokers.cluster.lockfile import Jar
 from threebrokers.cluster.process import Identity

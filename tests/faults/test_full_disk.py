@@ -13,8 +13,7 @@ import pytest
 
 from tests.faults.full_disk import FullDisk
 from tests.faults.stand_ins import LAB, SERVED, Clone, clone, notebook
-from threebrokers import files, progress
-from threebrokers.app import workspace
+from threebrokers import files, progress, workspace
 from threebrokers.cluster import cds, log_dirs, programs, state_file
 from threebrokers.cluster.action_log import read
 from threebrokers.cluster.actions import Action

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from tests.faults.stand_ins import LAB, Clone, clone, notebook
-from threebrokers import progress
-from threebrokers.app import workspace
+from threebrokers import progress, workspace
 from threebrokers.cluster import Cluster
 from threebrokers.lab import opening
 from threebrokers.lab.lab import Lab

@@ -129,17 +129,28 @@ def reset() -> None:
 
 def restore(number: str, exercise: str) -> None:
     """Bring back an untouched lab, or one exercise of it; what you had is kept beside it."""
-    from threebrokers.app import workspace
-    from threebrokers.app.restore import restore_exercise
+    from threebrokers import workspace
+    from threebrokers.restore import restore_exercise
 
     say(restore_exercise(number, exercise) if exercise else workspace.restore(number))
 
 
-def progress(number: str) -> None:
-    """Show which exercises are solved, in all labs or in one."""
-    from threebrokers.app import tables, workspace
-    from threebrokers.app.restore import outline
+def progress(number: str, page: bool, export: str, forget: bool, yes: bool) -> None:
+    """Show which exercises are solved, in all labs or in one; or write, export or delete your progress."""
+    if page or export or forget:
+        from threebrokers.app import own_progress
+
+        if page:
+            own_progress.show(number, say)
+        if export:
+            own_progress.export(Path(export), say)
+        if forget:
+            own_progress.forget(number, say, sure=yes)
+        return
+    from threebrokers import workspace
+    from threebrokers.app import tables
     from threebrokers.progress import guesses, lost, solved, tried
+    from threebrokers.restore import outline
 
     for told in lost():
         say(told)
@@ -188,7 +199,7 @@ def grade(
     without_isolation: bool,
 ) -> None:
     """Grade the notebooks of a folder: each in a box of its own, on fresh brokers, without trusting it."""
-    from threebrokers.app import workspace
+    from threebrokers import workspace
     from threebrokers.grading import report
     from threebrokers.grading.grader import Grader, Wish
     from threebrokers.grading.orders import Limits
@@ -263,6 +274,10 @@ def _parser() -> argparse.ArgumentParser:
     shows.add_argument(
         "number", nargs="?", metavar="NN", default="", help="only this lab, its exercises named"
     )
+    shows.add_argument("--page", action="store_true", help="write it as a page, with what to repeat")
+    shows.add_argument("--export", metavar="FILE", default="", help="write all of it to a file of JSON")
+    shows.add_argument("--forget", action="store_true", help="delete it, of all labs or of NN; asks first")
+    shows.add_argument("--yes", action="store_true", help="do not ask")
     packs = command(bundle)
     packs.add_argument("file", metavar="FILE", help="the file to write: about 800 MB")
     explains = command(why_empty)

@@ -9,7 +9,7 @@ from ipykernel.kernelspec import KERNEL_NAME
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from tornado.web import HTTPError
 
-from threebrokers.app import workspace
+from threebrokers import workspace
 from threebrokers.paths import is_clone
 
 READ_ONLY = ("labs", "solutions")

@@ -9,8 +9,8 @@ from types import FrameType
 
 import psutil
 
-from threebrokers import progress
-from threebrokers.app import jupyterlab, workspace
+from threebrokers import progress, workspace
+from threebrokers.app import jupyterlab
 from threebrokers.app.browser import can_open_browser
 from threebrokers.cluster import Cluster, sessions, spark_cluster
 from threebrokers.cluster.engine import COMPOSE

@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from threebrokers import theme
-from threebrokers.app.restore import Outline
 from threebrokers.paths import home, lab_command
+from threebrokers.restore import Outline
 from threebrokers.text import counted, listed
 
 if TYPE_CHECKING:

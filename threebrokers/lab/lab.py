@@ -25,7 +25,9 @@ from threebrokers.why_empty import Answer, explain
 if TYPE_CHECKING:
     from threebrokers.panel import Panel, Panels
     from threebrokers.predictions import Prediction
+    from threebrokers.quiz import Quiz
     from threebrokers.recorder import Recorder
+    from threebrokers.report.shown import Shown
 
 T = TypeVar("T")
 
@@ -227,6 +229,24 @@ class Lab:
             self._predictions[name] = Prediction(name, asked)
         self._predictions[name].ask()
         return self._predictions[name]
+
+    def quiz(self) -> "Quiz":
+        """Return this lab's quiz, with the answers that you gave before; shown, it has buttons."""
+        from threebrokers.quiz import Quiz, question  # widgets only where one is shown
+
+        return Quiz(question.read(self.number), kept=True)
+
+    def review(self) -> "Quiz":
+        """Return three questions out of the quizzes of earlier labs: those not known, then the oldest."""
+        from threebrokers.quiz import Quiz, review  # widgets only where one is shown
+
+        return Quiz(review(self.number, progress.answers()))
+
+    def progress(self) -> "Shown":
+        """Return what you have done in all labs, what to repeat, and a button that puts an exercise back."""
+        from threebrokers.report import collect, shown  # widgets only where one is shown
+
+        return shown.Shown(collect(), self.number)
 
     def observed(self, what: str, truth: object) -> None:
         """Show `what`, a sentence in the past tense, if `truth` is true.

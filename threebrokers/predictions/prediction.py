@@ -7,14 +7,15 @@ from IPython import get_ipython
 from IPython.display import display
 
 from threebrokers import clock, progress, theme
+from threebrokers.choices import Buttons
 from threebrokers.errors import LabError
 from threebrokers.notebook import tell
-from threebrokers.predictions.buttons import Buttons
 from threebrokers.predictions.question import Question
 from threebrokers.text import quoted
 from threebrokers.verdict import Box
 
 VERDICT = "application/vnd.threebrokers.verdict+json"
+WORDS = ("your answer, right", "this is what happened", "your answer, not what happened")
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,9 @@ class Prediction:
         self.truth: str | None = None
         self.chosen_at: float | None = None
         self.late = False
-        self._buttons = Buttons(self.question, list(self.answers), self._press)
+        self._buttons = Buttons(
+            self.question, list(self.answers), self._press, WORDS, "Choose before you run."
+        )
 
     def __repr__(self) -> str:
         return f"{self.question} {f'You predict: {self.chosen}.' if self.chosen else 'Not chosen yet.'}"

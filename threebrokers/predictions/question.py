@@ -45,6 +45,12 @@ def read(path: Path) -> dict[str, Question]:
     return found
 
 
+def of_lab(lab: str) -> dict[str, Question]:
+    """Return the questions of a lab ("04") by id, if it has any. Raises LabError if they are damaged."""
+    path = QUESTIONS / file_name(int(lab))
+    return own_file(f"The questions of lab {lab}", path, dict[str, Question]) if path.exists() else {}
+
+
 def question_of(name: Any) -> Question:
     """Return the question of this id ("4.a"). Raises LabError if there is none, or its file is damaged."""
     known = ID.fullmatch(name) if isinstance(name, str) else None

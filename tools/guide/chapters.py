@@ -7,8 +7,9 @@ from pathlib import Path
 
 from threebrokers.predictions import question as questions
 from threebrokers.predictions.prediction import VERDICT
+from threebrokers.quiz import question as quizzes
+from tools.lessons import asides, minutes, notebooks, solution_marks
 from tools.lessons import lesson as lessons
-from tools.lessons import minutes, notebooks, solution_marks
 from tools.lessons.lesson import DETAILS, HEADING, Cell, Lesson
 from tools.lessons.minutes import Minutes
 
@@ -60,6 +61,7 @@ class Chapter:
     predictions: tuple[Prediction, ...]
     tasks: tuple[Task, ...]
     remember: str
+    quiz: tuple[quizzes.Question, ...] = ()
 
     @property
     def number(self) -> str:
@@ -91,6 +93,7 @@ def chapter(path: Path, root: Path) -> Chapter:
         tuple(_predictions(lesson, root, measured)),
         tuple(_tasks(lesson, outputs)),
         _remember(lesson),
+        tuple(asides.asked(root, lesson.number)[asides.QUIZ].values()),
     )
 
 

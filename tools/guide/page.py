@@ -6,6 +6,7 @@ from html import escape
 from pathlib import Path
 
 from threebrokers import theme
+from threebrokers.quiz.question import Question
 from tools.guide import markdown
 from tools.guide.chapters import Chapter, Prediction, Task, WrongAnswer
 from tools.lessons import minutes
@@ -88,6 +89,8 @@ def _lab(chapter: Chapter) -> str:
         *(_task(each) for each in chapter.tasks),
         "<h2>What they should remember</h2>",
         markdown.html(chapter.remember, "labs/"),
+        "<h2>Quiz</h2>" if chapter.quiz else "",
+        *map(_quiz, chapter.quiz),
     ]
     return "\n".join(part for part in parts if part)
 
@@ -114,8 +117,18 @@ def _prediction(prediction: Prediction) -> str:
     return f'<section class="prediction">\n{asked}\n<ul>\n{answers}\n</ul>\n</section>'
 
 
-def _sign(true: bool) -> str:
-    return '<span class="good">✓ so it was:</span>' if true else '<span class="bad">✗</span>'
+def _quiz(asked: Question) -> str:
+    answers = "\n".join(
+        f"<li>{_sign(each.right, 'right:')} <b>{markdown.line(each.answer)}</b>: "
+        f"{markdown.line(each.why)}</li>"
+        for each in asked.answers
+    )
+    heading = f"<h3>{markdown.line(asked.question)}</h3>"
+    return f'<section class="prediction">\n{heading}\n<ul>\n{answers}\n</ul>\n</section>'
+
+
+def _sign(true: bool, told: str = "so it was:") -> str:
+    return f'<span class="good">✓ {told}</span>' if true else '<span class="bad">✗</span>'
 
 
 def _task(task: Task) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from threebrokers.files import write_whole
 from tools import ROOT, rules
-from tools.lessons import courses, frame, minutes, notebooks, readme
+from tools.lessons import courses, frame, minutes, notebooks, readme, words
 from tools.lessons import lesson as lessons
 
 
@@ -14,12 +14,16 @@ def built(lesson: lessons.Lesson, root: Path) -> dict[Path, str]:
     """Return the files of a lesson as they should be; outputs in its solution are kept if they still hold."""
     path = notebooks.solution_path(root, lesson)
     before = notebooks.read(path)
-    whole = minutes.filled(lesson, minutes.counted(lesson, notebooks.waits(before)))
+    whole = minutes.filled(lesson, minutes.counted(lesson, notebooks.waits(before), root))
     whole = frame.framed(whole, lessons.lessons(root))
-    return {
-        root / "labs" / f"{lesson.stem}.ipynb": notebooks.text(notebooks.lab(whole)),
-        path: notebooks.text(notebooks.solution(whole, before)),
+    made = {
+        root / "labs" / f"{lesson.stem}.ipynb": notebooks.lab(whole),
+        path: notebooks.solution(whole, before, root),
     }
+    known = words.of(root)
+    for notebook in made.values():
+        words.mark(notebook, lesson.stem, known)
+    return {place: notebooks.text(notebook) for place, notebook in made.items()}
 
 
 def build(root: Path, only: list[str] | None = None, *, check: bool = False) -> list[str]:

@@ -11,7 +11,7 @@ from nbclient.exceptions import CellControlSignal, CellExecutionError, DeadKerne
 
 from threebrokers.files import write_whole
 from threebrokers.grading.kernel import QUIET
-from tools.lessons import notebooks, shown
+from tools.lessons import asides, notebooks, shown
 from tools.rules import checks, predictions
 
 CELL_SECONDS = 180
@@ -26,7 +26,8 @@ class CellFaultError(Exception):
 def sources(root: Path, path: Path, notebook: Any) -> str:
     """Return a hash of what a solution's answers depend on: its code, its checks and its questions.
 
-    What only draws or words its outputs is kept apart, by shown.prints.
+    A quiz is not among them: see tools/lessons/asides.py. What only draws or words its outputs is kept
+    apart, by shown.prints.
     """
     files = [*checks.modules(root, path.stem[:2]), predictions.where(root, path.stem[:2])]
     texts = [file.read_text("utf-8") for file in files if file.exists()]
@@ -45,6 +46,7 @@ def execute(root: Path, path: Path) -> None:
         _note(cell, took[cell.id])
         for output in cell.outputs:
             _settle(output)
+    asides.fill(notebook, root, path.stem[:2])
     write_whole(path, notebooks.text(notebook).encode())
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import nbformat
 
-from tools.lessons import solution_marks
+from tools.lessons import asides, solution_marks
 from tools.lessons.lesson import Cell, Exercise, Lesson
 
 METADATA = {
@@ -26,17 +26,18 @@ def lab(lesson: Lesson) -> Any:
     return _notebook(lesson, solution_marks.untouched)
 
 
-def solution(lesson: Lesson, before: Any | None) -> Any:
+def solution(lesson: Lesson, before: Any | None, root: Path) -> Any:
     """Return the notebook with the answers; each cell that the one `before` has too keeps its outputs.
 
     Only if no code is new does it keep what says of which sources the outputs are.
     """
     notebook = _marked(_notebook(lesson, lambda text, _: solution_marks.solved(text)), f"{lesson.stem}.ipynb")
+    asides.fill(notebook, root, lesson.number)
     if before is None:
         return notebook
     earlier = {(cell.id, cell.source): cell for cell in codes(before)}
     for cell in codes(notebook):
-        if old := earlier.get((cell.id, cell.source)):
+        if (old := earlier.get((cell.id, cell.source))) and not asides.is_aside(cell.source):
             cell.outputs, cell.execution_count = old.outputs, old.execution_count
             if SECONDS in old.metadata:
                 cell.metadata[SECONDS] = old.metadata[SECONDS]
@@ -62,8 +63,8 @@ def codes(notebook: Any) -> list[Any]:
 
 
 def code(notebook: Any) -> list[tuple[str, str]]:
-    """Return what is executed: id and text of each code cell."""
-    return [(cell.id, cell.source) for cell in codes(notebook)]
+    """Return what is executed: id and text of each code cell, but for those that only ask questions."""
+    return [(cell.id, cell.source) for cell in codes(notebook) if not asides.is_aside(cell.source)]
 
 
 def text(notebook: Any) -> str:

@@ -9,6 +9,7 @@ PLACES = (
     "app/tables.py",
     "checks/expect.py",
     "checks/expect_spark.py",
+    "choices",
     "diagrams",
     "errors.py",
     "lab/exercise.py",

@@ -1,4 +1,4 @@
-"""The course's index of terms; and which rows of the inventories no lab meets yet, or where each is met."""
+"""The course's index of terms, its glossary, and which rows of the inventories no lab meets yet."""
 
 import argparse
 import sys
@@ -9,7 +9,7 @@ from pathlib import Path
 from threebrokers.files import write_whole
 from tools import ROOT
 from tools.lessons import lesson as lessons
-from tools.publish import terms
+from tools.publish import glossary, terms
 from tools.publish.inventory import Place, Row, Undone, inventory, met, undone
 from tools.publish.topics_page import page
 
@@ -71,12 +71,17 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
         print(*listed(rows, places, asked.rows), sep="\n")
         return 0
     explained = terms.explained(root)
-    if told := [*problems(rows, places, left), *terms.problems(explained)]:
+    sentences = glossary.sentences(root)
+    marks = [*problems(rows, places, left), *terms.problems(explained)]
+    if told := [*marks, *glossary.problems(explained, sentences)]:
         print(*told, sep="\n", file=sys.stderr)
         return 1
-    stale = _written(page(explained), root / "docs" / "topics.md", check=asked.check)
+    texts = {"topics": page(explained), "glossary": glossary.page(explained, sentences)}
+    written = [
+        _written(text, root / "docs" / f"{name}.md", check=asked.check) for name, text in texts.items()
+    ]
     unmet_rows = _told(rows, places, left, root)
-    return int(asked.check and (stale or unmet_rows))
+    return int(asked.check and (any(written) or unmet_rows))
 
 
 def _written(text: str, target: Path, *, check: bool) -> bool:
@@ -84,9 +89,9 @@ def _written(text: str, target: Path, *, check: bool) -> bool:
     stale = not target.exists() or target.read_text("utf-8") != text
     if stale and not check:
         write_whole(target, text.encode())
-        print("docs/topics.md: written")
+        print(f"docs/{target.name}: written")
     elif stale:
-        print("docs/topics.md is not what the lessons say; run `make topics`.", file=sys.stderr)
+        print(f"docs/{target.name} is not what the lessons say; run `make topics`.", file=sys.stderr)
     return stale
 
 

@@ -9,7 +9,7 @@ from tools import ROOT
 from tools.lessons import minutes
 from tools.lessons.lesson import NAME, Lesson, lessons, read
 from tools.rules import exercise as rules_exercise
-from tools.rules import imports, names, page, predictions, programs, wording
+from tools.rules import imports, names, page, predictions, programs, quizzes, wording
 from tools.rules.checks import Check, registered, where
 
 Fault = tuple[str, str, str]  # place in the lesson, what is wrong, what to do
@@ -31,6 +31,7 @@ def problems(lesson: Lesson, root: Path) -> list[str]:
         *names.faults(lesson),
         *imports.faults(lesson),
         *predictions.faults(lesson, root),
+        *quizzes.faults(lesson, root),
         *programs.faults(lesson),
     ]
     return _told(found, lesson, root)
@@ -58,8 +59,8 @@ def _told(found: Iterable[Fault], lesson: Lesson, root: Path) -> list[str]:
 
 def _too_long(lesson: Lesson, root: Path) -> Iterator[Fault]:
     taken = minutes.of(lesson.path, root)
-    if taken.core > taken.limit:
-        wrong = f"it takes {taken.core:.0f} minutes (at most {taken.limit})"
+    if taken.too_long:
+        wrong = f"it takes {taken.core:.0f} minutes (at most {taken.limit}, and the questions)"
         mend = f"leave something out, or move it under '{minutes.FURTHER}' (see `python -m tools minutes`)"
         yield "the core path", wrong, mend
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from tools.lessons import code_names, solution_marks
-from tools.lessons.lesson import DETAILS, HEADING, Cell, Lesson
+from tools.lessons.lesson import HEADING, Cell, Lesson
 from tools.lessons.minutes import CORE, FURTHER
 from tools.rules import predictions
 
@@ -68,10 +68,6 @@ def _end(lesson: Lesson, stems: list[str]) -> Iterator[Fault]:
     if len(lines) != 3:
         wrong = f"'## What to remember' has {len(lines)} lines"
         yield "the end", wrong, "write the section with three lines, each beginning with '- '"
-    answers = len(DETAILS.findall(_section(lesson, "## Quiz")))
-    if not 3 <= answers <= 5:
-        wrong = f"'## Quiz' has {answers} answers in <details>"
-        yield "the end", wrong, "write the section with three to five questions, each with its answer"
     last = lesson.cells[-1] if lesson.cells else Cell(0, "markdown", "", {})
     targets = LINK.findall(last.source) if last.kind == "markdown" else []
     if f"../solutions/{lesson.stem}.ipynb" not in targets:

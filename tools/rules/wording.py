@@ -7,7 +7,7 @@ from textwrap import shorten
 
 from tools.lessons import minutes
 from tools.lessons.lesson import Cell, Lesson, lessons
-from tools.rules import checks, predictions
+from tools.rules import checks, predictions, quizzes
 
 Fault = tuple[str, str, str]
 PARAGRAPH_WORDS = 100
@@ -65,7 +65,8 @@ def faults(lesson: Lesson, root: Path) -> Iterator[Fault]:
                 yield _place(cell), wrong, "divide it, or leave something out"
     yield from _labs(lesson, {path.stem[:2] for path in lessons(root)})
     files = checks.modules(root, lesson.number)
-    files += [file] if (file := predictions.where(root, lesson.number)).exists() else []
+    asked = [predictions.where(root, lesson.number), quizzes.where(root, lesson.number)]
+    files += [file for file in asked if file.exists()]
     for file in files:
         yield from _words(file.read_text("utf-8"), str(file.relative_to(root)))
 

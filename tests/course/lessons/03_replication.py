@@ -92,15 +92,9 @@ lab.check.counts_twice(first, second)
 
 # %% [markdown]
 # ## Quiz
-#
-# 1. How many copies?
-# <details><summary>Answer</summary>Three.</details>
-#
-# 2. Who leads?
-# <details><summary>Answer</summary>One.</details>
-#
-# 3. Who follows?
-# <details><summary>Answer</summary>The others.</details>
+
+# %%
+lab.quiz()
 
 # %% [markdown]
 # Compare with [the solution](../solutions/03_replication.ipynb).

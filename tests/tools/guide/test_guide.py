@@ -6,6 +6,7 @@ from html import unescape
 import pytest
 
 from threebrokers.predictions import question
+from threebrokers.quiz import question as quizzes
 from tools import ROOT
 from tools.guide import markdown, page, write
 from tools.guide.chapters import SAME, chapters, differing
@@ -42,6 +43,16 @@ def flat(words):
 def plain(source):
     """Return Markdown as a reader sees it."""
     return text(markdown.html(source))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_the_quiz_is_there_with_the_right_answer_and_each_why(path, texts):
+    told = texts[path.stem]
+    for asked in quizzes.read(path.stem[:2]).values():
+        part = told[told.index(plain(asked.question)) :]
+        for answer in asked.answers:
+            sign = "✓ right:" if answer.right else "✗"
+            assert f"{sign} {plain(answer.answer)}: {plain(answer.why)}" in part
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

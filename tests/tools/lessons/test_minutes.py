@@ -11,7 +11,7 @@ HEAD = "*{minutes} minutes.*"
 
 
 def sections(course, waits=None):
-    counted = minutes.counted(lesson.read(course.path), waits or {})
+    counted = minutes.counted(lesson.read(course.path), waits or {}, course.root)
     return {section.title: section for section in counted.sections}
 
 
@@ -50,7 +50,8 @@ def test_each_thing_has_its_time():
     assert Load(waits=120).minutes == 2
     assert Load(exercises=2).minutes == 10
     assert Load(predictions=2).minutes == 1
-    assert (Load(1, 2, 3, 4, 5) + Load(1, 1, 1, 1, 1)) == Load(2, 3, 4, 5, 6)
+    assert Load(questions=4).minutes == 2
+    assert (Load(1, 2, 3, 4, 5, 6) + Load(1, 1, 1, 1, 1, 1)) == Load(2, 3, 4, 5, 6, 7)
 
 
 def test_a_lesson_is_counted_by_sections(course):
@@ -61,7 +62,7 @@ def test_a_lesson_is_counted_by_sections(course):
     assert (heart.exercises, heart.predictions) == (2, 1)
     # what a learner sees: neither the answers nor the wrong ones
     assert heart.lines == 2 + 1 + 2 + 1 + 2 + 1
-    assert found["Quiz"].load.words == 22
+    assert found["Quiz"].load == Load(words=5, questions=3)
 
 
 def test_waits_are_those_of_the_solution(course):
@@ -79,7 +80,7 @@ def test_going_further_is_no_part_of_the_core_path(course):
     found = sections(course)
     assert [title for title, section in found.items() if section.further] == ["Going further"]
     assert found["Going further"].load == Load(words=5, lines=1)
-    counted = minutes.counted(lesson.read(course.path), {})
+    counted = minutes.counted(lesson.read(course.path), {}, course.root)
     assert counted.further == found["Going further"].load.minutes
     assert not found["Quiz"].further
 

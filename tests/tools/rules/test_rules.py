@@ -109,7 +109,6 @@ BROKEN = {
     ),
     "set-up": ('lab = open_lab("03")', 'lab = open_lab("02")', "the first code cell is not the set-up"),
     "remember two": ("# - Others follow.\n", "", "'## What to remember' has 2 lines"),
-    "quiz of two": ("<details><summary>Answer</summary>One.</details>", "One.", "'## Quiz' has 2 answers"),
     "no solution link": ("(../solutions/03_replication.ipynb)", "(x)", "the link to the solution is missing"),
     "dead link": ("- One copy leads", "- See [this](09_compaction.ipynb)", "no lesson builds it"),
     "odd metadata": ('# %% tags=["wrong"]', '# %% tag=["wrong"]', "'tag' is not understood"),

@@ -19,13 +19,13 @@ from rich.console import Console
 
 import threebrokers
 from tests.commands import run
-from threebrokers import doctor, progress
-from threebrokers.app import browser, jupyterlab, make_lab, tables, workspace
-from threebrokers.app.restore import Outline
+from threebrokers import doctor, progress, workspace
+from threebrokers.app import browser, jupyterlab, make_lab, tables
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.doctor import Finding
 from threebrokers.errors import LabError
 from threebrokers.kafka.state import BrokerState, ClusterState, PartitionState, TopicState
+from threebrokers.restore import Outline
 
 PARTITIONS = tuple(PartitionState("orders", n, 1 if n < 2 else None, 3, (1, 2), (1,)) for n in range(3))
 STATE = ClusterState(

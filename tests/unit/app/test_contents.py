@@ -11,7 +11,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from tornado.web import HTTPError
 
-from threebrokers.app import contents, jupyterlab, workspace
+from threebrokers import workspace
+from threebrokers.app import contents, jupyterlab
 from threebrokers.app.contents import CourseFiles
 
 NAME = "02_the_log.ipynb"

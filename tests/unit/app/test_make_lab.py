@@ -17,7 +17,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from threebrokers.app import jupyterlab, make_lab, workspace
+from threebrokers import workspace
+from threebrokers.app import jupyterlab, make_lab
 from threebrokers.cluster import sessions
 from threebrokers.cluster.process import BrokerProcess, Identity, identify
 from threebrokers.errors import LabError

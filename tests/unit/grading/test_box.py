@@ -15,7 +15,7 @@ from threebrokers.grading.grader import Grader, Wish
 from threebrokers.grading.orders import Limits, Step
 from threebrokers.grading.sights import Sight
 from threebrokers.grading.watch import Theirs, Watch, end_all
-from threebrokers.paths import repo
+from threebrokers.paths import course
 
 MARK = "a-mark-of-this-test"
 WITH_MARK = {**os.environ, "THREEBROKERS_GRADING": MARK}
@@ -97,8 +97,8 @@ def test_a_process_has_no_privileges_and_its_limits(tmp_path: Path) -> None:
 def test_what_may_be_seen_holds_no_solution_no_lesson_and_nobodys_home() -> None:
     seen = [Path(name) for name in namespaces.visible()]
     for secret in ("solutions", "lessons", "labs", "work", "tests", "tools"):
-        assert not any((repo() / secret).is_relative_to(one) for one in seen)
-    assert Path(repo() / "threebrokers") in seen
+        assert not any((course() / secret).is_relative_to(one) for one in seen)
+    assert Path(course() / "threebrokers") in seen
 
 
 def test_the_environment_has_nothing_of_the_teachers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from threebrokers.app.workspace import keep_beside, lab, mine
 from threebrokers.errors import LabError
 from threebrokers.files import write_whole
+from threebrokers.workspace import keep_beside, lab, mine
 
 # Plain JSON: nbformat takes more than a second to import, and the command line should answer at once.
 Notebook = dict[str, Any]
@@ -17,21 +17,25 @@ Cell = dict[str, Any]
 EXERCISE = re.compile(r"^### Exercise (?P<number>\d+\.\d+):? *(?P<title>.*)$", re.MULTILINE)
 WITH_IDS = 5  # of nbformat 4: cells have ids since then
 TITLE = re.compile(r"^# (?P<title>.+)$", re.MULTILINE)
+MINUTES = re.compile(r"^\*(\d+) minutes", re.MULTILINE)  # of the path that everybody goes
 SECTION = re.compile(r"^#{1,3} ", re.MULTILINE)
 
 
 class Outline(NamedTuple):
-    """What a lab asks, and the title of each of its exercises by number ("2.1"), in order."""
+    """What a lab asks, the title of each of its exercises by number ("2.1"), in order, and its minutes."""
 
     title: str
     exercises: Mapping[str, str]
+    minutes: int = 0
 
 
 def outline(notebook: Path) -> Outline:
     """Return the outline of a lab. Raises LabError if the file is no notebook."""
     cells = _cells(_read(notebook))
     title = next((match["title"] for cell in cells if (match := TITLE.search(_text(cell)))), notebook.stem)
-    return Outline(title, {match["number"]: match["title"] for cell in cells if (match := _exercise(cell))})
+    minutes = next((int(match[1]) for cell in cells if (match := MINUTES.search(_text(cell)))), 0)
+    exercises = {match["number"]: match["title"] for cell in cells if (match := _exercise(cell))}
+    return Outline(title, exercises, minutes)
 
 
 def restore_exercise(number: str, exercise: str) -> str:

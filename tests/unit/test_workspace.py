@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from threebrokers.app import restore, workspace
+from threebrokers import restore, workspace
 from threebrokers.errors import LabError
 
 LOG = "02_the_log.ipynb"
@@ -171,7 +171,7 @@ def test_no_labs_at_all_names_the_command(clone: Path) -> None:
 
 
 def test_the_exercises_of_a_lab_are_read_from_its_headings(clone: Path) -> None:
-    title, exercises = restore.outline(clone / "labs" / LOG)
+    title, exercises, _ = restore.outline(clone / "labs" / LOG)
     assert title == sources(clone / "labs" / LOG)["title"].removeprefix("# ")
     assert exercises == {"2.1": "key the flights", "2.2": "read some"}
 

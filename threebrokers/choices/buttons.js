@@ -19,10 +19,20 @@ function button(answer, html, press) {
   return made;
 }
 
-function look(answer, chosen, truth) {
-  if (truth !== null && answer === truth) return ["✓", "right", answer === chosen ? "your answer, right" : "this is what happened"];
+function look(answer, chosen, truth, [both, only, wrong]) {
+  if (truth !== null && answer === truth) return ["✓", "right", answer === chosen ? both : only];
   if (answer !== chosen) return ["", "", ""];
-  return truth === null ? ["●", "chosen", "your answer"] : ["✗", "wrong", "your answer, not what happened"];
+  return truth === null ? ["●", "chosen", "your answer"] : ["✗", "wrong", wrong];
+}
+
+// A button that asks for the question anew; it is there once the true answer is known.
+function retry(label, ask) {
+  const made = document.createElement("button");
+  made.type = "button";
+  made.className = "tb-again";
+  made.textContent = label;
+  made.addEventListener("click", ask);
+  return made;
 }
 
 function render({ model, el }) {
@@ -30,6 +40,7 @@ function render({ model, el }) {
   group.className = "tb-predict";
   group.setAttribute("role", "group");
   group.setAttribute("aria-label", model.get("question"));
+  group.dataset.lmSuppressShortcuts = "true"; // keys pressed here are not JupyterLab's
   const question = document.createElement("p");
   question.className = "tb-question";
   const note = document.createElement("p");
@@ -51,14 +62,17 @@ function render({ model, el }) {
     group.append(buttons.get(answer));
   });
   group.append(note);
+  const again = model.get("again") ? retry(model.get("again"), () => model.send({ again: true })) : null;
+  if (again) group.append(again);
   el.append(group);
 
   const draw = () => {
     clearTimeout(silence);
     const chosen = model.get("chosen");
     const truth = model.get("truth");
+    const here = group.contains(document.activeElement);
     for (const [answer, made] of buttons) {
-      const [sign, state, words] = look(answer, chosen, truth);
+      const [sign, state, words] = look(answer, chosen, truth, model.get("words"));
       made.dataset.state = state;
       made.firstChild.textContent = sign;
       made.disabled = ended || truth !== null;
@@ -66,8 +80,15 @@ function render({ model, el }) {
       if (words) made.setAttribute("aria-description", words);
       else made.removeAttribute("aria-description");
     }
+    group.dataset.known = String(truth !== null);
     if (ended) note.textContent = ENDED;
     else note.innerHTML = model.get("note_html");
+    if (!again) return;
+    const asked = again.hidden === false && truth === null;
+    again.hidden = ended || truth === null;
+    // Who goes by the keyboard stays in the question: a button that is taken away would lose the place.
+    if (here && !again.hidden) again.focus();
+    else if (here && asked && !ended) buttons.values().next().value.focus();
   };
   // JupyterLab says so when the kernel is restarted.
   const end = () => { ended = true; draw(); };
