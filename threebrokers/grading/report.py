@@ -31,7 +31,7 @@ STYLE = """
 :root{color-scheme:light dark}
 body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}
 table{border-collapse:collapse;width:100%}
-th,td{text-align:left;vertical-align:top;padding:.3em .6em;border-bottom:1px solid #8888}
+th,td{text-align:left;vertical-align:top;padding:.3em .6em;border-bottom:1px solid}
 td.verdict{white-space:nowrap}
 h2{margin-top:2em}
 """
