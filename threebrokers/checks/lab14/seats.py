@@ -67,8 +67,8 @@ def _expect_same(both: pd.DataFrame) -> None:
 def _expect_deleted(back: pd.DataFrame) -> None:
     if not back.empty:
         raise NotYet(
-            f"{back.iloc[0]['tailnum']} has {DELETED_SEATS} seats: it was deleted, and its record before that is "
-            "back",
+            f"{back.iloc[0]['tailnum']} has {DELETED_SEATS} seats: it was deleted, and its record before "
+            "that is back",
             "a tombstone can be a key's last record, so it must be there when that is chosen",
             REGISTER,
         )
