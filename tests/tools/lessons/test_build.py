@@ -5,7 +5,7 @@ import json
 import nbformat
 import pytest
 
-from tools.lessons import notebooks
+from tools.lessons import asides, notebooks
 from tools.lessons.build import build
 
 
@@ -30,6 +30,7 @@ def executed(course):
     for count, cell in enumerate(notebooks.codes(notebook), 1):
         cell.execution_count = count
         cell.outputs = [nbformat.v4.new_output("stream", text=f"output {count}\n")]
+    asides.fill(notebook, course.root, "03")
     notebook.metadata["threebrokers"] = {"sources": "abc"}
     course.notebook("solutions").write_text(notebooks.text(notebook), "utf-8")
 
