@@ -402,7 +402,7 @@ class Turns(StatefulProcessor):
     def init(self, handle):
         self.handle, self.last = handle, handle.getValueState("last", "second LONG")
 
-    def handleInputRows(self, key, rows, timers):
+    def handleInputRows(self, key, rows, timerValues):
         for second in sorted(row.second for row in rows):
             if self.last.exists():
                 yield Row(tailnum=key[0], second=second, minutes=(second - self.last.get()[0]) / 60)
@@ -412,7 +412,7 @@ class Turns(StatefulProcessor):
     def watch(self, second):
         self.handle.registerTimer((second + HALF_A_DAY) * 1000)
 
-    def handleExpiredTimer(self, key, timers, expired):
+    def handleExpiredTimer(self, key, timerValues, expiredTimerInfo):
         if self.last.exists():
             yield Row(tailnum=key[0], second=self.last.get()[0], minutes=None)
             self.last.clear()
@@ -467,7 +467,7 @@ watch_query(query)
 # </details>
 # <details><summary>Another hint</summary>
 #
-# `handle.listTimers()` gives the key's timers (milliseconds), `handle.deleteTimer(one)` takes one back. `expired.getExpiryTimeInMs()` says which one rings.
+# `handle.listTimers()` gives the key's timers (milliseconds), `handle.deleteTimer(one)` takes one back. `expiredTimerInfo.getExpiryTimeInMs()` says which one rings.
 #
 # </details>
 
@@ -516,7 +516,7 @@ class Watched(Turns):
             self.handle.deleteTimer(old)
         super().watch(second)
 
-    def handleExpiredTimer(self, key, timers, expired):
+    def handleExpiredTimer(self, key, timerValues, expiredTimerInfo):
         yield Row(tailnum=key[0], second=self.last.get()[0], minutes=720.0)
         self.last.clear()
 
@@ -528,9 +528,9 @@ watch_query(query)
 # %% tags=["wrong"]
 # each batch begins anew | turns are missing
 class Watched(Turns):
-    def handleInputRows(self, key, rows, timers):
+    def handleInputRows(self, key, rows, timerValues):
         self.last.clear()
-        yield from super().handleInputRows(key, rows, timers)
+        yield from super().handleInputRows(key, rows, timerValues)
 
     def watch(self, second):
         for old in self.handle.listTimers():
@@ -545,9 +545,12 @@ watch_query(query)
 # %% tags=["right"]
 # asked when it rings
 class Watched(Turns):
-    def handleExpiredTimer(self, key, timers, expired):
-        if self.last.exists() and (self.last.get()[0] + HALF_A_DAY) * 1000 == expired.getExpiryTimeInMs():
-            yield from super().handleExpiredTimer(key, timers, expired)
+    def handleExpiredTimer(self, key, timerValues, expiredTimerInfo):
+        if (
+            self.last.exists()
+            and (self.last.get()[0] + HALF_A_DAY) * 1000 == expiredTimerInfo.getExpiryTimeInMs()
+        ):
+            yield from super().handleExpiredTimer(key, timerValues, expiredTimerInfo)
 
 
 query = start_query(away(Watched()), "append", "watched")
@@ -619,7 +622,7 @@ class Places(StatefulProcessor):
     def init(self, handle):
         self.place = handle.getValueState("place", "dest STRING, second LONG")
 
-    def handleInputRows(self, key, rows, timers):
+    def handleInputRows(self, key, rows, timerValues):
         last = max(rows, key=lambda row: row.second)
         self.place.update((last.dest, last.second))
         yield from ()
