@@ -683,7 +683,7 @@ state = spark.read.format("statestore").option("stateVarName", "place").load(che
 held = state.where("partition_id = 0").select("key.tailnum", "value.dest", "value.second")
 
 # %% tags=["wrong"]
-# as it comes | has no column `tailnum`
+# as it comes | the fields are inside the column
 held = spark.read.format("statestore").option("stateVarName", "place").load(checkpoint)
 
 # %% tags=["nbval-check-output"]
