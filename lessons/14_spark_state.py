@@ -396,45 +396,45 @@ ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvi
 spark.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKSDB)
 
 # %%
-from datetime import timedelta
-
 from pyspark.sql import Row
 from pyspark.sql.streaming import StatefulProcessor
+
+HALF_A_DAY = 12 * 60 * 60
 
 
 class Turns(StatefulProcessor):
     """Minutes from one departure of an aircraft to its next; an empty number if it is away for 12 hours."""
 
     def init(self, handle):
-        self.handle, self.last = handle, handle.getValueState("last", "left TIMESTAMP")
+        self.handle, self.last = handle, handle.getValueState("last", "second LONG")
 
-    def handleInputRows(self, key, rows, timers):
-        for left in sorted(row.left for row in rows):
+    def handleInputRows(self, key, rows, timerValues):
+        for second in sorted(row.second for row in rows):
             if self.last.exists():
-                yield Row(tailnum=key[0], left=left, minutes=(left - self.last.get()[0]).total_seconds() / 60)
-            self.last.update((left,))
-            self.watch(left)
+                yield Row(tailnum=key[0], second=second, minutes=(second - self.last.get()[0]) / 60)
+            self.last.update((second,))
+            self.watch(second)
 
-    def watch(self, left):
-        self.handle.registerTimer(int((left + timedelta(hours=12)).timestamp() * 1000))
+    def watch(self, second):
+        self.handle.registerTimer((second + HALF_A_DAY) * 1000)
 
-    def handleExpiredTimer(self, key, timers, expired):
+    def handleExpiredTimer(self, key, timerValues, expiredTimerInfo):
         if self.last.exists():
-            yield Row(tailnum=key[0], left=self.last.get()[0], minutes=None)
+            yield Row(tailnum=key[0], second=self.last.get()[0], minutes=None)
             self.last.clear()
 
 
 # %% [markdown]
-# `away` uses such a processor. The state of an aircraft begins with its first departure, and ends with the alarm.
+# `away` uses such a processor. The state of an aircraft begins with its first departure, and ends with the alarm. Times are whole seconds since 1970 (`second`): a number can lose no time zone on its way to Python and back.
 
 
 # %%
 def away(processor, clock="EventTime"):
     """The turns of each aircraft, and an alarm (no minutes) for those that are away for 12 hours."""
-    by_aircraft = departures.withWatermark("left", "10 minutes").groupBy("tailnum")
-    return by_aircraft.transformWithState(
-        processor, "tailnum STRING, left TIMESTAMP, minutes DOUBLE", "append", clock
-    )
+    seconds = departures.withColumn("second", F.unix_timestamp("left")).withWatermark("left", "10 minutes")
+    columns = "tailnum STRING, second LONG, minutes DOUBLE"
+    found = seconds.groupBy("tailnum").transformWithState(processor, columns, "append", clock)
+    return found.select("tailnum", F.timestamp_seconds("second").alias("left"), "minutes")
 
 
 watch_query(start_query(away(Turns()), "append", "turns"))
@@ -455,10 +455,10 @@ turns.where("minutes IS NULL").orderBy("tailnum").limit(3).toPandas()
 class Watched(Turns):
     """Turns and alarms; a departure takes back the timer of the one before."""
 
-    def watch(self, left):
+    def watch(self, second):
         for old in self.handle.listTimers():
             self.handle.deleteTimer(old)
-        super().watch(left)
+        super().watch(second)
 
 
 query = start_query(away(Watched()), "append", "watched")
@@ -473,7 +473,7 @@ watch_query(query)
 # </details>
 # <details><summary>Another hint</summary>
 #
-# `handle.listTimers()` gives the key's timers (milliseconds), `handle.deleteTimer(one)` takes one back. `expired.getExpiryTimeInMs()` says which one rings.
+# `handle.listTimers()` gives the key's timers (milliseconds), `handle.deleteTimer(one)` takes one back. `expiredTimerInfo.getExpiryTimeInMs()` says which one rings.
 #
 # </details>
 
@@ -491,8 +491,8 @@ watch_query(query)
 # %% tags=["wrong"]
 # no timers any more | there is no alarm
 class Watched(Turns):
-    def watch(self, left):
-        super().watch(left)
+    def watch(self, second):
+        super().watch(second)
         for one in self.handle.listTimers():
             self.handle.deleteTimer(one)
 
@@ -504,10 +504,10 @@ watch_query(query)
 # %% tags=["wrong"]
 # seconds | before 12 hours had passed
 class Watched(Turns):
-    def watch(self, left):
+    def watch(self, second):
         for old in self.handle.listTimers():
             self.handle.deleteTimer(old)
-        self.handle.registerTimer(int((left + timedelta(hours=12)).timestamp()))
+        self.handle.registerTimer(second + HALF_A_DAY)
 
 
 query = start_query(away(Watched()), "append", "watched")
@@ -517,13 +517,13 @@ watch_query(query)
 # %% tags=["wrong"]
 # an alarm with a number | an alarm has no minutes
 class Watched(Turns):
-    def watch(self, left):
+    def watch(self, second):
         for old in self.handle.listTimers():
             self.handle.deleteTimer(old)
-        super().watch(left)
+        super().watch(second)
 
-    def handleExpiredTimer(self, key, timers, expired):
-        yield Row(tailnum=key[0], left=self.last.get()[0], minutes=720.0)
+    def handleExpiredTimer(self, key, timerValues, expiredTimerInfo):
+        yield Row(tailnum=key[0], second=self.last.get()[0], minutes=720.0)
         self.last.clear()
 
 
@@ -534,14 +534,14 @@ watch_query(query)
 # %% tags=["wrong"]
 # each batch begins anew | turns are missing
 class Watched(Turns):
-    def handleInputRows(self, key, rows, timers):
+    def handleInputRows(self, key, rows, timerValues):
         self.last.clear()
-        yield from super().handleInputRows(key, rows, timers)
+        yield from super().handleInputRows(key, rows, timerValues)
 
-    def watch(self, left):
+    def watch(self, second):
         for old in self.handle.listTimers():
             self.handle.deleteTimer(old)
-        super().watch(left)
+        super().watch(second)
 
 
 query = start_query(away(Watched()), "append", "watched")
@@ -551,10 +551,12 @@ watch_query(query)
 # %% tags=["right"]
 # asked when it rings
 class Watched(Turns):
-    def handleExpiredTimer(self, key, timers, expired):
-        ends = self.last.get()[0] + timedelta(hours=12) if self.last.exists() else None
-        if ends and int(ends.timestamp() * 1000) == expired.getExpiryTimeInMs():
-            yield from super().handleExpiredTimer(key, timers, expired)
+    def handleExpiredTimer(self, key, timerValues, expiredTimerInfo):
+        if (
+            self.last.exists()
+            and (self.last.get()[0] + HALF_A_DAY) * 1000 == expiredTimerInfo.getExpiryTimeInMs()
+        ):
+            yield from super().handleExpiredTimer(key, timerValues, expiredTimerInfo)
 
 
 query = start_query(away(Watched()), "append", "watched")
@@ -605,17 +607,18 @@ class Places(StatefulProcessor):
     """Keep for each aircraft where it went last, and when; yield nothing."""
 
     def init(self, handle):
-        self.place = handle.getValueState("place", "dest STRING, left TIMESTAMP")
+        self.place = handle.getValueState("place", "dest STRING, second LONG")
 
-    def handleInputRows(self, key, rows, timers):
-        last = max(rows, key=lambda row: row.left)
-        self.place.update((last.dest, last.left))
+    def handleInputRows(self, key, rows, timerValues):
+        last = max(rows, key=lambda row: row.second)
+        self.place.update((last.dest, last.second))
         yield from ()
 
 
 def keep_places():
     """Run a query with `Places` to its end; return it. Its checkpoint is the folder `places`."""
-    kept = departures.groupBy("tailnum").transformWithState(Places(), "tailnum STRING", "update", "None")
+    seconds = departures.withColumn("second", F.unix_timestamp("left")).groupBy("tailnum")
+    kept = seconds.transformWithState(Places(), "tailnum STRING", "update", "None")
     query = start_query(kept, "update", "places")
     watch_query(query)
     return query
@@ -628,7 +631,7 @@ reader.load(str(folder("places"))).limit(2).toPandas()
 # %% [markdown]
 # ### Exercise 14.5: Where are they?
 #
-# Make `held`, a table with a row for each of the 682 aircraft: `tailnum`, `dest` and `left` of its last departure, as the state says when all is read.
+# Make `held`, a table with a row for each of the 682 aircraft: `tailnum`, `dest` and `second` of its last departure, as the state says when all is read.
 
 # %%
 query = keep_places()
@@ -636,7 +639,7 @@ checkpoint = str(folder("places"))
 # TODO: read the state of the checkpoint into held
 # BEGIN SOLUTION
 state = spark.read.format("statestore").option("stateVarName", "place").load(checkpoint)
-held = state.select("key.tailnum", "value.dest", "value.left")
+held = state.select("key.tailnum", "value.dest", "value.second")
 held.groupBy("dest").count().orderBy(F.desc("count")).limit(3).show()
 # END SOLUTION
 
@@ -654,20 +657,20 @@ held.groupBy("dest").count().orderBy(F.desc("count")).limit(3).show()
 
 # %% tags=["wrong"]
 # the query's results | `held` has no rows
-held = spark.table("places").selectExpr("tailnum", "'' AS dest", "current_timestamp() AS left")
+held = spark.table("places").selectExpr("tailnum", "'' AS dest", "0 AS second")
 
 # %% tags=["wrong"]
 # after the first batch | is older than that
 state = spark.read.format("statestore").option("stateVarName", "place").option("batchId", 0).load(checkpoint)
-held = state.select("key.tailnum", "value.dest", "value.left")
+held = state.select("key.tailnum", "value.dest", "value.second")
 
 # %% tags=["wrong"]
 # one partition of the state | are not in `held`
 state = spark.read.format("statestore").option("stateVarName", "place").load(checkpoint)
-held = state.where("partition_id = 0").select("key.tailnum", "value.dest", "value.left")
+held = state.where("partition_id = 0").select("key.tailnum", "value.dest", "value.second")
 
 # %% tags=["wrong"]
-# as it comes | has no column `tailnum`
+# as it comes | the fields are inside the column
 held = spark.read.format("statestore").option("stateVarName", "place").load(checkpoint)
 
 # %% tags=["nbval-check-output"]
@@ -816,15 +819,12 @@ spark.table("by_day").toPandas()
 # Three kinds of tests, the quick ones first: the function that turns rows into rows, in a batch (the same code as in the stream); the processor by itself, with time that *you* move; the whole against real brokers, as in this lab. PySpark's `TwsTester` does the second; for Kafka Streams it is the `TopologyTestDriver`.
 
 # %%
-from datetime import UTC, datetime
-
 from pyspark.sql.streaming.tws_tester import TwsTester
 
-morning = datetime(2013, 6, 24, 6, tzinfo=UTC)
-ms = int(morning.timestamp() * 1000)
-tester = TwsTester(Turns(), timeMode="EventTime", eventTimeExtractor=lambda row: ms)
-print(tester.test("N1", [Row(left=morning)]))
-print(tester.setWatermark(ms + 11 * 3_600_000), tester.setWatermark(ms + 13 * 3_600_000), sep="\n")
+tester = TwsTester(Turns(), timeMode="EventTime", eventTimeExtractor=lambda row: row.second * 1000)
+print(tester.test("N1", [Row(second=0), Row(second=3600)]))
+print("after 11 hours:", tester.setWatermark(11 * 3_600_000))
+print("after 14 hours:", tester.setWatermark(14 * 3_600_000))
 
 # %% [markdown] covers="E317"
 # ### Which one to choose
