@@ -90,6 +90,7 @@ DARK = {
     YELLOW_TINT: "#5c5415",
     BAD.colour: "#ff7b72",
     WARNING.colour: "#d29922",
+    GOOD.colour: "#3fb950",
 }
 
 

@@ -21,7 +21,7 @@ def home(tmp_path, monkeypatch):
     for name, asked in predictions.of_lab("03").items():
         progress.record_guess(name, progress.Guess(asked.answers[0].answer, asked.answers[1].answer))
     for name, asked in quizzes.of_lab("03").items():
-        progress.record_answer(name, asked.answers[0].answer, right=asked.answers[0].right)
+        progress.record_answer(name, asked.answers[0].answer, right=asked.answers[0].answer == asked.truth)
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

@@ -33,11 +33,11 @@ def colours() -> str:
     """Return the course's colours as custom properties, light and dark, for a page of its own."""
     names = {
         "ink": theme.INK, "paper": theme.PAPER, "soft": theme.SOFT, "rule": theme.RULE,
-        "lightest": theme.LIGHTEST, "sky-tint": theme.SKY_TINT, "good": theme.GOOD.colour,
+        "lightest": theme.LIGHTEST, "sky": theme.SKY, "sky-tint": theme.SKY_TINT, "good": theme.GOOD.colour,
         "bad": theme.BAD.colour, "warning": theme.WARNING.colour,
     }  # fmt: skip
     light = "".join(f"--c-{name}:{colour};" for name, colour in names.items())
-    dark = {name: theme.DARK.get(colour, colour) for name, colour in names.items()} | {"good": "#3fb950"}
+    dark = {name: theme.DARK.get(colour, colour) for name, colour in names.items()}
     there = "".join(f"--c-{name}:{colour};" for name, colour in dark.items())
     # The names with "jp" are those by which a panel follows JupyterLab's theme.
     inks = "--jp-layout-color0:var(--c-paper);"

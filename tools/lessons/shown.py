@@ -23,6 +23,7 @@ PLACES = (
     "predictions",
     "program",
     "recorder",
+    "spark/latency_picture.py",
     "spark/progress_view.py",
     "text.py",
     "verdict.py",

@@ -32,7 +32,8 @@ NOTEBOOK = {
 def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path / "home"))
     (tmp_path / "home").mkdir()
-    monkeypatch.setattr("threebrokers.workspace.repo", lambda: tmp_path)
+    monkeypatch.setattr("threebrokers.workspace.root", lambda: tmp_path)
+    monkeypatch.setattr("threebrokers.workspace.course", lambda: tmp_path)
     for folder in ("labs", "work"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "03_replication.ipynb").write_text(json.dumps(NOTEBOOK))
