@@ -20,8 +20,8 @@ def home(tmp_path, monkeypatch):
     progress.record("3.2", solved=False)
     for name, asked in predictions.of_lab("03").items():
         progress.record_guess(name, progress.Guess(asked.answers[0].answer, asked.answers[1].answer))
-    for name, asked in quizzes.of_lab("03").items():
-        progress.record_answer(name, asked.answers[0].answer, right=asked.answers[0].answer == asked.truth)
+    for name, quiz in quizzes.of_lab("03").items():
+        progress.record_answer(name, quiz.answers[0].answer, right=quiz.answers[0].right)
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
