@@ -1,12 +1,14 @@
 """Grades made-up hand-ins, and compares what came of them with what must."""
 
+import subprocess
 from pathlib import Path
 
 import psutil
+import pytest
 
 from tests import handed_in
 from tests.handed_in import Made
-from threebrokers.grading import report
+from threebrokers.grading import namespaces, report
 from threebrokers.grading.grader import Grader, Wish
 from threebrokers.grading.grades import Grade
 from threebrokers.grading.orders import Limits
@@ -16,7 +18,9 @@ LIMITS = Limits(seconds=240, cell_seconds=30, memory=700)
 
 
 def graded(folder: Path, made: dict[str, Made], jobs: int = 1, apart: bool = True) -> dict[str, Grade]:
-    """Grade them, and return the grades by learner."""
+    """Grade them, and return the grades by learner; skip the test where the system makes no namespaces."""
+    if apart and subprocess.run([*namespaces.command(), "true"], check=False).returncode:
+        pytest.skip("this system makes no namespaces")
     handed = folder / "handed in"
     lab = handed_in.write(handed, made)
     grader = Grader(Wish(handed, LIMITS, jobs=jobs, apart=apart), {"01": lab}, print)

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from tests import grading_of, handed_in
-from threebrokers.errors import LabError
 from tools import ROOT
 
 
@@ -14,10 +13,7 @@ from tools import ROOT
 def test_thirty_hand_ins_get_what_they_have_earned(tmp_path: Path) -> None:
     with handed_in.server() as (port, came):
         made = handed_in.all_thirty(port)
-        try:
-            grades = grading_of.graded(tmp_path, made, jobs=2)
-        except LabError as fault:
-            pytest.skip(str(fault))
+        grades = grading_of.graded(tmp_path, made, jobs=2)
     assert len(made) >= 30
     assert grading_of.faults(made, grades) == []
     assert came == []
