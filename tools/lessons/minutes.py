@@ -65,8 +65,13 @@ class Minutes:
 
     @property
     def core(self) -> float:
-        """The minutes of the path that everybody goes."""
-        return sum(section.load.minutes for section in self.sections if not section.further)
+        """The minutes of the path that everybody goes, without the questions at its start and its end."""
+        return sum(section.load.minutes for section in self.sections if not section.further) - self.asked
+
+    @property
+    def asked(self) -> float:
+        """The minutes of the questions of earlier labs and of the quiz."""
+        return sum(section.load.questions for section in self.sections) * QUESTION_SECONDS / 60
 
     @property
     def further(self) -> float:
@@ -75,14 +80,13 @@ class Minutes:
 
     @property
     def limit(self) -> int:
-        """The minutes that the core path may take, without the questions that are asked."""
+        """The minutes that the core path may take."""
         return LIMITS.get(self.number, LIMIT)
 
     @property
     def too_long(self) -> bool:
         """Whether it takes more than that."""
-        asked = sum(section.load.questions for section in self.sections) * QUESTION_SECONDS / 60
-        return self.core - asked > self.limit
+        return self.core > self.limit
 
 
 def counted(lesson: Lesson, waits: Mapping[str, float], root: Path) -> Minutes:
