@@ -68,8 +68,8 @@ def send_ten_days(lab: Lab, topic: str) -> int:
     return noted
 
 
-def send(lab: Lab, topic: str, messages: Iterable[tuple[bytes | None, bytes]]) -> None:
-    """Send (key, value) messages and wait until the brokers have all of them. Raises LabError."""
+def send(lab: Lab, topic: str, messages: Iterable[tuple[bytes | None, bytes | None]]) -> None:
+    """Send (key, value) messages, None deletes; wait until the brokers have all of them. Raises LabError."""
     _Sender(lab, topic).send(messages)
 
 
@@ -85,7 +85,7 @@ class _Sender:
         }
         self._producer = Producer(settings)
 
-    def send(self, messages: Iterable[tuple[bytes | None, bytes]], *, timestamp: int = 0) -> None:
+    def send(self, messages: Iterable[tuple[bytes | None, bytes | None]], *, timestamp: int = 0) -> None:
         """Send messages and wait for them; `timestamp` (ms) is what their producer says, 0 means now."""
         for key, value in messages:
             while True:
