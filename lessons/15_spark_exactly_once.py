@@ -10,7 +10,7 @@ from threebrokers import open_lab
 
 lab = open_lab("15")
 
-# %% [markdown] covers="D178" explains="write-ahead log, commits (checkpoint), foreachBatch, sink"
+# %% [markdown] covers="D178" explains="write-ahead log, foreachBatch, sink"
 # ## Written, but not committed
 #
 # A micro-batch is three steps, and each leaves something behind:
@@ -138,7 +138,7 @@ twice = {0: 285}
 # %% tags=["nbval-check-output"]
 lab.check.what_comes_twice(twice)
 
-# %% [markdown] covers="D174 D175"
+# %% [markdown] covers="D174 D175" explains="os.replace"
 # ## A sink that may be asked twice
 #
 # Spark cannot prevent the second time, but the sink can make it harmless. A sink is **idempotent** if writing a batch again changes nothing. There are two ways:
