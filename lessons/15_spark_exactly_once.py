@@ -144,7 +144,7 @@ twice = {0: 285}
 # %% tags=["nbval-check-output"]
 lab.check.what_comes_twice(twice)
 
-# %% [markdown] covers="D174 D175"
+# %% [markdown] covers="D174 D175" explains="os.replace"
 # ## A sink that may be asked twice
 #
 # Spark cannot prevent the second time, but the sink can make it harmless. A sink is **idempotent** if writing a batch again changes nothing. There are two ways:

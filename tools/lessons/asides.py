@@ -51,6 +51,6 @@ def fill(notebook: Any, root: Path, lab: str) -> None:
         if cell.cell_type == "code" and is_aside(cell.source):
             questions = shown[cell.source.strip()]
             forms = {"text/html": twin.page(questions), "text/plain": twin.text(questions)}
-            cell.execution_count = None
+            cell.execution_count = 0  # nbval refuses outputs of a cell that has no number
             cell.metadata.pop("seconds", None)
             cell.outputs = [nbformat.v4.new_output("display_data", forms)]  # type: ignore[no-untyped-call]

@@ -60,7 +60,7 @@ def _told(found: Iterable[Fault], lesson: Lesson, root: Path) -> list[str]:
 def _too_long(lesson: Lesson, root: Path) -> Iterator[Fault]:
     taken = minutes.of(lesson.path, root)
     if taken.too_long:
-        wrong = f"it takes {taken.core:.0f} minutes (at most {taken.limit}, and the questions)"
+        wrong = f"it takes {taken.core:.0f} minutes (at most {taken.limit})"
         mend = f"leave something out, or move it under '{minutes.FURTHER}' (see `python -m tools minutes`)"
         yield "the core path", wrong, mend
 

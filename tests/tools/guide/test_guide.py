@@ -88,7 +88,7 @@ def test_the_minutes_of_the_sections_make_those_of_the_lab(path, known, texts):
     core, further = minutes.rounded(counted.core), minutes.rounded(counted.further)
     assert f"{core} minutes, and {further} more" in texts[path.stem]
     whole = sum(section.load.minutes for section in counted.sections)
-    assert whole == pytest.approx(counted.core + counted.further)
+    assert whole == pytest.approx(counted.core + counted.further + counted.asked)
     assert all(f"{section.load.minutes:.1f}" in texts[path.stem] for section in counted.sections)
 
 
