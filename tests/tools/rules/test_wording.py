@@ -94,7 +94,7 @@ def test_a_core_path_has_a_limit(course):
     notebook = notebooks.read(path)
     notebooks.codes(notebook)[0].metadata[notebooks.SECONDS] = 3000
     path.write_text(notebooks.text(notebook), "utf-8")
-    assert "the core path: it takes 63 minutes (at most 45);" in told(course)[0]
+    assert "the core path: it takes 61 minutes (at most 45);" in told(course)[0]
 
 
 def test_all_rules_are_told_by_one_command(course, capsys):
