@@ -16,6 +16,7 @@ from tools.proof import environment
 from tools.slides.outputs import truth
 
 TRIES = 3  # a busy machine may need more than one
+NOBODY_SECONDS = 1.0  # then a panel says that nobody answers, which no act means
 
 
 def recorded(number: str) -> dict[str, Played]:
@@ -27,7 +28,7 @@ def recorded(number: str) -> dict[str, Played]:
             recording = stage.recording(act)
             if recording is None:
                 raise LabError(f"The act {act!r} of demo {number} recorded nothing.")
-            acts[act] = Played(_without_others(recording.data, stage.groups), told)
+            acts[act] = Played(_without_others(_undisturbed(act, recording.data), stage.groups), told)
             for one in told:
                 print(f"  {act}: {one.line.words} {one.line.value}".rstrip())
     finally:
@@ -36,6 +37,16 @@ def recorded(number: str) -> dict[str, Played]:
         except LabError as fault:  # on a busy machine; what was recorded is whole, and `up` brings all back
             print(f"At the end of demo {number}: {fault}", file=sys.stderr)
     return acts
+
+
+def _undisturbed(act: str, seen: RecordingData) -> RecordingData:
+    """Return what was seen of an act. Raises LabError if the machine was too busy to show it as it is."""
+    states = sorted(seen.states, key=lambda state: state.at)
+    if any(broker.state == "unknown" for broker in states[0].brokers):
+        raise LabError(f"A broker was silent when the act {act!r} began")
+    if any(state.at - (state.last_response_at or 0.0) > NOBODY_SECONDS for state in states):
+        raise LabError(f"For {NOBODY_SECONDS:g} s no broker answered in the act {act!r}")
+    return seen
 
 
 def _without_others(seen: RecordingData, groups: list[str]) -> RecordingData:
