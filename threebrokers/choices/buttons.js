@@ -40,7 +40,6 @@ function render({ model, el }) {
   group.className = "tb-predict";
   group.setAttribute("role", "group");
   group.setAttribute("aria-label", model.get("question"));
-  group.dataset.lmSuppressShortcuts = "true"; // keys pressed here are not JupyterLab's
   const question = document.createElement("p");
   question.className = "tb-question";
   const note = document.createElement("p");
@@ -90,6 +89,13 @@ function render({ model, el }) {
     if (here && !again.hidden) again.focus();
     else if (here && asked && !ended) buttons.values().next().value.focus();
   };
+  // Plain keys pressed here are not JupyterLab's (it would delete a cell for two d's), but Shift+Enter runs the
+  // cell. JupyterLab looks for the attribute after the window has heard of a key.
+  const mine = (event) => {
+    const held = event.shiftKey || event.ctrlKey || event.altKey || event.metaKey;
+    group.toggleAttribute("data-lm-suppress-shortcuts", !held);
+  };
+  window.addEventListener("keydown", mine, true);
   // JupyterLab says so when the kernel is restarted.
   const end = () => { ended = true; draw(); };
   model.on("comm_live_update", end);
@@ -98,6 +104,7 @@ function render({ model, el }) {
   draw();
   return () => {
     clearTimeout(silence);
+    window.removeEventListener("keydown", mine, true);
     names.forEach((name) => model.off(name, draw));
     model.off("comm_live_update", end);
   };
