@@ -54,6 +54,9 @@ class Lab:
     def fresh_topic(self, name, replication_factor=1):
         return name, replication_factor
 
+    def quiz(self):
+        pass
+
 
 lab = Lab()
 """
