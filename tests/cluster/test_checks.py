@@ -56,6 +56,8 @@ def lab(cluster: Cluster) -> Iterator[Lab]:
     yield lab
     lab.close()
     cluster.recover()
+    for left in (TOPIC, "checked-own"):
+        lab.delete_topic(left)
 
 
 def paused(cluster: Cluster) -> None:

@@ -171,7 +171,9 @@ def test_a_partition_without_a_leader_and_a_broker_that_was_killed_from_outside(
     found = troubles()
     bench.up()
     assert set(found) >= {"state", "leaders"}
-    assert f"nobody leads {TOPIC}-0 (replicas on broker {leader})" in found["leaders"].what
+    # On a machine that stutters another broker may be counted out for a moment, too.
+    assert found["leaders"].what.startswith("nobody leads ")
+    assert f"{TOPIC}-0 (replicas on broker {leader})" in found["leaders"].what
     assert f"start broker {leader}" in found["leaders"].cure
     assert f"broker {leader} (process {pid}) ended without being asked" in found["state"].what
 

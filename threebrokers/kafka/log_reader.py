@@ -25,7 +25,7 @@ T = TypeVar("T")
 ANSWER_SECONDS, CALL_SECONDS, SILENT_SECONDS = 10.0, 1.0, 3.0
 # consume() waits out its time unless it gets the full number, so both are small.
 BATCH, BATCH_SECONDS = 500, 0.05
-UNKNOWN = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC)
+UNKNOWN = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION)
 UNSETTLED = (
     KafkaError.OFFSET_NOT_AVAILABLE,
     KafkaError.NOT_LEADER_FOR_PARTITION,
@@ -79,10 +79,16 @@ def read_log(
     Reads up to the end that each partition has at the start of the call. Raises LabError if nobody sends
     records for 10 s, MissingTopicError if the topic does not exist.
     """
+    return _by_fresh(bootstrap, isolation, topic, lambda consumer: _read(consumer, topic, partitions))
+
+
+def _by_fresh(bootstrap: str, isolation: str, topic: str, read: Callable[[Consumer], T]) -> T:
+    """Read with a consumer, and for 10 s at most with the next one if it could not."""
     end = time.monotonic() + ANSWER_SECONDS
     while True:
+        consumer = _reader(bootstrap, isolation)
         try:
-            return _read(_reader(bootstrap, isolation), topic, partitions)
+            return read(consumer)
         except _SilenceError as silence:
             # A consumer keeps to a leader that was paused; a fresh one asks who leads now.
             if time.monotonic() > end:
@@ -90,27 +96,27 @@ def read_log(
                     f"Topic '{topic}' could not be read to its end ({silence})",
                     "see with `threebrokers status` whether all brokers are up",
                 ) from None
+        finally:
+            consumer.close()
+        time.sleep(POLL_SECONDS)
 
 
 def _read(consumer: Consumer, topic: str, partitions: list[int] | None) -> Log:
-    try:
-        ends = _offsets(consumer, topic, partitions)
-        start = [TopicPartition(topic, p, low) for p, (low, high) in ends.items() if high > low]
-        consumer.assign(start)
-        missing = {tp.partition: ends[tp.partition][1] for tp in start}
-        records: list[Record] = []
-        heard = time.monotonic()
-        while missing:
-            messages = consumer.consume(BATCH, timeout=BATCH_SECONDS)
-            if messages:
-                heard = time.monotonic()
-            elif time.monotonic() - heard > SILENT_SECONDS:
-                raise _SilenceError(f"partitions {sorted(missing)}")
-            for message in messages:
-                _take(message, missing, records)
-        return Log(sorted(records, key=lambda r: (r.partition, r.offset)), ends)
-    finally:
-        consumer.close()
+    ends = _offsets(consumer, topic, partitions)
+    start = [TopicPartition(topic, p, low) for p, (low, high) in ends.items() if high > low]
+    consumer.assign(start)
+    missing = {tp.partition: ends[tp.partition][1] for tp in start}
+    records: list[Record] = []
+    heard = time.monotonic()
+    while missing:
+        messages = consumer.consume(BATCH, timeout=BATCH_SECONDS)
+        if messages:
+            heard = time.monotonic()
+        elif time.monotonic() - heard > SILENT_SECONDS:
+            raise _SilenceError(f"partitions {sorted(missing)}")
+        for message in messages:
+            _take(message, missing, records)
+    return Log(sorted(records, key=lambda r: (r.partition, r.offset)), ends)
 
 
 def start_offsets(bootstrap: str, topic: str) -> dict[int, int]:
@@ -124,11 +130,7 @@ def end_offsets(bootstrap: str, topic: str) -> dict[int, int]:
 
 
 def _closing(bootstrap: str, topic: str) -> dict[int, tuple[int, int]]:
-    consumer = _reader(bootstrap, "read_uncommitted")
-    try:
-        return _offsets(consumer, topic, None)
-    finally:
-        consumer.close()
+    return _by_fresh(bootstrap, "read_uncommitted", topic, lambda consumer: _offsets(consumer, topic, None))
 
 
 def _reader(bootstrap: str, isolation: str) -> Consumer:
@@ -147,7 +149,20 @@ def _offsets(consumer: Consumer, topic: str, partitions: list[int] | None) -> di
 
 
 def _watermarks(consumer: Consumer, place: TopicPartition) -> tuple[int, int]:
-    return _asked(lambda: consumer.get_watermark_offsets(place, timeout=CALL_SECONDS))
+    try:
+        return _asked(lambda: consumer.get_watermark_offsets(place, timeout=CALL_SECONDS))
+    except KafkaException as fault:
+        raise _or_silence(fault.args[0], place) from None
+
+
+def _or_silence(fault: KafkaError, place: TopicPartition) -> Exception:
+    """Return _SilenceError if a broker has not heard of a partition that the topic has, as another one said.
+
+    While leaders change, a broker can say so; who asks afresh hears whether the topic is gone.
+    """
+    if fault.code() in UNKNOWN:
+        return _SilenceError(f"partition {place.partition}: {fault.str()}")
+    return KafkaException(fault)
 
 
 def _asked(question: Callable[[], T]) -> T:
@@ -172,7 +187,7 @@ def _take(message: Message, missing: dict[int, int], records: list[Record]) -> N
     (partition, offset, headers), fault = place, message.error()
     if fault is not None:
         if fault.code() != KafkaError._PARTITION_EOF:
-            raise KafkaException(fault)
+            raise _or_silence(fault, TopicPartition(str(message.topic()), partition))
         missing.pop(partition, None)
         return
     end = missing.get(partition)

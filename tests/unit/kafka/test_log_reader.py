@@ -1,0 +1,89 @@
+"""Reading a log from brokers that change their minds: a made-up consumer stands in for the client."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from confluent_kafka import KafkaError, KafkaException, TopicPartition
+
+from threebrokers.errors import LabError
+from threebrokers.kafka import log_reader
+
+UNHEARD = KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART)
+
+
+class MadeUp:
+    """A consumer of a topic 't' with one record, whose broker answers as `offsets` and `sends` say."""
+
+    def __init__(self, offsets: Any = (0, 1), sends: KafkaError | None = None, topic: Any = None) -> None:
+        self.offsets, self.sends, self.topic, self.closed = offsets, sends, topic, False
+
+    def list_topics(self, name: str, timeout: float) -> object:
+        return SimpleNamespace(topics={name: SimpleNamespace(error=self.topic, partitions={0: None})})
+
+    def get_watermark_offsets(self, place: TopicPartition, timeout: float) -> tuple[int, int]:
+        if isinstance(self.offsets, KafkaError):
+            raise KafkaException(self.offsets)
+        found: tuple[int, int] = self.offsets
+        return found
+
+    def assign(self, places: list[TopicPartition]) -> None:
+        assert [place.offset for place in places] == [0]
+
+    def consume(self, number: int, timeout: float) -> list[object]:
+        told: dict[str, Any] = {"topic": "t", "partition": 0, "offset": 0, "key": b"k", "value": b"v"}
+        told |= {"error": self.sends, "headers": [], "timestamp": (1, 7)}
+        return [SimpleNamespace(**{name: lambda value=value: value for name, value in told.items()})]
+
+    def close(self) -> None:
+        self.closed = True
+
+
+Reader = Callable[..., list[MadeUp]]
+
+
+@pytest.fixture
+def readers(monkeypatch: pytest.MonkeyPatch) -> Reader:
+    """Give these consumers, one after the other; the last one again and again."""
+
+    def give(*consumers: MadeUp) -> list[MadeUp]:
+        left = list(consumers)
+        monkeypatch.setattr(log_reader, "_reader", lambda *_: left.pop(0) if len(left) > 1 else left[0])
+        return list(consumers)
+
+    monkeypatch.setattr(log_reader, "ANSWER_SECONDS", 0.2)
+    return give
+
+
+@pytest.mark.parametrize("code", log_reader.UNKNOWN)
+def test_a_broker_that_has_not_heard_of_a_partition_is_asked_again(code: int, readers: Reader) -> None:
+    made = readers(MadeUp(offsets=KafkaError(code)), MadeUp(sends=KafkaError(code)), MadeUp())
+    [record] = log_reader.read_log("nowhere:1", "t")
+    assert (record.key, record.offset, record.timestamp) == (b"k", 0, 7)
+    assert all(one.closed for one in made)
+
+
+def test_end_offsets_are_asked_again_too(readers: Reader) -> None:
+    readers(MadeUp(offsets=UNHEARD), MadeUp())
+    assert log_reader.end_offsets("nowhere:1", "t") == {0: 1}
+
+
+def test_a_topic_that_is_gone_is_named(readers: Reader) -> None:
+    readers(MadeUp(offsets=UNHEARD), MadeUp(topic=UNHEARD))
+    with pytest.raises(log_reader.MissingTopicError) as told:
+        log_reader.read_log("nowhere:1", "t")
+    assert told.value.topic == "t"
+
+
+def test_a_broker_that_never_hears_of_it_is_named_after_a_while(readers: Reader) -> None:
+    [made] = readers(MadeUp(offsets=UNHEARD))
+    with pytest.raises(LabError, match=r"'t' could not be read to its end \(partition 0: "):
+        log_reader.read_log("nowhere:1", "t")
+    assert made.closed
+
+
+def test_another_fault_is_told_at_once(readers: Reader) -> None:
+    readers(MadeUp(sends=KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED)))
+    with pytest.raises(KafkaException, match="TOPIC_AUTHORIZATION_FAILED"):
+        log_reader.read_log("nowhere:1", "t")
