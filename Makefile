@@ -85,6 +85,12 @@ guarantees: authors  ## run the faults of labs 06 and 10, 20 times, and write wh
 scaling: authors  ## measure how reading Kafka with Spark grows, and write docs/scaling.md (N=3)
 	@$(RUN) tools scaling --runs $(or $(N),3)
 
+machines: authors  ## run each solution in 4 GB and write docs/machines.md (root; LAB=13)
+	@$(RUN) tools machines $(LAB)
+
+room: authors  ## let learners work side by side and write docs/machines.md (LEARNERS=8 MINUTES=10)
+	@$(RUN) tools machines --room $(or $(LEARNERS),8) --minutes $(or $(MINUTES),10)
+
 pictures: authors  ## take the README's pictures anew, light and dark (Chromium)
 	@$(RUN) tools pictures
 
@@ -116,4 +122,4 @@ runtime authors:
 	@command -v $(PYTHON) >/dev/null || { echo '✗ $(PYTHON) was not found: $(GET), then run make again.'; exit 1; }
 	@$(PYTHON) -m tools.setup $(KIND) $@ $(if $(BUNDLE),"--bundle=$(BUNDLE)")
 
-.PHONY: help lab demo test test-compose test-all repeat-tests bench bench-engines repeat down clean build run guide compose topics reliability facts guarantees scaling pictures record-demos site slides slides-check lint lock lock-python wheel runtime authors
+.PHONY: help lab demo test test-compose test-all repeat-tests bench bench-engines repeat down clean build run guide compose topics reliability facts guarantees scaling machines room pictures record-demos site slides slides-check lint lock lock-python wheel runtime authors

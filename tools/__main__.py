@@ -21,6 +21,7 @@ WORDS = {
     "facts": ("publish.facts", "run the tests of facts about clients, write docs/facts.md"),
     "guarantees": ("publish.guarantees", "run the faults of labs 06 and 10, write docs/guarantees.md"),
     "scaling": ("publish.scaling", "measure how Spark's reading grows, write docs/scaling.md"),
+    "machines": ("publish.machines", "measure what labs and rooms need, write docs/machines.md"),
     "pictures": ("publish.pictures", "take the README's pictures anew, light and dark"),
     "site": ("site.build", "write the course as static pages, with a search, to build/site/"),
     "slides": ("slides.build", "build the decks of slides/, as pages and PDFs; --check looks at them"),

@@ -4,6 +4,7 @@ import argparse
 import statistics
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -60,15 +61,18 @@ class Tally:
                 self.failures.append(f"{name} had more than one answer: {told}")
 
 
-def repeat(lesson: Lesson, times: int, console: Console) -> Tally:
-    """Run a lesson's solution so many times; a run ends at its first cell that fails, as Run All does."""
+def repeat(lesson: Lesson, times: int, console: Console, boxed: Sequence[str] = ()) -> Tally:
+    """Run a lesson's solution so many times; a run ends at its first cell that fails, as Run All does.
+
+    `boxed` are words of a command that starts each kernel.
+    """
     owners = {cell.place: exercise for exercise in lesson.exercises for cell in exercise.cells}
     cells = [cell for cell in lesson.cells if cell.kind == "code" and not cell.is_tried]
     own = {cell.place: expectations.of(cell, owners.get(cell.place)) for cell in cells}
     tally = Tally({promise.name: Row() for cell in cells for promise in own[cell.place]})
     for run in range(1, times + 1):
         seconds, before = 0.0, len(tally.failures)
-        with Kernel(lesson.path.parent) as kernel:
+        with Kernel(lesson.path.parent, boxed) as kernel:
             for cell in cells:
                 reply = _sent(kernel, cell)
                 seconds += reply.seconds
