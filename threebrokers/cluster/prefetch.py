@@ -1,6 +1,7 @@
 """What the first start needs, made while `make` still sets up: `python -m threebrokers.cluster.prefetch`.
 
-With a folder of jars behind it they are taken from there.
+With a folder of jars behind it they are taken from there. `--for-all` is for a server: what Spark needs is
+fetched, too, and every user may read the cache.
 """
 
 import signal
@@ -10,7 +11,10 @@ from types import FrameType
 
 from threebrokers.cluster import engine, jars, prepare
 from threebrokers.errors import LabError
-from threebrokers.paths import home
+from threebrokers.paths import cache, home
+
+FOR_ALL = "--for-all"
+SHARED = ("jars", "java-homes", "prepared")
 
 
 def main() -> int | str:
@@ -20,16 +24,28 @@ def main() -> int | str:
     """
     signal.signal(signal.SIGTERM, _interrupt)
     try:
-        for folder in sys.argv[1:]:
+        for folder in (word for word in sys.argv[1:] if word != FOR_ALL):
             jars.take(Path(folder))
         if engine.chosen(home()).name == engine.LOCAL:
             jars.kafka_jars()
             prepare.prepare(lambda text: print(text, flush=True))
+        if FOR_ALL in sys.argv:
+            jars.spark_jars()
+            _let_all_read()
     except LabError as fault:
         return f"✗ {fault}"
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def _let_all_read() -> None:
+    """Let every user read what all share, and write nothing; homes that lie in the cache stay private."""
+    folders = [cache() / name for name in SHARED]
+    for path in [cache(), *folders, *(path for folder in folders for path in folder.rglob("*"))]:
+        if path.exists() and not path.is_symlink():
+            mode = path.stat().st_mode
+            path.chmod(mode | 0o044 | (mode & 0o100 and 0o011))
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:

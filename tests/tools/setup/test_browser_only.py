@@ -7,14 +7,17 @@ import json
 import os
 import re
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from traitlets.config import PyFileConfigLoader
 
 from threebrokers.app import jupyterlab, served
 from threebrokers.cluster import spark_cluster
 from threebrokers.errors import LabError
+from threebrokers.waiting import quiet_wait
 from tools import ROOT
 from tools.publish import wheel
 from tools.setup import packages
@@ -76,6 +79,43 @@ def test_binder_hands_the_labs_out_before_its_jupyterlab_starts() -> None:
     exec(imported, found)  # noqa: S102 - our own file; what it calls writes to work/, so that is not run here
     assert called == "hand_out()"
     assert callable(found["hand_out"])
+
+
+def test_a_learner_of_a_hub_gets_labs_and_leaves_no_broker(tmp_path: Path) -> None:
+    """Programs that write down what they are called with stand in for Python and the course."""
+    told, course = tmp_path / "told", tmp_path / "course" / "bin"
+    course.mkdir(parents=True)
+    for name in ("python", "threebrokers"):
+        lines = [
+            "#!/bin/sh",
+            f'echo "{name} $1 $2 $THREEBROKERS_HOME" >> {told}',
+            '[ "$2" = jupyterhub.singleuser ] && exec sleep 60',
+        ]
+        (course / name).write_text("\n".join(lines))
+        (course / name).chmod(0o755)
+    environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "COURSE": str(course.parent)}
+    start = ROOT / "workbook" / "jupyterhub" / "start-learner"
+    hub = subprocess.Popen([str(start)], env=environment)
+    assert quiet_wait(lambda: told.exists() and "singleuser" in told.read_text(), 20)
+    hub.terminate()
+    hub.wait(20)
+    lines = told.read_text().splitlines()
+    assert "hand_out()" in lines[0]
+    assert lines[1:] == [
+        f"python -m jupyterhub.singleuser {tmp_path}/.threebrokers",
+        f"threebrokers down  {tmp_path}/.threebrokers",
+    ]
+
+
+def test_a_hub_is_told_of_limits_and_of_the_first_lab() -> None:
+    folder = ROOT / "workbook" / "jupyterhub"
+    config: Any = PyFileConfigLoader("jupyterhub_config.py", str(folder)).load_config()
+    assert config.Spawner.cmd == ["/opt/threebrokers/start-learner"]
+    assert config.Spawner.default_url.removeprefix("/lab/tree/work/") in {
+        path.name for path in (ROOT / "labs").glob("*.ipynb")
+    }
+    assert config.Spawner.mem_limit
+    assert config.Spawner.cpu_limit
 
 
 def test_the_workbook_is_not_root_and_is_set_up_as_every_clone_is() -> None:

@@ -35,6 +35,32 @@ def test_brokers_in_containers_need_nothing(done: list[str], monkeypatch: pytest
     assert done == []
 
 
+def test_for_all_of_a_server_spark_is_fetched_and_everybody_may_read_but_no_home(
+    done: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    cache = tmp_path / "cache"
+    java, jar, own = (
+        cache / "java-homes" / "bin" / "java",
+        cache / "jars" / "a.jar",
+        cache / "benches" / "mine",
+    )
+    for path in (java, jar, own):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    for path, mode in {java: 0o700, jar: 0o600, own: 0o600, jar.parent: 0o700, own.parent: 0o700}.items():
+        path.chmod(mode)
+    cache.chmod(0o700)
+    monkeypatch.setenv("THREEBROKERS_CACHE", str(cache))
+    monkeypatch.setattr(jars, "spark_jars", lambda: done.append("Spark"))
+    monkeypatch.setattr("sys.argv", ["prefetch", "--for-all"])
+    assert prefetch.main() == 0
+    assert done == ["jars", "quick starts", "Spark"]
+    modes = {path: path.stat().st_mode & 0o777 for path in (cache, jar.parent, jar, java, own.parent, own)}
+    assert modes == {
+        cache: 0o755, jar.parent: 0o755, jar: 0o644, java: 0o755, own.parent: 0o700, own: 0o600,
+    }  # fmt: skip
+
+
 def test_a_fault_is_one_sentence(done: list[str], monkeypatch: pytest.MonkeyPatch):
     def fail() -> None:
         raise LabError("No jar: try again.")
