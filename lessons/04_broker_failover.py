@@ -307,7 +307,7 @@ numbers = lab.fresh_topic("through-a-kill", brokers=controller_last(lab), config
 ledgers = {name: lab.ledger(name) for name in ("hurried", "careful")}
 hurried = ledgers["hurried"].producer({"acks": 1, "message.timeout.ms": 1000})
 careful = ledgers["careful"].producer({"acks": "all"})
-for number in through_a_kill(lab, numbers):
+for number in through_a_kill(lab, numbers, producers=2):
     for sender in (hurried, careful):
         sender.produce(numbers, str(number))
         sender.poll(0)

@@ -60,3 +60,29 @@ def test_a_panel_is_docked_beside_its_notebook(tmp_path, watched, theme):
         run(page, 0)
         expect(docked.locator(".tb-broker.tb-b2 .tb-state")).to_have_text("● up", timeout=20 * MS)
         expect(docked).to_have_count(1)
+
+
+def test_after_a_reload_of_the_page_it_is_there_again(tmp_path, watched):
+    notebook = jupyter.write(tmp_path / "work" / "panel.ipynb", PANEL, FILL, LATER)
+    page = watched.page
+    page.set_viewport_size({"width": 1440, "height": 900})
+    with environment.bench(), jupyter.running(tmp_path, notebook, "JupyterLab Light") as server:
+        page.goto(server.address)
+        idle(page)
+        run(page, 0)
+        button = page.get_by_role("button", name="dock: keep this panel in sight beside the notebook")
+        button.wait_for(timeout=60 * MS)
+        idle(page)
+        button.click()
+        docked = page.locator(".jp-LinkedOutputView .tb")
+        expect(docked.locator(".tb-broker")).to_have_count(3, timeout=20 * MS)
+        idle(page)
+        page.wait_for_timeout(8000)
+        page.reload()
+        expect(docked.locator(".tb-broker")).to_have_count(3, timeout=60 * MS)
+        expect(page.locator(".jp-LinkedOutputView")).to_have_count(1)
+        idle(page)
+        run(page, 2)
+        expect(docked.locator(".tb-broker.tb-b2 .tb-state")).to_have_text("✕ down", timeout=20 * MS)
+        watched.page.screenshot(path=watched.place("docked-after-a-reload"))
+        assert watched.errors == []

@@ -31,6 +31,9 @@ CUT = """
 """
 
 
+ENLARGED = round(1280 / 1.5)  # what is left of a page of 1280 pixels whose letters are enlarged to 150 %
+
+
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
 def test_a_lab_as_it_is_opened(tmp_path, watched, theme):
     for folder in ("work", "solutions"):
@@ -39,7 +42,7 @@ def test_a_lab_as_it_is_opened(tmp_path, watched, theme):
     before = lab.read_bytes()
     page, found, room = watched.page, {}, {}
     with environment.bench(), jupyter.running(tmp_path, lab, theme) as server:
-        for width in (1440, 700, 1280):
+        for width in (1440, 700, ENLARGED, 1280):
             page.set_viewport_size({"width": width, "height": 900})
             page.goto(server.address)
             idle(page)

@@ -265,11 +265,28 @@ function whole(view) {
 // to its page, as `make lab` has it; a panel that is docked already stands in no notebook.
 const canDock = (root) => Boolean(globalThis.jupyterapp && root.closest(".jp-Notebook"));
 
+const parts = () => [...globalThis.jupyterapp.shell.widgets("main")];
+
+// The notebook around a panel, and which of its cells shows it.
+function placeOf(root) {
+  const notebook = parts().find((part) => part.context && part.node.contains(root));
+  return { notebook, index: notebook?.content.widgets.findIndex((cell) => cell.node.contains(root)) };
+}
+
+// A page that is loaded again restores the view beside the notebook before the kernel tells what stands in it, and
+// then it stays empty: it is made anew as soon as the panel is there.
+async function dockAgain(root) {
+  const { notebook, index } = placeOf(root);
+  const empty = parts().find(({ content, node }) => content?.path === notebook?.context.path
+    && content.index === index && node.querySelector(".jp-LinkedOutputView") && !node.querySelector(".tb"));
+  if (!empty) return null;
+  empty.dispose();
+  return dock(root);
+}
+
 async function dock(root) {
   const { shell, commands } = globalThis.jupyterapp;
-  const parts = () => [...shell.widgets("main")];
-  const notebook = parts().find((part) => part.context && part.node.contains(root));
-  const index = notebook.content.widgets.findIndex((cell) => cell.node.contains(root));
+  const { notebook, index } = placeOf(root);
   const before = parts();
   await commands.execute("notebook:create-output-view", { path: notebook.context.path, index });
   const docked = parts().find((part) => !before.includes(part));
@@ -331,8 +348,9 @@ function render({ model, el }) {
     if (atEnd) { const drawn = root.querySelector(".tb-events"); drawn.scrollTop = drawn.scrollHeight; }
   }
   function onFrame() { news = Date.now(); view.stale = ""; view.rests = false; show(); }
-  function beat() {
+  async function beat() {
     if (canDock(root) !== view.dockable) show(); // only now it stands in the page
+    if (view.dockable && !view.docked) view.docked = await dockAgain(root);
     if (view.playing) {
       view.from.at += ((Date.now() - view.from.ms) / 1000) * view.speed;
       view.from.ms = Date.now();

@@ -25,15 +25,18 @@ def sums_of_package() -> pd.DataFrame:
 
 
 def worst_by_month(sums: pd.DataFrame, fewest: int) -> pd.DataFrame:
-    """Return for each month the airport and hour with the largest mean delay (minutes).
+    """Return for each month the airport and hour with the largest mean delay (minutes), and the second.
 
     `sums` has the columns origin, hour, month, flights, minutes (of delay) and left (how many left); groups
     with less than `fewest` flights do not count.
     """
     enough = sums[sums["flights"] >= fewest]
     means = enough.assign(mean_delay=enough["minutes"] / enough["left"]).sort_values("mean_delay")
-    worst = means.groupby("month").tail(1).set_index("month").sort_index()
-    return worst[["origin", "hour", "flights", "mean_delay"]]
+    by_month = means.groupby("month")
+    worst, second = (by_month.nth(place).set_index("month").sort_index() for place in (-1, -2))
+    next_one = second["origin"] + " at " + second["hour"].astype(str)
+    columns = worst[["origin", "hour", "flights", "mean_delay"]]
+    return columns.assign(second=next_one, second_delay=second["mean_delay"])
 
 
 def delays_picture(by_hour: pd.DataFrame, title: str) -> None:

@@ -21,14 +21,16 @@ PART = 50
 YESTERDAY, BEFORE, ALONE = 7, 5, 10
 
 
-def through_a_kill(lab: Lab, topic: str) -> Iterator[int]:
+def through_a_kill(lab: Lab, topic: str, producers: int = 1) -> Iterator[int]:
     """Yield the numbers 0 to 199, and take the leader of the topic's partition away on the way.
+
+    So many `producers` send each of them.
 
     After 50 numbers the last replica gets nothing more, after 100 none does, after 150 the leader is killed
     and stays down: the next replica has 50 to 99 and not 100 to 149. Who asks for no more numbers, because it
     waits for an acknowledgement, finds the leader killed all the same, about 3 s after the first 50.
     """
-    outage = _Outage(lab, topic)
+    outage = _Outage(lab, topic, PART * producers)
     try:
         yield from range(PART)
         outage.begin()
@@ -42,15 +44,18 @@ def through_a_kill(lab: Lab, topic: str) -> Iterator[int]:
 
 
 class _Outage:
-    """Takes the leader away in two steps, each when 50 more numbers are taken, or after a time."""
+    """Takes the leader away in two steps, each when 50 more numbers are taken, or after a time.
 
-    def __init__(self, lab: Lab, topic: str) -> None:
+    `part` is how many records these are in the log.
+    """
+
+    def __init__(self, lab: Lab, topic: str, part: int) -> None:
         partition = partition_of(lab, topic)
         if partition.leader is None or len(partition.isr) < 3:
             raise LabError(
                 f"Three brokers should keep '{topic}'", "run the exercise's cell from its first line"
             )
-        self.lab, self.topic, self.leader = lab, topic, partition.leader
+        self.lab, self.topic, self.part, self.leader = lab, topic, part, partition.leader
         self.next, self.last = (broker for broker in partition.replicas if broker != self.leader)
         self.told, self.done = [threading.Event() for _ in range(2)], [threading.Event() for _ in range(2)]
         self.left = threading.Event()
@@ -84,8 +89,8 @@ class _Outage:
 
     def _go_on(self) -> None:
         steps: list[tuple[Callable[[], bool], Callable[[], None]]] = [
-            (lambda: self._ends().get(self.next, 0) >= 2 * PART, self._cut),
-            (lambda: self._ends().get(self.leader, 0) >= 3 * PART, self._kill),
+            (lambda: self._ends().get(self.next, 0) >= 2 * self.part, self._cut),
+            (lambda: self._ends().get(self.leader, 0) >= 3 * self.part, self._kill),
         ]
         try:
             for step, (stored, act) in enumerate(steps):
@@ -110,7 +115,7 @@ class _Outage:
 
     def _copied(self) -> bool:
         ends = self._ends().values()
-        return len(ends) == 3 and min(ends) >= PART and len(set(ends)) == 1
+        return len(ends) == 3 and min(ends) >= self.part and len(set(ends)) == 1
 
     def _ends(self) -> dict[int, int]:
         return dict(partition_of(self.lab, self.topic).log_end_offsets)
