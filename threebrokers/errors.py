@@ -28,6 +28,17 @@ class LabError(Exception):
         return [f"{theme.WARNING.sign} {f'{self.label}  ' if self.label else ''}{self}"]
 
 
+class NotYoursError(LabError):
+    """What was asked for needs power over brokers, and the cluster is not the learner's.
+
+    `kind` is what was to be done to a broker ("kill"); empty if it was something else.
+    """
+
+    def __init__(self, what: str, next_step: str = "", kind: str = "") -> None:
+        super().__init__(what, next_step)
+        self.kind = kind
+
+
 def cannot_write(fault: OSError, place: object, variable: str) -> LabError:
     """Return what the system refuses, with the file that it names or the place, which `variable` moves."""
     if fault.errno in (errno.ENOENT, errno.ENOEXEC):  # a program, or a folder that somebody has deleted

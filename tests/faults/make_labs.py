@@ -20,7 +20,7 @@ from threebrokers import workspace
 from threebrokers.app import jupyterlab, make_lab
 
 class NoCluster:
-    engine = "local"
+    engine, access = "local", None
     def processes(self): return {}
     def up(self, say): pass
     def down(self): pass

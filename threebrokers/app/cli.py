@@ -83,6 +83,7 @@ def down() -> None:
     from threebrokers.cluster import sessions
     from threebrokers.paths import home
 
+    threebrokers.Cluster().expect_own("no broker of it is stopped here")
     if sessions.orphans(home()):
         from threebrokers.app.make_lab import end_orphans
 
@@ -122,6 +123,7 @@ def reset() -> None:
     from threebrokers.app import tables
 
     cluster = threebrokers.Cluster()
+    cluster.expect_own("nothing of it is deleted here")
     say(tables.doomed(cluster))
     cluster.reset(say)
     say("Three brokers are up, with nothing in them.")
@@ -316,9 +318,13 @@ def _sentence(fault: Exception) -> str | None:
     from confluent_kafka import KafkaException
     from filelock import Timeout
 
+    from threebrokers.kafka import rights
+
     match fault:
         case LabError():
             return str(fault)
+        case KafkaException() if refused := rights.of_fault(fault):
+            return str(refused)
         case KafkaException():
             return f"The brokers did not answer ({fault.args[0]}): `threebrokers doctor` looks for the cause."
         case Timeout():

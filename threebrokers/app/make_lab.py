@@ -12,12 +12,14 @@ import psutil
 from threebrokers import progress, workspace
 from threebrokers.app import jupyterlab
 from threebrokers.app.browser import can_open_browser
-from threebrokers.cluster import Cluster, sessions, spark_cluster
+from threebrokers.cluster import Cluster, programs, sessions, spark_cluster
 from threebrokers.cluster.engine import COMPOSE
 from threebrokers.cluster.process import Identity
 from threebrokers.doctor import containers
 from threebrokers.doctor.machine import look_at_memory
+from threebrokers.kafka import access
 from threebrokers.paths import home, lab_command
+from threebrokers.text import counted
 
 # Ctrl-C, a polite end from outside, a closed terminal.
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -32,15 +34,16 @@ def sit(number: str | None, port: int | None, say: Callable[[str], None]) -> Non
     notebook = workspace.mine(workspace.lab(number) if number else next(iter(workspace.labs().values())))
     if not sessions.orphans(home()):
         jupyterlab.choose_port(port)  # before the brokers are started for nothing
-    with one_interrupt(), sessions.entered(last_out=lambda: _stop_brokers(say)) as sitting:
+    access.settle()
+    cluster = Cluster()
+    with one_interrupt(), sessions.entered(last_out=lambda: _stop_brokers(cluster, say)) as sitting:
         try:
             for told in [*workspace.hand_out(), *progress.lost()]:
                 say(told)
-            _warn_of_little_memory(say)
-            Cluster().up(say)
+            ready = _ready(cluster, say)
             started = _taken_over(sitting, notebook, say)
             if started is None:
-                say("Three brokers are up. Starting JupyterLab …")
+                say(f"{ready} Starting JupyterLab …")
                 _warn_of_another(say)
                 started = jupyterlab.start(notebook, port)
                 sitting.opened(started.identity)
@@ -95,8 +98,20 @@ def _warn_of_another(say: Callable[[str], None]) -> None:
         say(f"Another `{lab_command()}` of this home is open: open each notebook in one JupyterLab only.")
 
 
-def _warn_of_little_memory(say: Callable[[str], None]) -> None:
-    cluster = Cluster()
+def _ready(cluster: Cluster, say: Callable[[str], None]) -> str:
+    """Start the brokers, or look whether those of a cluster elsewhere let us in; say what is there."""
+    if cluster.access is None:
+        _warn_of_little_memory(cluster, say)
+        cluster.up(say)
+        return "Three brokers are up."
+    there = counted(len(cluster.brokers), "broker")
+    return (
+        f"The cluster at {cluster.bootstrap} answers ({there}). It is not yours: your names begin with "
+        f"{cluster.access.prefix!r}, and no broker is started or stopped."
+    )
+
+
+def _warn_of_little_memory(cluster: Cluster, say: Callable[[str], None]) -> None:
     findings = [look_at_memory(psutil.virtual_memory().available, cluster.processes().values())]
     if cluster.engine == COMPOSE:
         findings.append(containers.look_at_memory())
@@ -112,10 +127,14 @@ def _stay(server: Identity, say: Callable[[str], None]) -> None:
     say("JupyterLab was shut down from its menu, or ended.")
 
 
-def _stop_brokers(say: Callable[[str], None]) -> None:
-    say("Stopping the brokers …")
+def _stop_brokers(cluster: Cluster, say: Callable[[str], None]) -> None:
+    if cluster.access is None:
+        say("Stopping the brokers …")
     spark_cluster.down(home())
-    Cluster().down()
+    if cluster.access is None:
+        cluster.down()
+    else:
+        programs.end_all(home())
     say(
         "All ended. Your work is in work/: JupyterLab saves what you type every "
         f"{jupyterlab.AUTOSAVE_SECONDS} seconds, and had that time (on a very busy machine the last may "
@@ -125,7 +144,8 @@ def _stop_brokers(say: Callable[[str], None]) -> None:
 
 def _address(address: str) -> str:
     opened = "opens in your browser; if it does not" if can_open_browser() else "is ready"
-    ending = "Ctrl-C here ends JupyterLab and the brokers."
+    brokers = "" if access.chosen() else " and the brokers"
+    ending = f"Ctrl-C here ends JupyterLab{brokers}."
     return f"JupyterLab {opened}: open this address\n\n    {address}\n\n{ending}"
 
 

@@ -51,13 +51,18 @@ def status(cluster: "Cluster") -> RenderableType:
                 if state.last_response_at
                 else "not known: no broker answers"
             )
-            name, memory = processes[broker.id].name, f"{broker.rss / MEGA:.0f} MB"
+            one = processes[broker.id]
+            name, memory = one.name, "–" if one.elsewhere else f"{broker.rss / MEGA:.0f} MB"
             table.add_row(*row, name, broker.address, memory, known)
     orphans = [
         f"JupyterLab (process {one.pid}) runs without its `{lab_command()}`, which was killed: "
         f"`{lab_command()}` goes on with it, `threebrokers down` ends it."
         for one in sessions.orphans(home())
     ]
+    if cluster.access:
+        whose = f"This cluster, at {cluster.bootstrap}, is not yours: no broker is started or stopped here."
+        own = f"Names of topics and groups begin with {cluster.access.prefix!r}; the others are not shown."
+        return Group(table, whose, own, *orphans, f"Home: {home()}")
     return Group(table, _active(state), *orphans, f"Home: {home()}")
 
 

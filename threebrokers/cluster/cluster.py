@@ -14,9 +14,11 @@ from threebrokers.cluster.action_log import ActionReader
 from threebrokers.cluster.actions import Action, action_kind, hindered
 from threebrokers.cluster.link_faults import Fault, Peer
 from threebrokers.cluster.process import BrokerProcess, Usage
+from threebrokers.cluster.remote import not_yours
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import LabError
 from threebrokers.kafka import admin
+from threebrokers.kafka.access import Access
 from threebrokers.kafka.state import ClusterState
 from threebrokers.waiting import poll, wait_until
 
@@ -39,25 +41,41 @@ class Cluster:
     finds the same brokers.
     """
 
-    brokers = BROKERS
-
     def __init__(self, home: Path | None = None, engine_name: str = "") -> None:
         self._engine = engine.chosen(home or places.home(), engine_name)
 
     @property
     def engine(self) -> str:
-        """What runs the brokers: "local" (processes of this machine) or "compose" (containers)."""
+        """What runs the brokers: "local" (this machine's processes), "compose" (containers) or "remote"."""
         return self._engine.name
+
+    @property
+    def access(self) -> Access | None:
+        """How to get into a cluster that is not the learner's; None for brokers of one's own."""
+        return self._engine.access
+
+    @property
+    def brokers(self) -> tuple[int, ...]:
+        """The numbers of the brokers. Raises LabError if a cluster elsewhere is not reached."""
+        return self._engine.brokers
 
     @property
     def bootstrap(self) -> str:
         """All three addresses, as clients want them. Raises LabError before the first start."""
         return self._addresses(BROKERS)
 
+    def expect_own(self, what: str) -> None:
+        """Raise NotYoursError, with `what` is not done, if the cluster is not the learner's."""
+        if self.access:
+            raise not_yours(self.access, what)
+
     def address(self, broker: int) -> str:
         """Return the address ("host:port") at which one broker serves clients."""
         self._known(broker)
-        return self._engine.addresses()[broker]["CLIENT"]
+        found = self._engine.addresses()
+        if broker not in found:
+            raise LabError(f"There is no broker {broker} now", "`threebrokers status` shows which there are")
+        return found[broker]["CLIENT"]
 
     def up(self, say: Callable[[str], None] = lambda text: None) -> list[int]:
         """Start the brokers that are missing and wait until all three are registered; return those.
@@ -65,6 +83,7 @@ class Cluster:
         A broker that sends clients to another address than its own is started again. Links are healed.
         Raises LabError with the next step if a broker cannot start.
         """
+        self.expect_own("no broker of it is started here")
         engine.refuse_second(self._engine)
         started = self._engine.up(say)
         engine.remember(self._engine.home, self.engine)
@@ -85,22 +104,25 @@ class Cluster:
     def ended_unasked(self) -> list[int]:
         """Return the brokers that have ended although nobody stopped or killed them through the course."""
         ended = self._engine.ended()
-        last = {action.broker: action_kind(action.kind) for action in self.actions() if ended}
+        last = {action.broker: action_kind(action.kind) for action in (self.actions() if ended else ())}
         return [n for n in ended if not (n in last and last[n].leaves == "down")]
 
     def down(self) -> list[int]:
         """End the notebooks' programs, stop all brokers and return those that ran. Their data stays."""
+        self.expect_own("no broker of it is stopped here")
         programs.end_all(self._engine.home)
         return self._engine.down()
 
     def reset(self, say: Callable[[str], None] = lambda text: None) -> None:
         """Kill the brokers, delete all topics, records and groups, and start a fresh cluster."""
+        self.expect_own("nothing of it is deleted here")
         say("Deleting all topics, records, groups and broker logs …")
         self.erase()
         self.up(say)
 
     def erase(self) -> None:
         """Kill the brokers and delete their data, logs and configuration; nothing is started again."""
+        self.expect_own("nothing of it is deleted here")
         programs.end_all(self._engine.home)
         self._engine.erase()
 
@@ -184,6 +206,8 @@ class Cluster:
 
     def quorum_impact(self, broker: int) -> str:
         """Say what it would cost to stop, kill or pause this broker now; empty if two others stay up."""
+        if self.access:
+            return ""
         up = set(self._answering())
         rest = sorted(up - {broker})
         if broker not in up or len(up) < QUORUM or len(rest) >= QUORUM:
@@ -194,7 +218,11 @@ class Cluster:
         )
 
     def actions(self, since: float = 0.0) -> list[Action]:
-        """Return what was done to the brokers since then (s since 1970), by any program; oldest first."""
+        """Return what was done to the brokers since then (s since 1970), by any program; oldest first.
+
+        Raises NotYoursError if nothing can be done to them: what looks for it is not to wait for it.
+        """
+        self.expect_own("nothing is done to its brokers here")
         return [action for action in action_log.read(self._engine.home) if action.at >= since]
 
     def action_reader(self) -> ActionReader:
@@ -220,7 +248,11 @@ class Cluster:
         """Return what asks every broker by itself, past any links, also while some of them are gone."""
         from threebrokers.kafka.poller import ClusterPoller  # kafka-python, which takes 0.2 s to import
 
-        return ClusterPoller(self.processes, self._engine.listening)
+        if self.access is None:
+            return ClusterPoller(self.processes, self._engine.listening)
+        from threebrokers.kafka.entrance import connector
+
+        return ClusterPoller(self.processes, self._engine.listening, connector(self.access))
 
     def state(self, topics: Sequence[str] | None = None, groups: Sequence[str] = ()) -> ClusterState:
         """Return the state now: brokers, quorum, these topics (all if None) and these groups.
@@ -258,9 +290,9 @@ class Cluster:
         """
         answering = self._answering()
         try:
-            return tools.run(name, list(arguments), self._addresses(answering or BROKERS), typed)
+            return tools.run(name, list(arguments), self._addresses(answering or BROKERS), typed, self.access)
         except LabError as fault:
-            if len(answering) >= QUORUM or "did not end" not in fault.what:
+            if self.access or len(answering) >= QUORUM or "did not end" not in fault.what:
                 raise
             up = ", ".join(map(str, answering)) or "none"
             raise LabError(
@@ -313,6 +345,8 @@ class Cluster:
             self._report(*(Action(at, "heal", n) for n in lost if n not in still))
 
     def _addresses(self, brokers: Sequence[int]) -> str:
+        if self.access:
+            return self.access.bootstrap
         addresses = self._engine.addresses()
         if not addresses:
             raise LabError("No cluster has been started in this home yet", "run `threebrokers up`")
@@ -399,5 +433,5 @@ class Cluster:
         return [n for n, p in self._engine.processes().items() if p.state == "up" and n not in apart]
 
     def _known(self, broker: int) -> None:
-        if broker not in BROKERS or isinstance(broker, bool):
+        if self.access is None and (broker not in BROKERS or isinstance(broker, bool)):
             raise LabError(f"There is no broker {broker!r} here", "the brokers are 1, 2 and 3")

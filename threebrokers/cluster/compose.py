@@ -39,6 +39,7 @@ class ComposeEngine:
     """Three containers of one home; what it keeps is in a folder of its own, beside the local engine's."""
 
     name = "compose"
+    access, brokers = None, BROKERS
     start_seconds = START_SECONDS
 
     def __init__(self, home: Path) -> None:

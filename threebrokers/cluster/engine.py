@@ -1,4 +1,4 @@
-"""What runs three brokers: processes of this machine, or containers. `Cluster` is the same over each."""
+"""What runs three brokers: processes of this machine, containers, or somebody else. `Cluster` is the same."""
 
 import os
 from collections.abc import Callable
@@ -9,15 +9,17 @@ from threebrokers.cluster.link_faults import Fault
 from threebrokers.cluster.process import BrokerProcess, Usage
 from threebrokers.errors import LabError
 from threebrokers.files import faults_told, free_name, write_whole
+from threebrokers.kafka import access
+from threebrokers.kafka.access import Access
 
 VARIABLE = "THREEBROKERS_CLUSTER"
-LOCAL, COMPOSE = "local", "compose"
+LOCAL, COMPOSE, REMOTE = "local", "compose", "remote"
 NAMES = (LOCAL, COMPOSE)
 FILE = "engine"
 
 
 class Engine(Protocol):
-    """Three brokers of one home. Every change is made under the home's lock and found again later.
+    """The brokers of one home. Every change is made under the home's lock and found again later.
 
     What is done to a broker returns the moment (s since 1970) just before: when the lock is held and the
     signal is sent, not when it was asked for.
@@ -28,6 +30,14 @@ class Engine(Protocol):
     name: str
     home: Path
     start_seconds: float  # so long a start may take
+
+    @property
+    def access(self) -> Access | None:
+        """How to get into a cluster that is not the learner's; None for brokers of one's own."""
+
+    @property
+    def brokers(self) -> tuple[int, ...]:
+        """The numbers of the brokers."""
 
     def addresses(self) -> dict[int, dict[str, str]]:
         """Return each broker's address on each listener; empty before the first start."""
@@ -98,9 +108,23 @@ class Engine(Protocol):
 def chosen(home: Path, wanted: str = "") -> Engine:
     """Return the engine of this home: the one that is asked for, else the one of its last start, else local.
 
-    It is asked for by `wanted`, or by THREEBROKERS_CLUSTER. Raises LabError if there is no such engine.
+    It is asked for by `wanted`, or by THREEBROKERS_CLUSTER; THREEBROKERS_BOOTSTRAP asks for a cluster that
+    is not the learner's. Raises LabError if there is no such engine, or if both are asked for.
     """
-    name = wanted or os.environ.get(VARIABLE) or _remembered(home)
+    asked = wanted or os.environ.get(VARIABLE, "")
+    elsewhere = access.chosen()
+    if elsewhere is not None and asked in ("", REMOTE):
+        from threebrokers.cluster.remote import RemoteEngine  # a home uses one of the three
+
+        return RemoteEngine(home, elsewhere)
+    if elsewhere is not None or asked == REMOTE:
+        if elsewhere is None:
+            raise LabError(f"The engine '{REMOTE}' needs addresses of a cluster", f"set {access.BOOTSTRAP}")
+        raise LabError(
+            f"{access.BOOTSTRAP} names a cluster, and the engine '{asked}' is asked for too",
+            f"unset {access.BOOTSTRAP} to use brokers of your own",
+        )
+    name = asked or _remembered(home)
     if name not in NAMES:
         raise LabError(f"There is no engine '{name}'", f"choose {' or '.join(NAMES)} ({VARIABLE}, --engine)")
     return made(name, home)
@@ -109,7 +133,7 @@ def chosen(home: Path, wanted: str = "") -> Engine:
 def made(name: str, home: Path) -> Engine:
     """Return the engine of this name for a home."""
     if name == COMPOSE:
-        from threebrokers.cluster.compose import ComposeEngine  # a home uses one of the two
+        from threebrokers.cluster.compose import ComposeEngine  # a home uses one of the three
 
         return ComposeEngine(home)
     from threebrokers.cluster.local import LocalEngine
@@ -129,7 +153,7 @@ def remember(home: Path, name: str) -> None:
 def refuse_second(engine: Engine) -> None:
     """Raise LabError if brokers of this home run on another engine: a home has one cluster at a time."""
     before = _remembered(engine.home)
-    if before != engine.name and _runs(made(before, engine.home)):
+    if engine.name != REMOTE and before != engine.name and _runs(made(before, engine.home)):
         raise LabError(
             f"The brokers of this home run on the engine '{before}'",
             f"end them with `{VARIABLE}={before} threebrokers down`, then start those of '{engine.name}'",

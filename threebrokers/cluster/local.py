@@ -50,6 +50,7 @@ class LocalEngine:
     """Three broker processes of one home. Every change is made under the home's lock and remembered."""
 
     name = "local"
+    access, brokers = None, BROKERS
     start_seconds = START_SECONDS
 
     def __init__(self, home: Path) -> None:

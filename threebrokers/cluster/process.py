@@ -119,7 +119,8 @@ def _boot() -> str:
 class BrokerProcess:
     """One broker as the operating system sees it: 'up', 'paused' or 'down'; `rss` in bytes.
 
-    It is a process of this machine, or it runs in a container, which hides its process.
+    It is a process of this machine, or it runs in a container, which hides its process, or `elsewhere`: then
+    the others tell of it.
     """
 
     id: int
@@ -127,10 +128,13 @@ class BrokerProcess:
     pid: int | None = None
     rss: int = 0
     container: str = ""
+    elsewhere: bool = False
 
     @property
     def name(self) -> str:
         """What to look for with the machine's own tools."""
+        if self.elsewhere:
+            return "elsewhere"
         return f"container {self.container}" if self.container else f"process {self.pid}"
 
 

@@ -2,11 +2,19 @@
 
 import os
 import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from threebrokers.cluster import jars, prepare
 from threebrokers.cluster.java import java
 from threebrokers.cluster.java import run as run_java
+from threebrokers.cluster.remote import not_yours
+from threebrokers.cluster.settings import as_text
 from threebrokers.errors import LabError
+from threebrokers.kafka import rights
+from threebrokers.kafka.access import Access
 
 TOOL_SECONDS = 60
 
@@ -32,14 +40,18 @@ _CLASSES = {
     "kafka-topics": "org.apache.kafka.tools.TopicCommand",
     "kafka-transactions": "org.apache.kafka.tools.TransactionsCommand",
 }
+# What these need is on the disks of the brokers.
 _WITHOUT_ADDRESS = {"kafka-dump-log", "kafka-storage"}
 
 
-def run(name: str, arguments: list[str], bootstrap: str, typed: str = "") -> str:
+def run(
+    name: str, arguments: list[str], bootstrap: str, typed: str = "", access: Access | None = None
+) -> str:
     """Run one tool and return what it prints on standard output; `typed` is its standard input.
 
-    `--bootstrap-server` is added where the tool takes it and the arguments do not name one. Raises
-    LabError if there is no such tool, if it fails (with its own last words), or takes more than 60 s.
+    `--bootstrap-server` is added where the tool takes it and the arguments do not name one; with `access`, to
+    a cluster that is not the learner's, also how to get in. Raises LabError if there is no such tool, if it
+    fails (with its own last words), or takes more than 60 s.
     """
     if name not in _CLASSES:
         raise LabError(f"There is no tool '{name}' here", f"the tools are {', '.join(sorted(_CLASSES))}")
@@ -48,20 +60,41 @@ def run(name: str, arguments: list[str], bootstrap: str, typed: str = "") -> str
         if name in _WITHOUT_ADDRESS or "--bootstrap-server" in arguments
         else ["--bootstrap-server", bootstrap]
     )
+    if access and name in _WITHOUT_ADDRESS:
+        raise not_yours(access, f"{name} finds no files of its brokers here")
     flags = prepare.prepare(_unheard).tool_flags
     path = os.pathsep.join(map(str, jars.kafka_jars()))
     command = [str(java()), *flags, "-cp", path, _CLASSES[name], *address, *map(str, arguments)]
     try:
-        # Without input of its own a tool must not read the terminal's.
-        done = run_java(command, TOOL_SECONDS, typed)
+        with _entry(access) as more:
+            # Without input of its own a tool must not read the terminal's.
+            done = run_java([*command, *more], TOOL_SECONDS, typed)
     except subprocess.TimeoutExpired:
         raise LabError(
             f"{name} did not end within {TOOL_SECONDS} s",
             "give it a bound such as --timeout-ms or --max-messages",
         ) from None
     if done.returncode != 0:
-        raise LabError(f"{name} failed: {_last_words(done.stderr) or _last_words(done.stdout)}")
+        said = _last_words(done.stderr) or _last_words(done.stdout)
+        if access and (refused := rights.of_text(access, f"{done.stderr}\n{done.stdout}")):
+            raise refused
+        raise LabError(f"{name} failed: {said}")
     return done.stdout
+
+
+@contextmanager
+def _entry(access: Access | None) -> Iterator[list[str]]:
+    """Give the arguments by which a tool gets into a cluster; the file with the password goes at the end."""
+    if access is None or not access.settings:
+        yield []
+        return
+    number, path = tempfile.mkstemp(prefix="threebrokers-", suffix=".properties")  # for its owner's eyes
+    try:
+        with os.fdopen(number, "w", encoding="ascii") as file:
+            file.write(as_text(access.java()))
+        yield ["--command-config", path]
+    finally:
+        Path(path).unlink(missing_ok=True)
 
 
 def _last_words(text: str) -> str:

@@ -10,6 +10,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from threebrokers.cluster import Cluster
 from threebrokers.errors import LabError
+from threebrokers.kafka import rights
 from threebrokers.kafka.state import TopicState
 from threebrokers.text import quoted
 from threebrokers.waiting import poll, quiet_wait, wait_until
@@ -64,6 +65,8 @@ def create(
     new = NewTopic(name, num_partitions=partitions, config=dict(config), **copies)
     refused = _ask_for(cluster, new, asked_again=replication_factor <= running)
     if refused:
+        if told := rights.of_fault(KafkaException(refused), name):
+            raise told
         raise LabError(
             f"The brokers refused to create '{name}' ({refused.str()})",
             "look at the topic's name, its numbers and its settings",

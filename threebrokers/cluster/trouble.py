@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from threebrokers.cluster.actions import Action, action_kind
 from threebrokers.cluster.cluster import Cluster
@@ -33,6 +33,9 @@ def trouble(cluster: Cluster, since: float = 0.0) -> Trouble | None:
     The cure is for those to which something was done after `since` (s since 1970): what was done before
     belongs to the experiment. It is for all of them if nothing was done after that. Takes at most 0.5 s.
     """
+    if cluster.access:
+        found = _unregistered(cluster)
+        return found and replace(found, cure="")
     actions = cluster.actions()
     try:
         faults = cluster.faults()

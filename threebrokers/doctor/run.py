@@ -8,8 +8,10 @@ from confluent_kafka import KafkaException
 
 from threebrokers.cluster import Cluster, engine
 from threebrokers.cluster.compose import ComposeEngine
-from threebrokers.doctor import checks, containers
+from threebrokers.cluster.remote import RemoteEngine
+from threebrokers.doctor import checks, containers, elsewhere
 from threebrokers.doctor.finding import Finding, told
+from threebrokers.doctor.processes import look_for_orphans
 from threebrokers.errors import LabError
 from threebrokers.paths import home, lab_command
 
@@ -21,6 +23,9 @@ def examine() -> list[Finding]:
         chosen = engine.chosen(home())
     except LabError as fault:
         return [*found, told("engine", fault)]
+    if isinstance(chosen, RemoteEngine):
+        found.append(_made("JupyterLab", lambda: look_for_orphans(home())))
+        return found + [_made(*look) for look in elsewhere.looks(chosen, Cluster())]
     if isinstance(chosen, ComposeEngine):
         docker = _made("Docker", containers.look_at_docker)
         found.append(docker)

@@ -4,6 +4,8 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
+from threebrokers.kafka import access
+
 # librdkafka would write to stderr, which a notebook shows as a red block in some later cell.
 SILENCE = logging.getLogger("threebrokers.silence")
 SILENCE.addHandler(logging.NullHandler())
@@ -11,8 +13,12 @@ SILENCE.propagate = False
 
 
 def shared(bootstrap: str, logger: logging.Logger = SILENCE) -> dict[str, Any]:
-    """Return what every client has: a lab's brokers come and go within seconds, so it looks again soon."""
+    """Return what every client has: a lab's brokers come and go within seconds, so it looks again soon.
+
+    On a cluster that is not the learner's that is also how to get in.
+    """
     return {
+        **access.settings_for(bootstrap),
         "bootstrap.servers": bootstrap,
         "reconnect.backoff.ms": 50,
         "reconnect.backoff.max.ms": 500,
@@ -37,7 +43,7 @@ def reader(bootstrap: str, group: str, isolation: str) -> dict[str, Any]:
     It never joins its group: partitions are assigned by hand.
     """
     return shared(bootstrap) | {
-        "group.id": group,
+        "group.id": access.prefixed(group),
         "enable.auto.commit": False,
         "enable.partition.eof": True,
         "isolation.level": isolation,

@@ -6,9 +6,11 @@ a connection of its own. The messages are kafka-python's, generated from Kafka's
 
 import selectors
 import socket
+import ssl
 import struct
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,16 +50,22 @@ class _Connection:
 
     def go_on(self) -> None:
         """Send or receive what can be without waiting. Raises OSError if the other end is gone."""
-        if self.unsent:
-            self.unsent = self.unsent[self.socket.send(self.unsent) :]
-        else:
-            self._receive()
+        try:
+            if self.unsent:
+                self.unsent = self.unsent[self.socket.send(self.unsent) :]
+            else:
+                self._receive()
+        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            return  # a part of a TLS record: the rest of it comes
 
     def _receive(self) -> None:
         came = self.socket.recv(1 << 18)
         if not came:
             raise ConnectionResetError
         self.received += came
+        # A selector does not see what TLS has read already.
+        while isinstance(self.socket, ssl.SSLSocket) and (left := self.socket.pending()):
+            self.received += self.socket.recv(left)
         while len(self.received) >= 4:
             size = struct.unpack_from(">i", self.received)[0]
             if len(self.received) < 4 + size:
@@ -69,16 +77,22 @@ class _Connection:
 
 
 class Connections:
-    """Open connections to brokers, by address ("host:port"). Used by one thread."""
+    """Open connections to brokers, by address ("host:port"). Used by one thread.
 
-    def __init__(self) -> None:
+    With `enter`, which may take a while and raises LabError, each is opened by that in a thread of its own.
+    """
+
+    def __init__(self, enter: Callable[[str], socket.socket] | None = None) -> None:
         self._sockets: dict[str, socket.socket] = {}
         self._rest_until: dict[str, float] = {}
+        self._enter = enter
+        self._entering: dict[str, Future[socket.socket]] = {}
 
     def ask(self, requests: Mapping[str, Sequence[Request]], within: float) -> dict[str, list[Any]]:
         """Return the responses, in order, of each address that gave all of them within so many seconds."""
         end = time.monotonic() + within
         opened: dict[str, _Connection] = {}
+        self._enter_all(requests, within)
         try:
             with selectors.DefaultSelector() as selector:
                 for address, asked in requests.items():
@@ -99,13 +113,42 @@ class Connections:
         """Close all connections."""
         for address in list(self._sockets):
             self._drop(address, 0)
+        for future in self._entering.values():
+            future.add_done_callback(_closed)
+        self._entering.clear()
+
+    def _enter_all(self, addresses: Iterable[str], within: float) -> None:
+        """Begin to open what is missing, and take what is open by the end; the rest goes on meanwhile."""
+        if self._enter is None:
+            return
+        missing = []
+        for address in addresses:
+            kept, resting = self._sockets.get(address), time.monotonic() < self._rest_until.get(address, 0)
+            if not resting and not (kept and _usable(kept)):
+                self._drop(address, 0)
+                missing.append(address)
+        new = [address for address in missing if address not in self._entering]
+        if new:
+            pool = ThreadPoolExecutor(len(new), thread_name_prefix="threebrokers-enter")
+            self._entering |= {address: pool.submit(self._enter, address) for address in new}
+            pool.shutdown(wait=False)
+        wait([self._entering[address] for address in missing], within)
+        for address, future in list(self._entering.items()):
+            if future.done():
+                del self._entering[address]
+                if future.exception() is None:
+                    self._sockets[address] = future.result()
+                else:
+                    self._rest_until[address] = time.monotonic() + BACKOFF_SECONDS
 
     def _open(self, address: str, asked: Sequence[Request]) -> _Connection | None:
         if time.monotonic() < self._rest_until.get(address, 0):
             return None
         kept = self._sockets.get(address)
+        if self._enter is not None and kept is None:
+            return None
         # A connection that was kept may have been closed by a broker that was started anew meanwhile.
-        if kept is None or not _usable(kept):
+        if kept is None or (self._enter is None and not _usable(kept)):
             self._drop(address, 0)
             kept = self._sockets[address] = _connecting(address)
         return _Connection(kept, asked, b"".join(_encoded(request, n) for n, request in enumerate(asked)))
@@ -141,12 +184,20 @@ def _connecting(address: str) -> socket.socket:
 def _usable(kept: socket.socket) -> bool:
     """Tell whether a connection on which nothing is expected is still open."""
     try:
-        kept.recv(1, socket.MSG_PEEK)
-    except BlockingIOError:
+        if isinstance(kept, ssl.SSLSocket):  # it cannot peek; a byte that nobody asked for is lost with it
+            kept.recv(1)
+        else:
+            kept.recv(1, socket.MSG_PEEK)
+    except (BlockingIOError, ssl.SSLWantReadError):
         return True
     except OSError:
         return False
     return False  # the other end has closed it
+
+
+def _closed(entered: "Future[socket.socket]") -> None:
+    if not entered.cancelled() and entered.exception() is None:
+        entered.result().close()
 
 
 def _encoded(request: Request, number: int) -> bytes:

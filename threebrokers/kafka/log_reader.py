@@ -16,7 +16,7 @@ from confluent_kafka import (
 )
 
 from threebrokers.errors import LabError
-from threebrokers.kafka import client_settings
+from threebrokers.kafka import client_settings, rights
 from threebrokers.waiting import POLL_SECONDS
 
 T = TypeVar("T")
@@ -143,7 +143,8 @@ def _offsets(consumer: Consumer, topic: str, partitions: list[int] | None) -> di
     if told.error is not None and told.error.code() in UNKNOWN:
         raise MissingTopicError(told.error, topic)
     if told.error is not None:
-        raise KafkaException(told.error)
+        fault = KafkaException(told.error)
+        raise rights.of_fault(fault, topic) or fault
     chosen = sorted(told.partitions) if partitions is None else partitions
     return {p: _watermarks(consumer, TopicPartition(topic, p)) for p in chosen}
 

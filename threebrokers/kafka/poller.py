@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from socket import socket
 from time import monotonic
 from typing import Any, Protocol
 
@@ -15,6 +16,7 @@ from threebrokers.kafka.state import BrokerState, ClusterState, GroupState
 
 # How long brokers have to answer: to the first requests, and in all when new topics need a second round.
 ANSWER_SECONDS, POLL_SECONDS = 0.3, 0.5
+FAR_SECONDS = 3.0  # in place of both for a cluster elsewhere, whose brokers ask first who comes
 # A broker that is busy may miss one poll; it is called silent after this time.
 SILENT_SECONDS = 1.0
 # If the active controller does not tell of topics itself, others may tell old news: for so long what was told
@@ -55,14 +57,19 @@ class ClusterPoller:
     """Asks every broker by itself, again and again. Used by one thread.
 
     `processes` tells how each broker's process is; `listening` where it listens (by listener). `silent` are
-    the running brokers that did not answer all requests of the last poll.
+    the running brokers that did not answer all requests of the last poll. `enter` connects to an address of
+    a cluster elsewhere, which has 3 s for each round of requests.
     """
 
     def __init__(
-        self, processes: Callable[[], Mapping[int, Process]], listening: Callable[[], Addresses]
+        self,
+        processes: Callable[[], Mapping[int, Process]],
+        listening: Callable[[], Addresses],
+        enter: Callable[[str], socket] | None = None,
     ) -> None:
         self._processes, self._listening = processes, listening
-        self._connections = Connections()
+        self._connections = Connections(enter)
+        self._seconds = (FAR_SECONDS, 2 * FAR_SECONDS) if enter else (ANSWER_SECONDS, POLL_SECONDS)
         self._answered: dict[int, float] = {}  # by time.monotonic(): what is told of them is how long ago
         self._known: dict[str, list[int]] = {}  # the partitions of each topic, as far as any broker told
         self._last: ClusterState | None = None
@@ -100,8 +107,9 @@ class ClusterPoller:
         self._connections.close()
 
     def _ask(self, topics: Sequence[str] | None, groups: Sequence[str]) -> _Answers:
-        processes, listening, end = self._processes(), self._listening(), monotonic() + POLL_SECONDS
-        answers = self._round(processes, listening, topics, groups, ANSWER_SECONDS)
+        first, both = self._seconds
+        processes, listening, end = self._processes(), self._listening(), monotonic() + both
+        answers = self._round(processes, listening, topics, groups, first)
         before, self._known = self._known, _partitions(answers.views)
         if self._known.keys() - before.keys():
             return self._round(processes, listening, topics, groups, end - monotonic())

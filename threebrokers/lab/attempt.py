@@ -8,13 +8,13 @@ from contextvars import ContextVar
 
 from threebrokers import cells
 from threebrokers.cells import CellRun, Fault, History
-from threebrokers.lab.outcomes import NotAttempted, NotYet
+from threebrokers.lab.outcomes import NotAttempted, NotYet, Skipped
 from threebrokers.notebook import shell
 from threebrokers.text import listed
 
 # The ids that the build gives to the cells of a lesson; a cell that the learner adds has another one.
 OF_THE_LESSON = ("code-", "check-", "exercise-", "task-", "text-")
-VERDICTS = (NotAttempted.__name__, NotYet.__name__)
+VERDICTS = (NotAttempted.__name__, NotYet.__name__, Skipped.__name__)
 CELL = "the cell of the exercise"
 
 _JUDGED: ContextVar[CellRun | None] = ContextVar("threebrokers_judged", default=None)

@@ -13,6 +13,8 @@ def told(lab: Lab) -> str:
 
     A new cluster holds one that has the same, min.insync.replicas.
     """
+    if lab.cluster.access:
+        return ""  # they are not the learner's to set back
     asked = ConfigResource(ResourceType.BROKER, str(lab.cluster.brokers[0]))
     try:
         entries = lab.admin().describe_configs([asked], request_timeout=CALL_SECONDS)[asked].result()

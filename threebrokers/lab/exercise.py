@@ -13,11 +13,12 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from confluent_kafka import KafkaException
 
 from threebrokers import progress
-from threebrokers.errors import LabError
+from threebrokers.errors import LabError, NotYoursError
 from threebrokers.lab import outage
 from threebrokers.lab.attempt import attempt, expect_judgeable, judging
 from threebrokers.lab.bound import bounded, left
-from threebrokers.lab.outcomes import NotAttempted, NotYet, Outcome, Solved
+from threebrokers.lab.not_yours import skipped
+from threebrokers.lab.outcomes import NotAttempted, NotYet, Outcome, Skipped, Solved
 from threebrokers.lab.values import fitted, told
 from threebrokers.paths import home
 from threebrokers.waiting import POLL_SECONDS, poll, shown
@@ -73,11 +74,14 @@ class Check:
         """Tell an outcome, or a fault, which exercise it is about, and remember the try."""
         try:
             yield
-        except (Outcome, LabError) as said:
+        except (Outcome, LabError) as fault:
+            said = skipped(self.number, self.__name__, fault) or fault
             said.label, said.title = self.number, self.title
-            if isinstance(said, Outcome) and not isinstance(said, NotAttempted):
+            if isinstance(said, Outcome) and not isinstance(said, NotAttempted | Skipped):
                 progress.record(self.number, solved=False)
-            raise
+            if said is fault:
+                raise
+            raise said from None
 
 
 def exercise(
@@ -138,7 +142,7 @@ def _sentence(check: Callable[..., str], lab: Any, bound: inspect.BoundArguments
     while True:
         try:
             return check(*bound.args, **bound.kwargs)
-        except (Outcome, outage.UnansweredError):
+        except (Outcome, outage.UnansweredError, NotYoursError):
             raise
         except LabError as fault:
             if hasattr(lab, "cluster") and (found := outage.away(lab)):

@@ -11,7 +11,9 @@ from confluent_kafka.admin import AdminClient
 from threebrokers import clock, paths, progress, theme, waiting
 from threebrokers.cluster import Cluster, topics
 from threebrokers.errors import LabError
+from threebrokers.kafka.access import PREFIX
 from threebrokers.kafka.clients import Clients, LabConsumer, LabProducer
+from threebrokers.kafka.filled_in import fill_in
 from threebrokers.lab.card import Card
 from threebrokers.lab.exercise import Check, Solved
 from threebrokers.lab.names import Names
@@ -80,7 +82,9 @@ class Lab:
         self.cluster = cluster
         self.check = Checks(self, checks)
         self.opened, self.opened_at = opened, clock.now()
-        self._prefix = os.environ.get("THREEBROKERS_PREFIX", "")
+        if cluster.access:
+            fill_in()
+        self._prefix = cluster.access.prefix if cluster.access else os.environ.get(PREFIX, "")
         self._admins: list[AdminClient] = []
         self._clients = Clients(cluster.bootstrap, paths.home())
         self._panels: Panels | None = None

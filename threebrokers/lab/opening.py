@@ -10,13 +10,16 @@ from confluent_kafka import KafkaException
 
 from threebrokers import cells, progress
 from threebrokers.cluster import Cluster
+from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import LabError
+from threebrokers.kafka import rights
 from threebrokers.lab import cluster_defaults
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.names import Names, all_names
+from threebrokers.lab.not_yours import Shown
 from threebrokers.lab.outcomes import show_in_boxes
 from threebrokers.notebook import shell
-from threebrokers.text import numbered
+from threebrokers.text import counted, numbered
 
 __all__ = ["join_lab", "open_lab"]
 
@@ -26,18 +29,21 @@ def open_lab(number: str) -> Lab:
 
     Raises LabError if there is no such lab, or if the brokers cannot start.
     """
-    show_in_boxes()
+    show_in_boxes(Shown(number))
     cells.history()  # which notes from now on how each cell ends
     names = _names(number)
     for earlier in _opened_here():
         earlier.close()  # a cell that runs again must not leave members in a group
     cluster = Cluster()
     lost = cluster.ended_unasked()
-    cluster.up()
+    if cluster.access is None:
+        cluster.up()
     lab = Lab(number, cluster, functools.partial(_checks, number), secrets.token_hex(3))
     try:
         lab.clear(names)
     except KafkaException as fault:
+        if refused := rights.of_fault(fault):
+            raise refused from fault
         raise LabError(
             f"The brokers run, but did not answer in time ({fault.args[0].str()}): run this cell again, "
             "and `threebrokers doctor` if it says so twice."
@@ -45,9 +51,20 @@ def open_lab(number: str) -> Lab:
     _offer_programs(lab)
     for told in progress.lost():
         print(told)
-    said = f"Lab {number} is open: three brokers at {cluster.bootstrap}."
-    print(f"{said}{_news(lost)}{cluster_defaults.told(lab)}")
+    print(f"{_opened(lab)}{_news(lost)}{cluster_defaults.told(lab)}")
     return lab
+
+
+def _opened(lab: Lab) -> str:
+    access = lab.cluster.access
+    if access is None:
+        return f"Lab {lab.number} is open: three brokers at {lab.cluster.bootstrap}."
+    count = len(lab.cluster.brokers)
+    few = "" if count >= len(BROKERS) else f" It has {counted(count, 'broker')}; labs expect three."
+    return (
+        f"Lab {lab.number} is open on a cluster that is not yours, at {access.bootstrap}: names of topics "
+        f"and groups begin with {access.prefix!r}, and what needs power over brokers is skipped.{few}"
+    )
 
 
 def _news(lost: list[int]) -> str:

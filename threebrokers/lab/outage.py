@@ -9,6 +9,7 @@ from threebrokers import cells
 from threebrokers.cells import CellRun
 from threebrokers.cluster.trouble import Trouble, trouble
 from threebrokers.errors import LabError
+from threebrokers.kafka import rights
 from threebrokers.lab.attempt import attempt
 from threebrokers.lab.bound import left
 from threebrokers.lab.outcomes import NotYet
@@ -87,6 +88,8 @@ def refused(lab: Any, fault: KafkaException) -> Exception:
     error = fault.args[0]
     if not isinstance(error, KafkaError):
         return LabError(f"The check could not read the cluster ({error})", AGAIN)
+    if said := rights.of_fault(fault):
+        return said
     if error.code() in NO_TOPIC:
         return no_topic(lab, getattr(fault, "topic", ""))
     return no_answer(lab, error.str())

@@ -1,11 +1,15 @@
-"""What a check says: solved, not yet, or not attempted; each is one sentence, shown in a box."""
+"""What a check says: solved, not yet, not attempted or skipped; each is one sentence, shown in a box."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any
 
+from confluent_kafka import KafkaException
+
 from threebrokers import theme
-from threebrokers.errors import LabError
+from threebrokers.errors import LabError, NotYoursError
+from threebrokers.kafka import rights
 from threebrokers.notebook import shell, tell
 from threebrokers.verdict import Box
 
@@ -31,6 +35,12 @@ class Outcome(Exception):  # noqa: N818 - not an error
 
 class NotAttempted(Outcome):
     """The exercise still has its blanks."""
+
+    look = theme.OPEN
+
+
+class Skipped(Outcome):
+    """The exercise needs what the cluster does not allow: neither right nor wrong."""
 
     look = theme.OPEN
 
@@ -76,10 +86,11 @@ def trouble(fault: LabError) -> Box:
     return Box(theme.WARNING, twin, plain, strong, number=fault.label, title=fault.title)
 
 
-def show_in_boxes() -> None:
+def show_in_boxes(instead: Callable[[NotYoursError], None] = lambda fault: None) -> None:
     """From now on show an Outcome or a LabError that ends a cell of this notebook in its box.
 
-    The cell fails as before: its error, with the same sentence, follows the box.
+    The cell fails as before: its error, with the same sentence, follows the box. What a cluster does not
+    allow is said in a box too; `instead` shows something in place of what needs power over brokers.
     """
     here = shell()
     if here is None or not hasattr(here, "kernel"):
@@ -88,9 +99,12 @@ def show_in_boxes() -> None:
     def show(
         self: Any, kind: type[Exception], fault: Exception, trace: TracebackType, tb_offset: int | None = None
     ) -> None:
-        if isinstance(fault, Outcome | LabError):
-            box = fault.box if isinstance(fault, Outcome) else trouble(fault)
-            tell(replace(box, raised=True))
+        said = rights.of_fault(fault) if isinstance(fault, KafkaException) else fault
+        if isinstance(said, Outcome | LabError):
+            box = said.box if isinstance(said, Outcome) else trouble(said)
+            tell(replace(box, raised=said is fault))
+        if isinstance(said, NotYoursError):
+            instead(said)
         self.showtraceback((kind, fault, trace), tb_offset=tb_offset)
 
-    here.set_custom_exc((Outcome, LabError), show)
+    here.set_custom_exc((Outcome, LabError, KafkaException), show)

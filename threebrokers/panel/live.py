@@ -11,6 +11,7 @@ from threebrokers.cluster.action_log import ActionReader
 from threebrokers.cluster.actions import Action, action_kind
 from threebrokers.cluster.link_faults import Fault
 from threebrokers.errors import LabError
+from threebrokers.kafka.access import Access
 from threebrokers.kafka.background import BackgroundPoller, in_words
 from threebrokers.kafka.poller import ClusterPoller
 from threebrokers.kafka.state import ClusterState
@@ -28,6 +29,8 @@ FIRST_SECONDS = 2.0
 class Breakable(Protocol):
     """What a panel needs of a cluster: a poller, and buttons that say what they cost."""
 
+    @property
+    def access(self) -> Access | None: ...
     def poller(self) -> ClusterPoller: ...
     def quorum_impact(self, broker: int) -> str: ...
     def action_reader(self) -> ActionReader: ...
@@ -52,6 +55,7 @@ class Live:
         self._drawing = threading.RLock()
         self._busy: dict[int, str] = {}
         self._missed = ""
+        self._buttons = cluster.access is None  # nobody breaks what is another's
         self._costs: tuple[Any, dict[int, str]] = (None, {})
         self.panel = Panel(self._press, self._end, big)
         self.panel.observe(lambda change: self._draw(), "opened")
@@ -127,6 +131,7 @@ class Live:
                 opened=self.panel.opened,
                 costs=self._costs[1],
                 busy=self._busy,
+                buttons=self._buttons,
                 now=clock.now() if self._missed else None,
                 missed=self._missed,
             ),

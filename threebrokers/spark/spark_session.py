@@ -16,8 +16,9 @@ from pyspark.sql import SparkSession
 from threebrokers.cluster.jars import spark_jars
 from threebrokers.errors import LabError
 from threebrokers.files import faults_told
+from threebrokers.kafka import access
 from threebrokers.paths import home
-from threebrokers.spark import gateway
+from threebrokers.spark import entrance, gateway
 
 LOCAL = "local[2]"
 # Java's thorough second compiler costs more in a lab's few minutes than it gives: 12 s against 4 s of
@@ -36,6 +37,9 @@ def session(master: str | None = None) -> SparkSession:
     Raises LabError.
     """
     settings = _settings(LOCAL if master is None else _checked(master))
+    if access.chosen():
+        entrance.fill_in()
+        settings |= entrance.HIDDEN
     if gateway.runs(settings):
         spark = SparkSession.builder.getOrCreate()
         for query in spark.streams.active:

@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 
 from threebrokers.cluster import Cluster
+from threebrokers.kafka import access
 
 
 @contextmanager
@@ -21,7 +22,8 @@ def bench(engine: str = "local") -> Iterator[Path]:
     """
     folder = Path(tempfile.mkdtemp(prefix="threebrokers-")).resolve()
     before = dict(os.environ)
-    os.environ.pop("JAVA_HOME", None)
+    for name in ("JAVA_HOME", access.BOOTSTRAP, access.CLIENT, access.PREFIX):
+        os.environ.pop(name, None)
     os.environ |= {"THREEBROKERS_HOME": str(folder / "home"), "PATH": without_java(folder / "bin")}
     os.environ |= {"THREEBROKERS_CLUSTER": engine}
     try:

@@ -45,6 +45,7 @@ class FakeCluster:
     """Broker 1 leads, broker 2 is paused, broker 3 is down."""
 
     bootstrap = "127.0.0.1:11092,127.0.0.1:12092,127.0.0.1:13092"
+    access = None
 
     def __init__(self, engine_name: str = "") -> None:
         self.engine = engine_name or "local"
@@ -55,6 +56,9 @@ class FakeCluster:
             2: BrokerProcess(2, "paused", 4712, 190_000_000),
             3: BrokerProcess(3, "down"),
         }
+
+    def expect_own(self, what: str) -> None:
+        return None
 
     def state(self) -> ClusterState:
         return STATE

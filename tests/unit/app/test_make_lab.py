@@ -43,7 +43,7 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 class Bench:
     """Stands in for brokers and JupyterLab, and notes what is done to them."""
 
-    engine = "local"
+    engine, access = "local", None
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.done: list[str] = []

@@ -15,6 +15,8 @@ from threebrokers.errors import LabError
 class Stand:
     """Stands in for a cluster."""
 
+    access = None
+
     def __init__(
         self, states: str = "up up up", faults: Sequence[Fault] = (), actions: Sequence[Action] = ()
     ) -> None:

@@ -26,7 +26,7 @@ class Panels:
 @pytest.fixture
 def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
-    return Lab("03", SimpleNamespace(bootstrap="127.0.0.1:1"), lambda: ModuleType("lab03"), "a1")
+    return Lab("03", SimpleNamespace(bootstrap="127.0.0.1:1", access=None), lambda: ModuleType("lab03"), "a1")
 
 
 def test_the_panels_of_a_lab_end_with_it(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,8 @@ from threebrokers.waiting import quiet_wait
 class Bench:
     """Stands in for a cluster: it shows one look after the other, and notes what is done to it."""
 
+    access = None
+
     def __init__(self, home):
         self.home, self.readers = home, []
         self.done, self.closed, self.looks = [], 0, [state(0.0)]
