@@ -83,7 +83,7 @@ def _quick(path: list[str]) -> list[str]:
     use = [f"-XX:SharedArchiveFile={folder / CLASSES}", "-Xshare:auto", "-Xlog:cds=off", "-Xlog:aot=off"]
     with suppress(LabError, OSError, subprocess.SubprocessError):
         if not quick_start.is_unchanged(folder):
-            with only_one(place):
+            with only_one(place, waits=False):  # who comes meanwhile starts without
                 folder.mkdir(exist_ok=True)
                 lists = sorted(_finished(folder))
                 if not (lists or quick_start.is_unchanged(folder)):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from threebrokers.cluster import cds, spark_java
+from threebrokers.cluster import cache_lock, cds, spark_java
 from threebrokers.errors import LabError
 
 # A Java that can only store classes.
@@ -119,6 +119,14 @@ def test_a_cache_that_cannot_be_written_only_costs_time(spark, tmp_path):
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache" / "spark").write_text("no folder")
     assert command(tmp_path)[-1] == spark_java.MAIN
+
+
+def test_while_another_session_stores_this_one_starts_without(spark, tmp_path):
+    noted(command(tmp_path), WHOLE)
+    with cache_lock.only_one(tmp_path / "cache" / "spark"):
+        words = command(tmp_path)
+        assert flag(words, "-XX:SharedArchiveFile=") is flag(words, "-XX:DumpLoadedClassList=") is None
+    assert flag(command(tmp_path), "-XX:SharedArchiveFile=")
 
 
 def test_without_spark_it_is_one_sentence(tmp_path, monkeypatch):
