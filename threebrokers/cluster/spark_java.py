@@ -44,7 +44,8 @@ MODULES = (
 )  # fmt: skip
 FLAGS = [*COMPILER, *MODULES]
 LOG = f"-Dlog4j2.configurationFile={prepare.HERE}/log4j2.spark.properties"
-CLASSES, LIST = "spark.jsa", ".classes"
+# Lists lie beside what is made of them: a session that runs still writes into its own.
+CLASSES, MADE, LIST = "spark.jsa", "made", ".classes"
 # A list without it is of a session that read no topic, or was killed.
 READ_KAFKA = b"org/apache/spark/sql/kafka010/KafkaOffsetReader"
 # Ends at once; it makes sure that Java takes what was stored.
@@ -80,19 +81,20 @@ def _quick(path: list[str]) -> list[str]:
     """
     place = cache() / "spark"
     folder = place / _key(path)
-    use = [f"-XX:SharedArchiveFile={folder / CLASSES}", "-Xshare:auto", "-Xlog:cds=off", "-Xlog:aot=off"]
+    made = folder / MADE
+    use = [f"-XX:SharedArchiveFile={made / CLASSES}", "-Xshare:auto", "-Xlog:cds=off", "-Xlog:aot=off"]
     with suppress(LabError, OSError, subprocess.SubprocessError):
-        if not quick_start.is_unchanged(folder):
+        if not quick_start.is_unchanged(made):
             with only_one(place, waits=False):  # who comes meanwhile starts without
                 folder.mkdir(exist_ok=True)
                 lists = sorted(_finished(folder))
-                if not (lists or quick_start.is_unchanged(folder)):
+                if not (lists or quick_start.is_unchanged(made)):
                     return [cds.listing(folder / f"{os.getpid()}{LIST}")]
                 if lists:
-                    _store(folder, path, lists)
+                    _store(made, path, lists)
                     _forget_old(place)
         os.utime(folder)
-        return use if (folder / CLASSES).exists() else []
+        return use if (made / CLASSES).exists() else []
     return []
 
 
@@ -107,9 +109,10 @@ def _finished(folder: Path) -> Iterator[Path]:
             path.unlink()
 
 
-def _store(folder: Path, path: list[str], lists: list[Path]) -> None:
+def _store(made: Path, path: list[str], lists: list[Path]) -> None:
     """Store the classes; without success, what is noted is that there is nothing, so nobody tries again."""
-    archive = folder / CLASSES
+    archive = made / CLASSES
+    made.mkdir(exist_ok=True)
     try:
         with shown("the classes of Spark to be stored, once", STORE_SECONDS):
             cds.store(java(), FLAGS, os.pathsep.join(path), lists, archive, TRY)
@@ -117,7 +120,7 @@ def _store(folder: Path, path: list[str], lists: list[Path]) -> None:
         archive.unlink(missing_ok=True)
     for used in lists:
         used.unlink(missing_ok=True)
-    quick_start.note(folder)
+    quick_start.note(made)
 
 
 def _forget_old(place: Path) -> None:

@@ -92,6 +92,15 @@ def test_a_session_that_read_no_topic_or_that_runs_is_not_enough(spark, tmp_path
     assert [path.name for path in folder.iterdir()] == [f"{os.getppid()}{spark_java.LIST}"]
 
 
+def test_a_session_that_still_notes_does_not_spoil_what_is_stored(spark, tmp_path):
+    first = command(tmp_path)
+    noted(first, "java/lang/Object id: 1\n", process=os.getppid())
+    noted(first, WHOLE)
+    assert flag(command(tmp_path), "-XX:SharedArchiveFile=")
+    noted(first, WHOLE, process=os.getppid())
+    assert flag(command(tmp_path), "-XX:SharedArchiveFile=")
+
+
 def test_what_cannot_be_stored_is_not_tried_again(spark, tmp_path):
     java_that(tmp_path, "exit 1")
     noted(command(tmp_path), WHOLE)
