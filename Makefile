@@ -39,7 +39,7 @@ repeat-tests: authors  ## run the tests that touch brokers many times (N=10 BUSY
 	@$(RUN) tools repeat-tests --times $(or $(N),10) --busy $(or $(BUSY),0) $(if $(LAB),--lab $(LAB)) \
 		$(if $(PART),--part "$(PART)") $(if $(DOCKER),--docker $(DOCKER)) $(TEST)
 
-bench: runtime  ## measure the brokers on this machine: start, failover, memory
+bench: runtime  ## measure the brokers and Spark on this machine: start, failover, memory
 	@$(RUN) tools bench
 
 bench-engines: authors  ## measure processes and containers beside each other (Docker; half an hour)

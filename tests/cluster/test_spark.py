@@ -88,6 +88,42 @@ here = who_read(records(session()))
 for read in (far, here):
     print(read["records"].sum(), read["process"].nunique(), read["partition"].is_unique)
 """
+CONNECTED = """
+from pyspark.sql.functions import col, udf
+from threebrokers.spark import fresh_folder, watch_query
+def rows(spark):
+    reader = spark.read.format("kafka").option("kafka.bootstrap.servers", sys.argv[1])
+    table = reader.option("subscribe", "spark-january").load().select("partition", "offset", "key", "value")
+    return [tuple(row) for row in table.orderBy("partition", "offset").collect()]
+here = rows(session("local[*]"))
+far = session(sys.argv[2])
+assert session(sys.argv[2]) is far
+print(far.conf.get("spark.sql.session.timeZone"), far.conf.get("spark.sql.shuffle.partitions"))
+there = rows(far)
+python = far.range(1).select(udf(lambda x: sys.executable)("id")).collect()[0][0]
+stream = far.readStream.format("kafka").option("kafka.bootstrap.servers", sys.argv[1])
+stream = stream.option("subscribe", "spark-january").option("startingOffsets", "earliest").load()
+writer = stream.groupBy("partition").count().writeStream.format("memory").queryName("connected")
+writer = writer.outputMode("complete").option("checkpointLocation", fresh_folder("connected"))
+watch_query(writer.trigger(availableNow=True).start())
+streamed = sum(row["count"] for row in far.table("connected").collect())
+print(len(there), there == here, python == sys.executable, streamed, session().sparkContext.master)
+"""
+NO_SERVER = """
+from threebrokers.errors import LabError
+from threebrokers.spark.queries import java_there
+far = session(sys.argv[2])
+print(far.range(3).count(), flush=True)
+from threebrokers.cluster import spark_cluster
+from threebrokers.paths import home
+spark_cluster.kill(home(), "connect")
+try:
+    with java_there():
+        far.range(3).count()
+except LabError as told:
+    print(told)
+print(session().range(3).count())
+"""
 WITH_WORKERS = """
 from threebrokers.spark import who_read, workers_down, workers_up
 reader = session(workers_up()).read.format("kafka").option("kafka.bootstrap.servers", sys.argv[1])
@@ -117,7 +153,7 @@ def test_a_session_is_one_and_quiet(lab, home):
     assert done.stdout.split() == ["27004", "27004", "27004", "AnalysisException"]
     assert done.stderr == ""
     folders = [path.name for path in (home / "spark").iterdir()]
-    assert sorted(folders) == ["log4j2.properties", "scratch", "spark.log", "warehouse"]
+    assert sorted(folders) == ["scratch", "spark.log", "warehouse"]
     assert quiet_wait(lambda: not _javas(home), 20), "Java outlives the program that started it"
 
 
@@ -151,6 +187,22 @@ def test_both_workers_read_partitions_and_each_partition_has_one_reader(lab, spa
     assert done.stdout.splitlines() == ["27004 2 True", "27004 1 True"], done.stderr
 
 
+def test_spark_connect_gives_the_same_rows_as_spark_here(lab, connect_server):
+    done = run(CONNECTED, lab.bootstrap, connect_server.replace("127.0.0.1", "localhost"))
+    assert done.stdout.splitlines() == ["UTC 2", "27004 True True 27004 local[2]"], done.stderr
+    assert done.stderr == ""
+
+
+def test_a_server_of_spark_connect_that_died_is_one_sentence_and_comes_back(lab, home, connect_server):
+    done = run(NO_SERVER, lab.bootstrap, connect_server)
+    three, told, again = done.stdout.splitlines()
+    assert (three, again) == ("3", "3"), done.stderr
+    assert told.startswith("The server of Spark Connect has ended, or was started again: run the cell with")
+    assert spark_cluster.connect_address(home) is None
+    spark_cluster.up(home, lambda _: None)
+    assert spark_cluster.connect_address(home) == connect_server
+
+
 def test_its_processes_are_found_again_and_only_the_missing_one_is_started(home, spark_master):
     before = {node.name: node.pid for node in spark_cluster.nodes(home)}
     assert None not in before.values()
@@ -171,10 +223,11 @@ def test_nothing_of_it_is_left_after_its_end_and_all_listened_on_loopback(home, 
     listening = [
         c.laddr for pid in pids for c in psutil.Process(pid).net_connections() if c.status == "LISTEN"
     ]
-    assert len(listening) == 6
+    assert len(listening) >= 8  # the server of Spark Connect has two more, of its driver
     assert {address.ip.removeprefix("::ffff:") for address in listening} == {"127.0.0.1"}
-    assert spark_cluster.down(home) == ["master", "worker-1", "worker-2"]
+    assert spark_cluster.down(home) == ["master", "worker-1", "worker-2", "connect"]
     assert spark_cluster.address(home) is None
+    assert spark_cluster.connect_address(home) is None
     assert spark_cluster.down(home) == []
     left = {"SPARK_LOCAL_DIRS": str(home / "spark" / "cluster" / "local")}  # executors too
     assert quiet_wait(lambda: not _with_environment(left), 10)
@@ -200,6 +253,12 @@ def test_a_port_that_another_program_has_is_named(home):
 def spark_master(lab: Lab, home: Path) -> Iterator[str]:
     """The address of the home's own Spark cluster; it goes on through the tests of this module."""
     return spark_cluster.up(home, lambda _: None)
+
+
+@pytest.fixture
+def connect_server(home: Path, spark_master: str) -> str:
+    """The address of the server of Spark Connect on that cluster."""
+    return spark_cluster.connect_address(home)
 
 
 @pytest.fixture(scope="module", autouse=True)

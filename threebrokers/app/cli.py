@@ -104,18 +104,20 @@ def status() -> None:
 
 
 def spark(do: str) -> None:
-    """Start, end or show a Spark cluster on this machine: a master and two workers."""
+    """Start, end or show a Spark cluster on this machine: a master, two workers, and Spark Connect."""
     from threebrokers.app import tables
     from threebrokers.cluster import spark_cluster
     from threebrokers.paths import home
 
     if do == "up":
         say(f"Spark's master and two workers are up: {spark_cluster.up(home(), say)}")
+        say(f"Spark Connect is up: {spark_cluster.connect_address(home())}")
     elif do == "down":
         if not _end_spark(home()):
             say("No Spark cluster was running.")
     else:
-        tables.show(tables.spark(spark_cluster.address(home()), spark_cluster.nodes(home())))
+        addresses = spark_cluster.address(home()), spark_cluster.connect_address(home())
+        tables.show(tables.spark(addresses, spark_cluster.nodes(home())))
 
 
 def reset() -> None:

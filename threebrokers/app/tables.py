@@ -66,8 +66,8 @@ def status(cluster: "Cluster") -> RenderableType:
     return Group(table, _active(state), *orphans, f"Home: {home()}")
 
 
-def spark(address: str | None, nodes: "Sequence[SparkNode]") -> RenderableType:
-    """Return a table of Spark's master and workers, one row each, and how a session gets there."""
+def spark(addresses: "Sequence[str | None]", nodes: "Sequence[SparkNode]") -> RenderableType:
+    """Return a table of Spark's processes, one row each, and how a session gets to these addresses."""
     table = _table("Spark", "state", "process", "its page", "memory")
     for node in nodes:
         row = node.name, str(theme.state_look(node.state))
@@ -75,8 +75,8 @@ def spark(address: str | None, nodes: "Sequence[SparkNode]") -> RenderableType:
             table.add_row(*row, *["–"] * 3)
         else:
             table.add_row(*row, str(node.pid), node.page, f"{node.rss / MEGA:.0f} MB")
-    how = f'session("{address}") connects to it.' if address else "`threebrokers spark up` starts it."
-    return Group(table, how)
+    ways = [f'session("{address}") connects to it.' for address in addresses if address]
+    return Group(table, *(ways or ["`threebrokers spark up` starts it."]))
 
 
 def doomed(cluster: "Cluster") -> str:

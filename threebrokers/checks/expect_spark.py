@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame
 
 from threebrokers.errors import LabError
 from threebrokers.lab.exercise import NotYet
+from threebrokers.spark import connect
 
 T = TypeVar("T")
 
@@ -72,6 +73,8 @@ def expect_read_by_spark(name: str, frame: DataFrame, look_at: str) -> None:
 def plan_of(name: str, frame: DataFrame, look_at: str) -> str:
     """Return Spark's plan of a table as text: it alone tells where rows come from, and what is left out."""
     with _answered(name, look_at):
+        if connect.current() is not None:
+            return str(frame._explain_string(extended=True))  # type: ignore[operator]  # Spark Connect's
         return str(frame._jdf.queryExecution().analyzed().toString())
 
 
@@ -84,8 +87,10 @@ def rows(name: str, frame: DataFrame, look_at: str) -> pd.DataFrame:
 def fetched(frame: DataFrame) -> int | None:
     """Return how many records Spark's Kafka reader has fetched to compute this very table; None if unknown.
 
-    It is known after `rows()`, and not for a table that Spark has kept with `cache()`.
+    It is known after `rows()`; not for a table that Spark has kept with `cache()`, nor with Spark Connect.
     """
+    if connect.current() is not None:
+        return None
     counts = [_output(node) for node in _nodes(frame._jdf.queryExecution().executedPlan())]
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
@@ -116,13 +121,17 @@ def computed(function: Callable[[], T]) -> T:
     It runs in a thread of its own, with a connection to Java of its own: what is interrupted while it waits
     for Java leaves an answer behind, which the next question would take for its own.
     """
-    context = SparkContext.getOrCreate()
+    far = connect.current()
+    context = SparkContext.getOrCreate() if far is None else None
     group = f"check-{uuid4()}"
     result: Future[T] = Future()
 
     def work() -> None:
         try:
-            context.setJobGroup(group, "a check of the course", interruptOnCancel=True)
+            if context is not None:
+                context.setJobGroup(group, "a check of the course", interruptOnCancel=True)
+            elif far is not None:
+                far.addTag(group)
             result.set_result(function())
         except BaseException as fault:
             result.set_exception(fault)
@@ -132,7 +141,10 @@ def computed(function: Callable[[], T]) -> T:
         return result.result()
     finally:
         if not result.done():
-            context.cancelJobGroup(group)
+            if context is not None:
+                context.cancelJobGroup(group)
+            elif far is not None:
+                far.interruptTag(group)
 
 
 @contextmanager
@@ -167,6 +179,11 @@ def _answered(name: str, look_at: str) -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JJavaError) as fault:
+        if connect.current() is not None and connect.is_lost(fault):
+            raise LabError(
+                "The server of Spark Connect does not answer: run the cell with `spark = session(…)` again, "
+                "then those after it."
+            ) from fault
         said = f"`{name}` cannot be computed (Spark says: {first_line(fault)})"
         raise NotYet(said, "Spark should read all of it", look_at) from fault
     except (Py4JError, OSError) as fault:

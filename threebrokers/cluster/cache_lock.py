@@ -8,17 +8,17 @@ from threebrokers import files
 
 
 @contextmanager
-def only_one(folder: Path) -> Iterator[None]:
+def only_one(folder: Path, *, waits: bool = True) -> Iterator[None]:
     """Let one process at a time write into a folder (made if it is missing); others wait.
 
-    Raises LabError if the folder cannot be written.
+    Raises LabError if the folder cannot be written, and, if it is not to wait, while another one does.
     """
     from filelock import FileLock  # not needed when everything is there already
 
     with faults_told(folder):
         folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(folder / ".lock")
-        lock.acquire()
+        lock.acquire(timeout=-1 if waits else 0)
     try:
         yield
     finally:

@@ -4,7 +4,7 @@ import os
 import shutil
 import socket
 import subprocess
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from threebrokers.waiting import quiet_wait
 TEMPLATE, CLASSES = "template", "kafka.jsa"
 END_SECONDS = 15
 TOOLS = "org.apache.kafka.tools"
+TRY = (f"{TOOLS}.TopicCommand", "--version")
 # One broker alone cannot keep three copies.
 ALONE = {
     "offsets.topic.replication.factor": "1",
@@ -151,9 +152,12 @@ def merged(lists: Iterable[Path]) -> str:
     return "".join(f"{name}\n" for name in names)
 
 
-def store(java: Path, flags: list[str], path: str, lists: list[Path], archive: Path) -> None:
+def store(
+    java: Path, flags: list[str], path: str, lists: list[Path], archive: Path, words: Sequence[str] = TRY
+) -> None:
     """Write the archive of all classes in `lists`, for this class path, and make sure that a JVM takes it.
 
+    `words` are a main class and its arguments, which end at once.
     Raises CalledProcessError or TimeoutExpired.
     """
     every = archive.with_suffix(".list")
@@ -166,7 +170,7 @@ def store(java: Path, flags: list[str], path: str, lists: list[Path], archive: P
         every.unlink(missing_ok=True)
     with archive.open("rb+") as file:
         os.fsync(file)  # a JVM crashes on an archive that lost a page in a power cut
-    run(java, [*flags, "-Xshare:on", archived], path, ["org.apache.kafka.tools.TopicCommand", "--version"])
+    run(java, [*flags, "-Xshare:on", archived], path, [*words])
 
 
 def run(java: Path, flags: list[str], path: str, words: list[str], given: str = "") -> None:

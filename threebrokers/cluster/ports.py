@@ -64,7 +64,7 @@ def control(outside: Ports) -> int:
 
 
 def spark(outside: Ports) -> int:
-    """Return the first of six ports of this home's Spark cluster: from 14092, beyond those of broker 3."""
+    """Return the first of eight ports of this home's Spark cluster: from 14092, beyond those of broker 3."""
     return min(_flat(outside)) + SPARK
 
 
@@ -98,11 +98,14 @@ def wait_free(broker: int, wanted: Mapping[str, int]) -> None:
             )
 
 
-def answers(port: int) -> bool:
-    """Tell whether somebody accepts connections on this port of the loopback address."""
+def answers(port: int, host: str = HOST) -> bool:
+    """Tell whether somebody accepts connections on this port of the loopback address, or of a host."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.settimeout(0.5)
-        return probe.connect_ex((HOST, port)) == 0
+        try:
+            return probe.connect_ex((host, port)) == 0
+        except OSError:  # nobody knows a host of this name
+            return False
 
 
 def _closing(port: int) -> bool:

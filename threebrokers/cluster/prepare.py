@@ -89,7 +89,7 @@ def renew_damaged(say: Callable[[str], None]) -> bool:
 def _asked() -> tuple[Path, Path, list[str], list[str]]:
     """Return the Java, the folder of what is prepared for it, and the flags of brokers and of tools."""
     program = java()
-    release = _release(program)
+    release = release_of(program)
     common = [flag for flag, _ in COMMON] + (list(SINCE_24) if _major(release) >= 24 else [])
     broker = [flag for flag, _ in BROKER] + common
     tool = [flag for flag, _ in TOOL] + common
@@ -145,7 +145,7 @@ def _key(release: str, flags: list[str]) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
-def _release(program: Path) -> str:
+def release_of(program: Path) -> str:
     """Return what this Java says about itself in the file beside it, without starting it."""
     home = program.resolve().parent.parent
     try:

@@ -1,7 +1,12 @@
-"""A Spark cluster of this home: a master and two workers from the installed PySpark, on loopback only."""
+"""A Spark cluster of this home, from the installed PySpark, on loopback only.
+
+It is a master, two workers, and a server of Spark Connect: a driver for sessions without Java of their own.
+"""
 
 import functools
 import json
+import os
+import sys
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,7 +16,8 @@ from typing import Annotated, Any
 
 import msgspec
 
-from threebrokers.cluster import ports, process, pyspark_files, state_file
+from threebrokers.cluster import ports, process, pyspark_files, spark_java, spark_settings, state_file
+from threebrokers.cluster.jars import spark_jars
 from threebrokers.cluster.java import environment, java, spark_java_home
 from threebrokers.cluster.ports import HOST
 from threebrokers.cluster.process import Identity
@@ -24,19 +30,21 @@ from threebrokers.waiting import quiet_wait, wait_until
 
 MARK = "-Dthreebrokers.spark="  # of a process's command line, with the home
 NAME = "-Dthreebrokers.spark.name="
-MASTER, WORKERS = "master", ("worker-1", "worker-2")
-NAMES = (MASTER, *WORKERS)
+MASTER, WORKERS, CONNECT = "master", ("worker-1", "worker-2"), "connect"
+NAMES = (MASTER, *WORKERS, CONNECT)
 # One core each, so that both get work; an executor of a lab's session takes 512 MB.
 OFFER = ["--cores", "1", "--memory", "640m"]
 # What spark-class gives its JVMs, for the modules that Spark's network layer and its serializer open.
 FLAGS = [
-    "-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:+ExitOnOutOfMemoryError",
+    "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:+ExitOnOutOfMemoryError",
     *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in ("java.lang", "java.nio", "sun.nio.ch")),
 ]  # fmt: skip
+HEAP, DRIVER_HEAP = "-Xmx192m", "-Xmx640m"
+SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 # A port that is taken is a fault: Spark would take the next one. Its REST server runs anybody's programs.
 SETTINGS = ["-Dspark.port.maxRetries=0", "-Dspark.master.rest.enabled=false"]
 # In containers, each of which has its own: docker-compose.yml.
-FIXED = {MASTER: (7077, 8080), "worker-1": (7078, 8081), "worker-2": (7079, 8082)}
+FIXED = {MASTER: (7077, 8080), "worker-1": (7078, 8081), "worker-2": (7079, 8082), CONNECT: (15002, 4040)}
 START_SECONDS, END_SECONDS, LOCK_SECONDS, ANSWER_SECONDS = 120.0, 8.0, 150.0, 2.0
 
 
@@ -45,7 +53,7 @@ Port = Annotated[int, msgspec.Meta(ge=1, le=65535)]
 
 @dataclass(frozen=True)
 class SparkNode:
-    """A master or worker as the system sees it: 'up', 'paused' or 'down'; `rss` in bytes; its page."""
+    """One of them as the system sees it: 'up', 'paused' or 'down'; `rss` in bytes; its page."""
 
     name: str
     state: str
@@ -62,18 +70,20 @@ class _Saved:
     running: dict[str, Identity] = field(default_factory=dict)
 
 
-def up(home: Path, say: Callable[[str], None]) -> str:
+def up(home: Path, say: Callable[[str], None], *, connect: bool = True) -> str:
     """Start what does not run of the master and the workers, and return the master's address.
 
-    Sessions connect to it ("spark://127.0.0.1:port"). Raises LabError if a port is taken, or one of them
-    does not start.
+    Sessions connect to it ("spark://127.0.0.1:port"), or to the server of Spark Connect (`connect_address`),
+    which is started too unless `connect` is false. Raises LabError if a port is taken, or one of them does
+    not start.
     """
     with _locked(home):
         saved = _found(home)
         if MASTER not in saved.running:
             process.end(list(saved.running.values()), END_SECONDS)  # workers of a master that is gone
             saved = _Saved(_ports(home))
-        missing = [name for name in NAMES if name not in saved.running]
+        wanted = [name for name in NAMES if connect or name != CONNECT]
+        missing = [name for name in wanted if name not in saved.running]
         if missing:
             say(f"Starting Spark's {', '.join(missing)} …")
         for name in missing:
@@ -88,14 +98,15 @@ def up(home: Path, say: Callable[[str], None]) -> str:
 
 
 def down(home: Path) -> list[str]:
-    """End the workers and the master with all that they run; return the names of those that ran."""
+    """End all of them with all that they run; return the names of those that ran."""
     if not _marked(home):
         return []
     with _locked(home):
         saved = _found(home)
         ended = [name for name in NAMES if name in saved.running]
         executors = [child for identity in saved.running.values() for child in process.children(identity)]
-        # A worker ends its executors; the master hears of it while it is there.
+        # A driver lets its executors go, a worker ends those that are left; the master hears of it.
+        process.end([saved.running[name] for name in (CONNECT,) if name in saved.running], END_SECONDS)
         process.end([saved.running[name] for name in WORKERS if name in saved.running], END_SECONDS)
         process.end(list(saved.running.values()), END_SECONDS)
         # An executor without its worker ends by itself, and so do its Python processes.
@@ -105,14 +116,14 @@ def down(home: Path) -> list[str]:
 
 
 def kill(home: Path, name: str) -> None:
-    """Kill the master or a worker, as a fault of its machine would; its executors end by themselves."""
+    """Kill one of them, as a fault of its machine would; its executors end by themselves."""
     with _locked(home):
         saved = _found(home)
         process.end([saved.running[name]] if name in saved.running else [], 0)
 
 
 def nodes(home: Path) -> list[SparkNode]:
-    """Return the master and the workers of this home as they are now."""
+    """Return all of this home as they are now."""
     saved = _file(home).read() or _Saved()
     found = []
     for name in NAMES:
@@ -127,6 +138,13 @@ def address(home: Path) -> str | None:
     saved = _file(home).read() or _Saved()
     master = saved.running.get(MASTER)
     return _address(saved) if master is not None and master.process() else None
+
+
+def connect_address(home: Path) -> str | None:
+    """Return the address of this home's server of Spark Connect ("sc://…") if that runs, else None."""
+    saved = _file(home).read() or _Saved()
+    server = saved.running.get(CONNECT)
+    return f"sc://{HOST}:{saved.ports[CONNECT][0]}" if server is not None and server.process() else None
 
 
 def alone(home: Path, name: str) -> tuple[list[str], dict[str, str]]:
@@ -162,17 +180,43 @@ def _start(home: Path, saved: _Saved, name: str) -> None:
 def _command(home: Path, saved: _Saved, name: str, mark: str) -> list[str]:
     port, page = saved.ports[name]
     jars = str(_pyspark() / "jars" / "*")
+    begin = [str(java()), mark, f"{NAME}{name}", *FLAGS, *SETTINGS]
+    if name == CONNECT:
+        kafka = os.pathsep.join(map(str, spark_jars()))
+        settings = [f"-D{key}={value}" for key, value in _driver(home, saved, kafka).items()]
+        return [*begin, DRIVER_HEAP, spark_java.LOG, *settings, "-cp", f"{jars}{os.pathsep}{kafka}", SERVER]
     listens = ["--host", HOST, "--port", str(port), "--webui-port", str(page)]
     does = ["org.apache.spark.deploy.master.Master", *listens]
     if name != MASTER:
         folder = _folder(home) / name
         does = ["org.apache.spark.deploy.worker.Worker", *listens, *OFFER]
         does += ["--work-dir", str(folder), _address(saved)]
-    return [str(java()), mark, f"{NAME}{name}", *FLAGS, *SETTINGS, "-cp", jars, *does]
+    return [*begin, HEAP, "-cp", jars, *does]
+
+
+def _driver(home: Path, saved: _Saved, kafka: str) -> dict[str, str]:
+    """Return the settings of the server of Spark Connect; `kafka` is the class path of the connector."""
+    port, page = saved.ports[CONNECT]
+    scratch = _folder(home) / CONNECT
+    with faults_told(scratch):
+        scratch.mkdir(parents=True, exist_ok=True)
+    return {
+        **spark_settings.SETTINGS,
+        **spark_settings.SHARING,
+        "spark.master": _address(saved),
+        "spark.app.name": "threebrokers-connect",
+        "spark.connect.grpc.binding.address": HOST,
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.ui.port": str(page),
+        # Each session has class loaders of its own, which do not know jars that came with the program.
+        "spark.executor.extraClassPath": kafka,
+        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+        "java.io.tmpdir": str(scratch),
+    }
 
 
 def _environment(home: Path) -> dict[str, str]:
-    """Return the environment of master and workers: nothing that somebody set for another Spark."""
+    """Return the environment of all of them: nothing that somebody set for another Spark."""
     kept = {n: v for n, v in environment().items() if not n.startswith(("SPARK_", "PYSPARK_"))}
     found = pyspark_files.installed()
     return kept | {
@@ -181,6 +225,8 @@ def _environment(home: Path) -> dict[str, str]:
         # Otherwise it is looked for in the folders of a build.
         "SPARK_SCALA_VERSION": found.scala if found else "",
         "SPARK_LOCAL_IP": HOST,
+        # A server of Spark Connect starts Python itself, for functions of the learner.
+        "PYSPARK_PYTHON": sys.executable,
         "SPARK_LOCAL_DIRS": str(_folder(home) / "local"),
         "MALLOC_ARENA_MAX": "2",
     }

@@ -1,4 +1,4 @@
-"""Spark's master or a worker, alone in a container: `python -m threebrokers.cluster.spark_node worker-1`."""
+"""A process of a Spark cluster, alone in a container: `python -m threebrokers.cluster.spark_node master`."""
 
 import os
 import sys

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from threebrokers.errors import LabError
-from threebrokers.spark import gateway
+from threebrokers.spark import connect, gateway
 from threebrokers.spark.books import Book
 from threebrokers.spark.queries import NEXT, java_there, reason
 from threebrokers.spark.spark_session import folder, fresh_folder, session
@@ -72,8 +72,10 @@ def killed(start: Start, sink: Sink, checkpoint: str, *, batch: int, book: Book 
 
     `start(sink, folder)` starts the query, which gives its batches to `sink`; its checkpoint is the folder
     `checkpoint`. Returns a copy of that, as Spark's death has left it, which no later run changes.
-    Raises LabError if the query ends otherwise.
+    Raises LabError if the query ends otherwise, and with Spark Connect, whose driver others use too.
     """
+    if (far := connect.not_here("Killing Spark")) is not None:
+        raise far
     session()
     crash = Crash(sink, batch, book)
     query = start(crash, fresh_folder(checkpoint))

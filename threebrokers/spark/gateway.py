@@ -1,31 +1,34 @@
-"""The Java process behind a Spark session: started with our settings, and ended for good."""
+"""The Java process behind a Spark session: started with our settings, and ended for good.
+
+PySpark is told of a Java process that runs already: its own script takes two, one after the other.
+"""
 
 import logging
 import os
+import shutil
+import signal
+import struct
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 import pyspark
 from pyspark.conf import SparkConf
 from pyspark.core.context import SparkContext
+from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
-from threebrokers.cluster.java import spark_java_home
+from threebrokers.cluster import spark_java
+from threebrokers.cluster.java import environment
 
-EXIT_SECONDS = 10.0
-LOG4J = """rootLogger.level = warn
-rootLogger.appenderRef.err.ref = err
-appender.err.type = Console
-appender.err.name = err
-appender.err.target = SYSTEM_ERR
-appender.err.layout.type = PatternLayout
-appender.err.layout.pattern = %d %p %c{1}: %m%n
-"""
+EXIT_SECONDS, LOOK_SECONDS = 10.0, 0.02
 
 
 def runs(settings: Mapping[str, str]) -> bool:
@@ -34,7 +37,9 @@ def runs(settings: Mapping[str, str]) -> bool:
     if context is None or not java_runs():
         return False
     kept = context.getConf()
-    return all(kept.get(name) == settings[name] for name in ("spark.master", "spark.jars"))
+    return all(
+        kept.get(name) == settings.get(name) for name in ("spark.master", "spark.app.name", "spark.jars")
+    )
 
 
 def java_runs() -> bool:
@@ -54,14 +59,55 @@ def kill() -> None:
 def start(settings: Mapping[str, str], log: Path) -> SparkSession:
     """Start Java, send what it prints to `log`, and return the session; raises PySpark's errors."""
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
-    (log.parent / "log4j2.properties").write_text(LOG4J, encoding="utf-8")
-    # PySparkLogger repeats on stderr, as JSON, an error that the cell shows anyway.
-    for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
-        PySparkLogger.getLogger(name).setLevel(logging.CRITICAL)
+    quiet_errors()
     with _environment(log.parent), log.open("ab") as output:
-        gateway = launch_gateway(conf, popen_kwargs={"stdout": output, "stderr": output})  # type: ignore[no-untyped-call]
+        java, where = _launched(spark_java.command(Path(settings["spark.local.dir"])), output)
+        with _set_for_a_while(where):
+            gateway = launch_gateway(conf)  # type: ignore[no-untyped-call]
+        gateway.proc = java
         SparkContext(conf=conf, gateway=gateway)
         return SparkSession.builder.getOrCreate()
+
+
+def _launched(command: list[str], output: BinaryIO) -> tuple["subprocess.Popen[bytes]", dict[str, str]]:
+    """Start Java; return it, and the variables that tell PySpark where it listens. Raises PySpark's error.
+
+    Java writes port and password into a file that only this user can read. It ends with its standard input.
+    """
+    folder = Path(tempfile.mkdtemp())
+    told = folder / "gateway"
+    java = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=output,
+        stderr=output,
+        env=environment() | {"_PYSPARK_DRIVER_CONN_INFO_PATH": str(told), "SPARK_CONNECT_MODE": "0"},
+        preexec_fn=_deaf_to_interrupts,
+    )
+    try:
+        while not told.exists():
+            if java.poll() is not None:
+                raise PySparkRuntimeError(errorClass="JAVA_GATEWAY_EXITED", messageParameters={})
+            time.sleep(LOOK_SECONDS)
+        port, length = struct.unpack_from(">ii", data := told.read_bytes())
+        secret = data[8 : 8 + length].decode()
+    except BaseException:  # also when the cell is interrupted
+        java.kill()
+        java.communicate()
+        raise
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return java, {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}
+
+
+def _deaf_to_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted cell is no reason for Java to end
+
+
+def quiet_errors() -> None:
+    """Keep PySpark from repeating on stderr, as JSON, an error that the cell shows anyway."""
+    for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
+        PySparkLogger.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def end() -> None:
@@ -79,23 +125,28 @@ def end() -> None:
         except subprocess.TimeoutExpired:
             gateway.proc.kill()
             gateway.proc.wait()
-    # PySpark would go on asking the Java process that it knows.
+    # PySpark would go on asking the Java process that it knows, and refuse a session of Spark Connect.
     SparkContext._gateway = SparkContext._jvm = None
+    SparkSession._instantiatedSession = SparkSession._activeSession = None
 
 
 @contextmanager
 def _environment(conf: Path) -> Iterator[None]:
-    """Give Spark's start scripts what they read from the environment, and put it back after."""
+    """Give Spark what it reads from the environment, and put it back after."""
     wanted: dict[str, str | None] = {
-        "JAVA_HOME": str(spark_java_home()),
         "SPARK_HOME": str(Path(pyspark.__file__).parent),
         "SPARK_CONF_DIR": str(conf),
         # Without it Spark's workers are the first `python3` on the PATH.
         "PYSPARK_PYTHON": sys.executable,
-        "PYSPARK_SUBMIT_ARGS": "pyspark-shell",
         "SPARK_LOCAL_IP": "127.0.0.1",
         **dict.fromkeys(("PYSPARK_GATEWAY_PORT", "SPARK_LOCAL_DIRS", "SPARK_REMOTE", "SPARK_TESTING")),
     }
+    with _set_for_a_while(wanted):
+        yield
+
+
+@contextmanager
+def _set_for_a_while(wanted: Mapping[str, str | None]) -> Iterator[None]:
     before = {name: os.environ.get(name) for name in wanted}
     _set(wanted)
     try:

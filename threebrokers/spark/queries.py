@@ -11,6 +11,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from threebrokers.errors import LabError
 from threebrokers.notebook import shell, show
+from threebrokers.spark import connect
 from threebrokers.spark.gateway import java_runs
 from threebrokers.spark.progress_view import ProgressView
 from threebrokers.spark.spark_session import fresh_folder
@@ -69,9 +70,16 @@ def reason(fault: Exception) -> str:
 
 @contextmanager
 def java_there() -> Iterator[None]:
-    """Say in one sentence that Spark's Java process has ended, where py4j would show a long traceback."""
+    """Say in one sentence that Spark's driver has ended, where py4j or grpc would show a long traceback."""
     try:
         yield
+    except PySparkException as fault:
+        if connect.current() is None or not connect.is_lost(fault):
+            raise
+        raise LabError(
+            "The server of Spark Connect has ended, or was started again",
+            "run the cell with `spark = session(…)` again, then those after it",
+        ) from fault
     except (Py4JNetworkError, ConnectionError) as fault:
         raise _gone() from fault
     except (Py4JError, AttributeError) as fault:
@@ -92,7 +100,7 @@ def _stopped_after(query: StreamingQuery) -> Iterator[None]:
     try:
         yield
     finally:
-        if java_runs():
+        if java_runs() or connect.answers():
             query.stop()
     if (fault := query.exception()) is not None:
         raise LabError(f"The query failed ({reason(fault)})", NEXT)

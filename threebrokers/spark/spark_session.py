@@ -14,29 +14,32 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from threebrokers.cluster.jars import spark_jars
+from threebrokers.cluster.spark_settings import SETTINGS
 from threebrokers.errors import LabError
 from threebrokers.files import faults_told
 from threebrokers.kafka import access
 from threebrokers.paths import home
-from threebrokers.spark import entrance, gateway
+from threebrokers.spark import connect, entrance, gateway
 
-LOCAL = "local[2]"
-# Java's thorough second compiler costs more in a lab's few minutes than it gives: 12 s against 4 s of
-# processor time to start.
-JAVA_FLAGS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+LOCAL, CLUSTER, CONNECT = "local[2]", "spark://", "sc://"
 ANSWER_SECONDS = 3.0
 
 
 def session(master: str | None = None) -> SparkSession:
-    """Return this kernel's Spark session; start it, in about 5 s, if there is none.
+    """Return this kernel's Spark session; start it, in a few seconds, if there is none.
 
     Spark runs in a Java process of its own beside the kernel, with two threads; `master` names a
-    Spark cluster instead (`spark://host:port`). There is one session: asking for another master
-    ends the one before. A streaming query that still runs is stopped: it belongs to an earlier opening of
-    the lab. Times are shown in UTC. What Java prints goes to `log()`.
+    Spark cluster instead (`spark://host:port`), or a server of Spark Connect (`sc://host:port`): then the
+    driver runs there, and there is no Java beside the kernel. There is one session: asking for another
+    master ends the one before. A streaming query that still runs is stopped: it belongs to an earlier
+    opening of the lab. Times are shown in UTC. What Java prints goes to `log()`.
     Raises LabError.
     """
-    settings = _settings(LOCAL if master is None else _checked(master))
+    wanted = LOCAL if master is None else _checked(master)
+    if wanted.startswith(CONNECT):
+        return _connected(wanted)
+    connect.end()
+    settings = _settings(wanted)
     if access.chosen():
         entrance.fill_in()
         settings |= entrance.HIDDEN
@@ -52,6 +55,18 @@ def session(master: str | None = None) -> SparkSession:
     except (PySparkException, Py4JError, OSError) as fault:
         gateway.end()
         raise LabError(f"Spark did not start ({_reason(fault)}): read the end of {log()}.") from fault
+
+
+def _connected(address: str) -> SparkSession:
+    gateway.end()
+    gateway.quiet_errors()
+    try:
+        return connect.start(address)
+    except (PySparkException, OSError) as fault:
+        raise LabError(
+            f"No server of Spark Connect answers at {address.removeprefix(CONNECT)} ({_reason(fault)}): "
+            "`threebrokers spark status` tells the address of the course's own."
+        ) from fault
 
 
 def log() -> Path:
@@ -77,7 +92,7 @@ def folder(name: str) -> Path:
 
 
 def _stop_query(checkpoint: Path) -> None:
-    if SparkContext._active_spark_context is None:
+    if SparkContext._active_spark_context is None and connect.current() is None:
         return
     try:
         kept = json.loads((checkpoint / "metadata").read_text(encoding="utf-8"))
@@ -92,52 +107,48 @@ def _settings(master: str) -> dict[str, str]:
     scratch = _folder("scratch") / str(os.getpid())
     with faults_told(scratch):
         scratch.mkdir(exist_ok=True)
+    # The driver has them on its class path.
+    jars = {"spark.jars": ",".join(path.as_uri() for path in spark_jars())} if CLUSTER in master else {}
     return {
+        **SETTINGS,
+        **jars,
         "spark.master": master,
         "spark.app.name": "threebrokers",
-        "spark.jars": ",".join(path.as_uri() for path in spark_jars()),
-        # Nobody but this machine may reach the driver.
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.driver.memory": "768m",
-        "spark.executor.memory": "512m",
-        "spark.driver.extraJavaOptions": f'{JAVA_FLAGS} "-Djava.io.tmpdir={scratch}"',
         "spark.local.dir": str(scratch),
         "spark.sql.warehouse.dir": str(_folder("warehouse")),
-        # 200, the default, costs seconds for each aggregation of data as small as ours.
-        "spark.sql.shuffle.partitions": "2",
-        # The default is the machine's own zone: every learner would see other hours.
-        "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
-        # A producer that was kept (10 minutes is the default) goes on counting its batches when a lab makes
-        # its topic afresh; in 1 of about 200 writes the new topic got them out of order, and refused the
-        # rest until the producer gave up after 2 minutes.
-        "spark.kafka.producer.cache.timeout": "1ms",
-        "spark.kafka.producer.cache.evictorThreadRunInterval": "100ms",
         # On a cluster the first tasks wait for two executors: otherwise the first to come does all the work.
-        "spark.cores.max": "2",
         "spark.scheduler.minRegisteredResourcesRatio": "1.0",
     }
 
 
 def _checked(master: object) -> str:
-    if not isinstance(master, str) or not re.fullmatch(r"local(\[(\d+|\*)\])?|spark://\S+:\d+", master):
+    right = r"local(\[(\d+|\*)\])?|spark://\S+:\d+"
+    if not isinstance(master, str) or not (re.fullmatch(right, master) or connect.ADDRESS.fullmatch(master)):
         raise LabError(
-            f"{master!r} is no Spark master: give 'spark://host:port', or nothing for Spark on this machine."
+            f"{master!r} is no Spark master: give 'spark://host:port', 'sc://host:port' for Spark Connect, "
+            "or nothing for Spark on this machine."
         )
-    for address in master.removeprefix("spark://").split(",") if master.startswith("spark://") else ():
-        host, _, port = address.rpartition(":")
-        try:
-            # Spark itself would try for a minute before it gives up.
-            socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS).close()
-        except (OSError, ValueError) as fault:
-            raise LabError(
-                f"No Spark master answers at {address} ({fault}): "
-                "start it, or call session() without an address for Spark on this machine."
-            ) from fault
+    if master.startswith(CLUSTER):
+        for address in master.removeprefix(CLUSTER).split(","):
+            _expect_answer("Spark master", address)
+    elif found := connect.ADDRESS.fullmatch(master):
+        _expect_answer("server of Spark Connect", f"{found['host']}:{found['port']}")
     return master
+
+
+def _expect_answer(what: str, address: str) -> None:
+    host, _, port = address.rpartition(":")
+    try:
+        # Spark itself would try for a minute before it gives up.
+        socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS).close()
+    except (OSError, ValueError, OverflowError) as fault:
+        raise LabError(
+            f"No {what} answers at {address} ({fault}): "
+            "start it, or call session() without an address for Spark on this machine."
+        ) from fault
 
 
 def _folder(name: str) -> Path:

@@ -4,8 +4,11 @@ from typing import NamedTuple
 
 import pandas as pd
 from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+
+from threebrokers.spark import connect
 
 
 class Tasks(NamedTuple):
@@ -16,7 +19,12 @@ class Tasks(NamedTuple):
 
 
 def last_tasks(spark: SparkSession) -> Tasks:
-    """Return how many tasks of the job that was started last are done, and how many have failed."""
+    """Return how many tasks of the job that was started last are done, and how many have failed.
+
+    Raises LabError with Spark Connect, which tells nobody of its jobs.
+    """
+    if (why := connect.not_here("Counting tasks")) is not None:
+        raise why
     tracker = spark.sparkContext.statusTracker()
     job = tracker.getJobInfo(max(tracker.getJobIdsForGroup(), default=-1))
     stages = [tracker.getStageInfo(stage) for stage in job.stageIds] if job else []
@@ -40,4 +48,9 @@ def count_or_reason(table: DataFrame) -> int | str:
     try:
         return table.count()
     except Py4JJavaError as fault:
-        return str(fault.java_exception.getMessage()).splitlines()[0].rstrip(";")
+        told = str(fault.java_exception.getMessage())
+    except PySparkException as fault:  # Spark Connect's
+        if connect.current() is None:
+            raise
+        told = str(fault).removeprefix("(org.apache.spark.SparkException) ")
+    return told.splitlines()[0].rstrip(";")

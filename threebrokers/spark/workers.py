@@ -11,7 +11,7 @@ from threebrokers.errors import LabError
 from threebrokers.kafka.log_reader import read_log
 from threebrokers.lab.lab import Lab
 from threebrokers.paths import home
-from threebrokers.spark import gateway
+from threebrokers.spark import connect, gateway
 from threebrokers.waiting import wait_until
 
 # So many records of a partition are written: its task has begun, and is not near its end (about 290).
@@ -29,17 +29,21 @@ def workers_up() -> str:
         # A cluster that somebody started in a terminal is left alone at the kernel's end.
         atexit.unregister(workers_down)
         atexit.register(workers_down)
-    return spark_cluster.up(home(), print)
+    return spark_cluster.up(home(), print, connect=False)
 
 
 def workers_down() -> None:
     """End the session of this kernel, the executors, the workers and the master."""
+    connect.end()
     gateway.end()
     spark_cluster.down(home())
 
 
 def driver_process() -> int:
     """Return the id of the process in which the driver of this kernel's session runs; 0 if there is none."""
+    if connect.current() is not None:
+        servers = (node.pid for node in spark_cluster.nodes(home()) if node.name == spark_cluster.CONNECT)
+        return next(servers, None) or 0
     made = SparkContext._gateway
     return int(made.proc.pid) if made is not None else 0
 

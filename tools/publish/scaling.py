@@ -40,6 +40,7 @@ PROVIDERS = {
     "RocksDB": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
 }
 WANTED = 1_000_000  # records per second
+HOST_CORES, BROKERS = 16, 3  # what the computation takes for a host, and for a cluster of brokers
 
 
 @dataclass
@@ -110,13 +111,34 @@ def _needed(curves: Curves) -> str:
     few, many = min(curves.by_partitions), max(curves.by_partitions)
     best = {cores: max(rates.values()) for cores, rates in curves.by_partitions.items()}
     cores = -(-WANTED // int(best[few]))
-    grown = best[many] / best[few]
+    fixed, each = _line({n: ms for n, (ms, _) in curves.by_batch.items()})
     heap = curves.state[next(iter(curves.state))]
-    row = (heap[max(heap)] - heap[min(heap)]) / (max(heap) - min(heap)) if len(heap) > 1 else 0
+    row, _ = reversed(_line(heap))
     return NEEDED.format(
-        best=best[few], cores=cores, many=many, grown=grown, traffic=curves.record_bytes,
-        row=row, rows=1_000_000_000 // max(row, 1) / 1e6,
+        best=best[few], cores=cores, many=many, grown=best[many] / best[few],
+        hosts=-(-cores // HOST_CORES) + 1, host=HOST_CORES,
+        partitions=2 * cores, alone=curves.by_partitions[few][min(PARTITIONS)],
+        fixed=fixed, full=_wait(fixed, each * many / cores * WANTED), traffic=curves.record_bytes,
+        written=3 * curves.record_bytes, each=curves.record_bytes * 3 / BROKERS, brokers=BROKERS,
+        row=row, rows=1_000_000_000 / max(row, 1) / 1e6,
     )  # fmt: skip
+
+
+def _line(points: Mapping[int, float]) -> tuple[float, float]:
+    """Return the height at 0 and the slope of the line through the first and the last of the points."""
+    first, last = min(points), max(points)
+    slope = (points[last] - points[first]) / (last - first) if last > first else 0.0
+    return max(points[first] - slope * first, 0.0), slope
+
+
+def _wait(fixed: float, second: float) -> str:
+    """Say how long batches become that take in all records of their own time.
+
+    A batch costs `fixed` ms, and `second` ms for the records of one second.
+    """
+    if second >= 1000:
+        return "batches would grow without an end: that many cores do not keep up"
+    return f"batches would settle at {fixed / (1 - second / 1000):,.0f} ms"
 
 
 def _seconds(spark: SparkSession, lab: Lab, topic: str, options: Mapping[str, str] | None = None) -> float:
@@ -241,7 +263,7 @@ BATCH_TEXT = """\
 
 A stream counts flights by airport and day. `maxOffsetsPerTrigger` sets how many records a batch takes. Each
 batch pays the same again for its plan, its offsets and its checkpoint: small batches answer sooner, large
-ones do more in the same time.
+ones do more in the same time. A record is in the result when its batch has ended.
 """
 STATE_TEXT = """\
 ## State
@@ -258,11 +280,16 @@ Computed from the tables above, for records of this size and this query:
 - **Cores**: one core did {best:,.0f} records per second, so {cores} cores are the least for one million;
   with {many} cores here the rate was {grown:.1f} times that of one. Cores that are just enough never catch
   up after a stop.
-- **Partitions**: at least one for each core that reads, or `minPartitions`. More partitions cannot be taken
-  back, and adding some moves keys (lab 07).
-- **Brokers**: {traffic:.0f} MB per second go in, three times as much is written with three replicas, and as
-  much goes out to each reader. One broker of three takes a third of all that; whether its disk and its
-  network can is to be measured there.
+- **Hosts**: with {host} cores each, {hosts} hosts are the least, one of them for the case that another fails.
+- **Partitions**: at least one for each core that reads, or `minPartitions`; {partitions} let twice as many
+  cores work after a stop. One partition with one core gave {alone:,.0f} records per second. More partitions
+  cannot be taken back, and adding some moves keys (lab 07).
+- **Latency**: a batch costs {fixed:,.0f} ms before its first record, whatever its size. With {cores} cores,
+  each as quick as here, {full}. A record waits for the batch before its own, then for its own: up to twice
+  that time.
+- **Brokers**: {traffic:.0f} MB per second go in, {written:.0f} MB per second are written with three replicas,
+  and {traffic:.0f} MB per second go out to each reader. Each of {brokers} brokers writes {each:.0f} MB per
+  second; whether its disk and its network can, also while one of them is down, is to be measured there.
 - **State**: {row:.0f} bytes for each row in the heap, so 1 GB holds about {rows:.1f} million rows. Beyond
   that RocksDB, and a watermark that lets rows go.
 
@@ -274,5 +301,5 @@ What has to change besides numbers, and what no number here says:
   (`advertised.listeners`, lab 03); here everything is 127.0.0.1.
 - **Failure domains**: replicas in different racks, at least three hosts for the brokers.
 - **Not measured**: a network between machines, disks that are really full, keys of very unequal weight,
-  more than {many} cores, several queries on one topic.
+  more than {many} cores, several queries on one topic, a checkpoint that is not on a disk of this machine.
 """

@@ -29,8 +29,30 @@ def test_each_curve_is_a_table_and_what_was_not_measured_is_a_dash() -> None:
 
 
 def test_what_a_million_records_take_is_computed_from_the_curves() -> None:
-    told = " ".join(lines())
+    told = " ".join(" ".join(lines()).split())
     assert "one core did 40,000 records per second, so 25 cores are the least" in told
     assert "with 2 cores here the rate was 1.8 times that of one" in told
-    assert "150 MB per second go in" in told
+    assert "with 16 cores each, 3 hosts are the least" in told
+    assert "50 let twice as many cores work after a stop. One partition with one core gave 40,000" in told
+    assert "150 MB per second go in, 450 MB per second are written" in told
+    assert "Each of 3 brokers writes 150 MB per second" in told
     assert "200 bytes for each row in the heap, so 1 GB holds about 5.0 million rows" in told
+
+
+def test_the_cost_of_a_batch_is_what_is_left_of_it_without_records() -> None:
+    fixed, each = scaling._line({1_000: 500.0, 64_000: 1_130.0})
+    assert (round(fixed), round(each * 1_000)) == (490, 10)
+    assert scaling._line({5: 7.0}) == (7.0, 0.0)
+    assert scaling._wait(200, 600) == "batches would settle at 500 ms"
+    assert "do not keep up" in scaling._wait(200, 1_200)
+
+
+def test_the_page_says_what_was_not_measured_and_has_no_place_left_open() -> None:
+    told = "\n".join(lines())
+    assert "**Not measured**" in told
+    assert "{" not in told
+
+
+def test_no_page_holds_numbers_that_nobody_measured() -> None:
+    page = scaling.PAGE
+    assert not page.exists() or "Each number is the median" in page.read_text("utf-8")

@@ -175,11 +175,12 @@ def test_spark_in_containers_is_on_the_workbooks_network(name: str) -> None:
     assert service["command"] == [".venv/bin/python", "-m", "threebrokers.cluster.spark_node", name]
     text = (ROOT / "docker-compose.yml").read_text("utf-8")
     assert f'session("spark://127.0.0.1:{spark_cluster.FIXED[spark_cluster.MASTER][0]}")' in text
+    assert f'session("sc://127.0.0.1:{spark_cluster.FIXED[spark_cluster.CONNECT][0]}")' in text
 
 
 def test_their_ports_are_their_own() -> None:
     ports = [port for pair in spark_cluster.FIXED.values() for port in pair]
-    assert len({*ports, PORT}) == 7
+    assert len({*ports, PORT}) == 9
 
 
 # Where JupyterLab listens.

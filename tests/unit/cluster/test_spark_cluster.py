@@ -15,16 +15,19 @@ def test_a_damaged_file_is_no_cluster(tmp_path, damaged):
         ("master", "down", None),
         ("worker-1", "down", None),
         ("worker-2", "down", None),
+        ("connect", "down", None),
     ]
     assert spark_cluster.address(tmp_path) is None
+    assert spark_cluster.connect_address(tmp_path) is None
     assert spark_cluster.down(tmp_path) == []
 
 
 def test_a_process_that_only_has_the_number_of_the_master_is_not_the_master(tmp_path):
     earlier = Identity(os.getpid(), "an earlier start", f"{spark_cluster.MARK}{tmp_path}")
     known = dict.fromkeys(spark_cluster.NAMES, (14_092, 14_093))
-    spark_cluster._file(tmp_path).write(spark_cluster._Saved(known, {"master": earlier}))
+    spark_cluster._file(tmp_path).write(spark_cluster._Saved(known, {"master": earlier, "connect": earlier}))
     assert spark_cluster.address(tmp_path) is None
+    assert spark_cluster.connect_address(tmp_path) is None
     assert spark_cluster.down(tmp_path) == []
 
 
@@ -34,7 +37,7 @@ def test_no_other_home_and_no_broker_has_its_ports():
         first = ports.spark(ports._block(block))
         spark += range(first, first + 2 * len(spark_cluster.NAMES))
         brokers |= {*ports._needed(block)}
-    assert len(spark) == len({*spark}) == 6 * ports.BENCHES
+    assert len(spark) == len({*spark}) == 8 * ports.BENCHES
     assert not brokers & {*spark}
     assert max(spark) < 32_768, "where systems begin with outgoing connections"
 

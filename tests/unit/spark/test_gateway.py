@@ -20,20 +20,23 @@ from threebrokers.spark import gateway, spark_session
 def _own_home(monkeypatch, tmp_path):
     monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
     monkeypatch.setattr(spark_session, "spark_jars", lambda: [Path("/jars/one.jar"), Path("/jars/two.jar")])
-    monkeypatch.setattr(gateway, "spark_java_home", lambda: Path("/java"))
 
 
 def test_settings_stay_on_this_machine_and_in_this_home(tmp_path):
     settings = spark_session._settings(spark_session.LOCAL)
     assert settings["spark.driver.host"] == settings["spark.driver.bindAddress"] == "127.0.0.1"
     assert settings["spark.ui.enabled"] == "false"
-    assert settings["spark.jars"] == "file:///jars/one.jar,file:///jars/two.jar"
+    assert "spark.jars" not in settings
+    far = spark_session._settings("spark://127.0.0.1:7077")
+    assert far["spark.jars"] == "file:///jars/one.jar,file:///jars/two.jar"
     assert settings["spark.sql.session.timeZone"] == "UTC"
     assert Path(settings["spark.local.dir"]).is_relative_to(tmp_path)
     assert Path(settings["spark.sql.warehouse.dir"]).is_relative_to(tmp_path)
 
 
-@pytest.mark.parametrize("master", ["", "x", "local[x]", "spark://nowhere", "yarn", 5, ["local"], True])
+@pytest.mark.parametrize(
+    "master", ["", "x", "local[x]", "spark://nowhere", "sc://nowhere", "sc://:5", "yarn", 5, ["local"], True]
+)
 def test_what_is_no_master_is_one_sentence(master):
     with pytest.raises(LabError, match=r"is no Spark master: give 'spark://host:port'"):
         spark_session.session(master)
@@ -81,13 +84,11 @@ def test_java_that_does_not_start_is_one_sentence(monkeypatch, fault, told):
         spark_session.session()
 
 
-def test_start_scripts_get_their_environment_and_it_is_put_back(monkeypatch, tmp_path):
-    monkeypatch.setenv("JAVA_HOME", "/mine")
+def test_spark_gets_its_environment_and_it_is_put_back(monkeypatch, tmp_path):
     monkeypatch.setenv("SPARK_REMOTE", "sc://elsewhere")
     monkeypatch.delenv("SPARK_CONF_DIR", raising=False)
     before = dict(os.environ)
     with gateway._environment(tmp_path):
-        assert os.environ["JAVA_HOME"] == "/java"
         assert os.environ["PYSPARK_PYTHON"] == sys.executable
         assert os.environ["SPARK_CONF_DIR"] == str(tmp_path)
         assert "SPARK_REMOTE" not in os.environ
@@ -104,6 +105,7 @@ def test_a_session_counts_only_if_java_lives_and_the_settings_are_ours(monkeypat
     cases = [
         (alive, wanted, True),
         (dead, wanted, False),
+        (alive, {**wanted, "spark.app.name": "mine"}, False),
         (alive, {**wanted, "spark.master": "spark://other:7077"}, False),
         (alive, {"spark.master": "local[2]"}, False),
     ]
@@ -114,6 +116,35 @@ def test_a_session_counts_only_if_java_lives_and_the_settings_are_ours(monkeypat
         assert gateway.runs(wanted) is expected
     monkeypatch.setattr(SparkContext, "_active_spark_context", None)
     assert not gateway.runs(wanted)
+
+
+TELLS = """
+import os, signal, struct, sys
+path = os.environ["_PYSPARK_DRIVER_CONN_INFO_PATH"]
+with open(path + "-part", "wb") as file:
+    file.write(struct.pack(">ii", 4711, 6) + b"secret")
+os.rename(path + "-part", path)
+print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN, "JAVA_TOOL_OPTIONS" in os.environ, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_java_tells_where_it_listens_and_ends_with_its_input(monkeypatch, tmp_path):
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Xint")
+    with (tmp_path / "log").open("wb") as log:
+        java, where = gateway._launched([sys.executable, "-c", TELLS], log)
+    assert where == {"PYSPARK_GATEWAY_PORT": "4711", "PYSPARK_GATEWAY_SECRET": "secret"}
+    java.stdin.close()
+    assert java.wait() == 0
+    assert (tmp_path / "log").read_text().split() == ["True", "False"]
+
+
+def test_java_that_ends_at_once_is_pysparks_error(tmp_path):
+    with (
+        (tmp_path / "log").open("wb") as log,
+        pytest.raises(PySparkRuntimeError, match="JAVA_GATEWAY_EXITED"),
+    ):
+        gateway._launched([sys.executable, "-c", ""], log)
 
 
 def test_end_forgets_a_dead_java_and_does_not_talk_to_it(monkeypatch):

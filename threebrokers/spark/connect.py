@@ -1,0 +1,107 @@
+"""A session of Spark Connect: its driver is a server, to which this kernel sends what it asks.
+
+PySpark chooses by two variables of the environment which kind of session and of columns it makes; they are
+set as long as this kernel has such a session.
+"""
+
+import os
+import re
+from typing import TYPE_CHECKING, cast
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from threebrokers.cluster import ports
+from threebrokers.cluster.spark_settings import SETTINGS
+from threebrokers.errors import LabError
+
+if TYPE_CHECKING:
+    from pyspark.sql.connect.client.retries import RetryPolicy
+
+MODE, URL = "SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE"
+ADDRESS = re.compile(r"sc://(?P<host>[^\s:/;]+):(?P<port>\d{1,5})(/.*)?")
+# PySpark itself would ask a server that is gone for ten minutes.
+TRIES = 5
+
+
+def current() -> SparkSession | None:
+    """Return this kernel's session of Spark Connect; None if it has another one, or none."""
+    if MODE not in os.environ:
+        return None
+    from pyspark.sql.connect.session import SparkSession as Connected  # slow to import
+
+    return cast("SparkSession | None", Connected._get_default_session())
+
+
+def answers() -> bool:
+    """Tell whether this kernel has a session of Spark Connect whose server answers."""
+    return current() is not None and _listens(os.environ.get(URL, ""))
+
+
+def start(address: str) -> SparkSession:
+    """Return the session with the server at `address`: the one that is there, or a new one.
+
+    A query of the former that still runs is stopped. Raises PySpark's errors.
+    """
+    if (kept := current()) is not None and os.environ.get(URL) == address:
+        try:
+            for query in kept.streams.active:
+                query.stop()
+            return kept
+        except PySparkException:
+            pass  # the server was started again, and does not know it
+    end()
+    from pyspark.sql.connect.session import SparkSession as Connected
+
+    os.environ |= {MODE: "1", URL: address}
+    try:
+        made = Connected(connection=address)
+        made.client.set_retry_policies([_policy(address)])
+        Connected._set_default_and_active_session(made)
+        made.conf._set_all({k: v for k, v in SETTINGS.items() if k.startswith("spark.sql.")}, silent=True)
+    except Exception:
+        end()
+        raise
+    return cast(SparkSession, made)
+
+
+def end() -> None:
+    """Let go of the session of Spark Connect, if there is one; its server goes on."""
+    if (session := current()) is not None:
+        session.release_session_on_close = _listens(os.environ.get(URL, ""))  # type: ignore[attr-defined]
+        session.stop()
+    for name in (MODE, URL):
+        os.environ.pop(name, None)
+
+
+def not_here(what: str) -> LabError | None:
+    """Return the sentence why `what` cannot be done while this kernel has a session of Spark Connect."""
+    if current() is None:
+        return None
+    return LabError(
+        f"{what} needs Spark's driver in this notebook, and with Spark Connect it is a server",
+        "run `spark = session()`, and then this cell again",
+    )
+
+
+def is_lost(fault: Exception) -> bool:
+    """Tell whether an error says that the server is gone, or was started again."""
+    told = str(fault)
+    return "INVALID_HANDLE" in told or not answers()
+
+
+def _policy(address: str) -> "RetryPolicy":
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    class WhileThere(DefaultPolicy):
+        """Asks again only a server that is there."""
+
+        def can_retry(self, exception: BaseException) -> bool:
+            return bool(super().can_retry(exception)) and _listens(address)
+
+    return WhileThere(max_retries=TRIES, max_backoff=2_000)
+
+
+def _listens(address: str) -> bool:
+    found = ADDRESS.fullmatch(address)
+    return found is not None and ports.answers(int(found["port"]), found["host"])
