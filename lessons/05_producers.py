@@ -1025,7 +1025,7 @@ send_quotes(lab, serialize)  # eleven prices, seven of them wrong
 # </details>
 # <details><summary>Another hint</summary>
 #
-# `type(x) is int` (with `isinstance`, `True` is a whole number, too), a comparison such as `0 <= x <= 99`, and `raise ValueError("cents …")`. `vars(price)` is a dictionary of the fields, `json.dumps` makes a text of it, and `.encode()` bytes in UTF-8.
+# `isinstance(x, int)`, a comparison such as `0 <= x <= 99`, and `raise ValueError("cents …")`. `vars(price)` is a dictionary of the fields, `json.dumps` makes a text of it, and `.encode()` bytes in UTF-8.
 #
 # </details>
 
@@ -1081,16 +1081,6 @@ def serialize(price):
 # allows a hundred cents | dollars=141, cents=100))` returned
 def serialize(price):
     for name, kind, most in [("symbol", str, ""), ("dollars", int, 10**9), ("cents", int, 100)]:
-        value = getattr(price, name)
-        if not isinstance(value, kind) or (kind is int and not 0 <= value <= most) or value == "":
-            raise ValueError(name)
-    return json.dumps(vars(price)).encode()
-
-
-# %% tags=["wrong"]
-# takes True for a number | dollars=True, cents=5))` returned
-def serialize(price):
-    for name, kind, most in [("symbol", str, ""), ("dollars", int, 10**9), ("cents", int, 99)]:
         value = getattr(price, name)
         if not isinstance(value, kind) or (kind is int and not 0 <= value <= most) or value == "":
             raise ValueError(name)
