@@ -279,7 +279,9 @@ told, read = latency["acknowledged (ms)"], latency["readable (ms)"]
 grows = told["acks=0"] < told["acks=1"] < told["acks=all"]
 lab.observed("The producer was told later with each step", grows)
 lab.observed("A reader waited about as long each time", read.max() < 1.5 * read.min())
-guess_5b.compare("only the acknowledgement takes longer")
+both = read["acks=all"] > 1.5 * read["acks=0"]
+later = "both grow from 0 to all" if both else "only the acknowledgement takes longer"
+guess_5b.compare(later if grows else "neither changes")
 latency.round(2)
 
 # %% [markdown]
@@ -1007,7 +1009,7 @@ def serialize(price):
         raise ValueError(f"symbol is {price.symbol!r}")
     for name, most in [("dollars", float("inf")), ("cents", 99)]:
         number = getattr(price, name)
-        if not (isinstance(number, int) and 0 <= number <= most):
+        if not (type(number) is int and 0 <= number <= most):
             raise ValueError(f"{name} is {number!r}")
     return json.dumps(vars(price)).encode()
 
@@ -1025,7 +1027,7 @@ send_quotes(lab, serialize)  # eleven prices, seven of them wrong
 # </details>
 # <details><summary>Another hint</summary>
 #
-# `isinstance(x, int)`, a comparison such as `0 <= x <= 99`, and `raise ValueError("cents …")`. `vars(price)` is a dictionary of the fields, `json.dumps` makes a text of it, and `.encode()` bytes in UTF-8.
+# `type(x) is int` (with `isinstance`, `True` is a whole number, too), a comparison such as `0 <= x <= 99`, and `raise ValueError("cents …")`. `vars(price)` is a dictionary of the fields, `json.dumps` makes a text of it, and `.encode()` bytes in UTF-8.
 #
 # </details>
 
@@ -1081,6 +1083,16 @@ def serialize(price):
 # allows a hundred cents | dollars=141, cents=100))` returned
 def serialize(price):
     for name, kind, most in [("symbol", str, ""), ("dollars", int, 10**9), ("cents", int, 100)]:
+        value = getattr(price, name)
+        if not isinstance(value, kind) or (kind is int and not 0 <= value <= most) or value == "":
+            raise ValueError(name)
+    return json.dumps(vars(price)).encode()
+
+
+# %% tags=["wrong"]
+# takes True for a number | dollars=True, cents=5))` returned
+def serialize(price):
+    for name, kind, most in [("symbol", str, ""), ("dollars", int, 10**9), ("cents", int, 99)]:
         value = getattr(price, name)
         if not isinstance(value, kind) or (kind is int and not 0 <= value <= most) or value == "":
             raise ValueError(name)

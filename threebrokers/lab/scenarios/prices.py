@@ -42,6 +42,7 @@ MORE_BAD_PRICES = (
     (StockPrice("IBM", None, 5), "dollars"),
     (StockPrice("IBM", 141, "5"), "cents"),
     (StockPrice(7, 141, 5), "symbol"),
+    (StockPrice("IBM", True, 5), "dollars"),  # Python's bool is an int, and JSON's is none
 )
 
 
