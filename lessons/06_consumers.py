@@ -391,6 +391,23 @@ while True:
             place = message.partition(), message.offset() + 1
             database.execute("INSERT OR REPLACE INTO positions VALUES (?, ?)", place)
 
+
+# %% tags=["wrong"]
+# sets the offsets, and does not assign | gives its offsets to nobody
+def begin(consumer, partitions):
+    for place in partitions:
+        place.offset = next_offset(place.partition)
+
+
+consumer.subscribe([orders.topic], on_assign=begin)
+while True:
+    for message in consumer.consume(10, timeout=0.2):
+        with database:
+            database.execute("INSERT INTO invoices VALUES (?, ?)", orders.invoice(message))
+            place = message.partition(), message.offset() + 1
+            database.execute("INSERT OR REPLACE INTO positions VALUES (?, ?)", place)
+
+
 # %% tags=["wrong"]
 # leaves the offset with the brokers | the table `positions` is empty
 consumer.subscribe([orders.topic])
