@@ -359,18 +359,16 @@ worse = {p for p in before if after[p] > before[p]}
 lab.check.lag_known(before, after, worse)
 
 # %% [markdown]
-# `kafka-consumer-groups --describe` shows the same, with `-` where nothing is committed. Beware of lag that a client tells of itself: a client that has died tells nothing. Ask the brokers.
+# `kafka-consumer-groups --describe` shows the same, with `-` where nothing is committed. (Where old records were deleted, a log does not begin at 0: `get_watermark_offsets` returns its start, too.) Beware of lag that a client tells of itself: a client that has died tells nothing. Ask the brokers.
 #
 # *Here is a good place to pause. The second half needs nothing of the first; run the first cell again when you come back.*
 
-# %% [markdown] covers="D063 A145 D065 C023 E065 D064 B062" explains="heartbeat, session, max.poll.interval.ms"
+# %% [markdown] covers="D063 A145 D065 C023 E065 D064 B062" explains="heartbeat, session"
 # ## Second half: members come and go
 #
-# One broker is the group's **coordinator**. Each member sends it **heartbeats**, from a thread of its own, also while your code works. If they stop for `session.timeout.ms`, the **session** is over, and the others get the member's partitions.
+# One broker is the group's **coordinator**. Each member sends it **heartbeats**. If they stop for `session.timeout.ms`, the **session** is over, and the others get the member's partitions.
 #
-# There is a second clock. `max.poll.interval.ms` is how long your code may work between two polls. When it is over, the client itself leaves the group.
-#
-# Four members share the tickets. Their session is 2 s, and their longest time between two polls 3 s. One of them, the clerk, is a program of its own, so that it can be killed:
+# There is a second clock, for the time between two polls. Four members share the tickets. Their session is 2 s, and that time 3 s at most. One of them, the clerk, is a program of its own, so that it can be killed:
 
 # %%
 tickets = lab.fresh_topic("tickets", partitions=6, replication_factor=3)
@@ -416,14 +414,14 @@ lab.observed("Who closes its consumer is missed before a session ends", closed <
 lab.observed("Who is killed is missed when its session is over", 1.5 < killed < hung)
 guess_7b.compare("0.3 s · 2 s · 3 s" if hung > 2.8 else "0.3 s · 2 s · 2 s")
 
-# %% [markdown] covers="D078 C030 E059"
+# %% [markdown] covers="D078 C030 E059" explains="max.poll.interval.ms"
 # - **close**: the member says that it leaves.
 # - **kill**: nobody says anything. The coordinator does not listen to broken connections: a member may come back on another one. So the session counts. By default it is 45 s, with a heartbeat each 3 s (one third of the session is the most that is wise).
-# - **hang**: C's heartbeats went on all the time! Only the second clock has noticed, and its default is 5 minutes.
+# - **hang**: a thread of the client sent C's heartbeats all the time, also while C's code worked! Only the second clock has noticed: after `max.poll.interval.ms` without a poll, the client itself leaves the group. The default is 5 minutes.
 #
 # Each took a little longer than its clock, because the others hear of it later and then share out the partitions.
 #
-# A short session finds a dead member soon, and takes a slow one for dead.
+# A short session finds a dead member soon, and takes one for dead whose network or machine stood still for a moment.
 
 # %% [markdown] covers="E055 C024 D062 B089"
 # ## And when a member joins?
@@ -457,7 +455,7 @@ guess_7c.compare("as long as C is busy" if stopped > 0.6 else "they go on" if no
 # |---|---|
 # | `group.protocol` | `classic`: the members divide the partitions among themselves; `consumer`: the coordinator does (KIP-848, since Kafka 4.0) |
 # | `partition.assignment.strategy`, only for `classic` | `range` and `roundrobin` are eager; `cooperative-sticky` leaves everybody what it keeps |
-# | `session.timeout.ms`, `heartbeat.interval.ms`, only for `classic` | with `consumer` they are settings of the brokers |
+# | `session.timeout.ms`, `heartbeat.interval.ms`, only for `classic` | with `consumer` they are settings of the brokers, and of a group |
 
 # %% [markdown] covers="E056"
 # ### Exercise 7.3: A member joins and nobody else stops
@@ -542,11 +540,13 @@ table.round(2)
 # - **Eager**: everybody stops, whatever each of them keeps. Caches and counts that belong to a partition must be built again.
 # - **Cooperative**: two rounds. In the first, members say what they have, and keep it. Who has too much gives that up at its next poll. When all have done so, D gets it in the second round. So D waited for C, and what A and B gave up had no owner meanwhile.
 # - **New protocol**: the coordinator knows who shall have what. It tells each member with the answer to its heartbeat. D gets what A and B have given up, and C's part when C comes back.
+#
+# A running group can change from `classic` to `consumer` one member after the other. From eager to cooperative it cannot with this client: all members must stop first.
 
 # %% [markdown] covers="A153 D173"
 # ## The worker that is thrown out
 #
-# A clinic's worker examines 24 scans, 0.15 s each. To make it quick to see, `max.poll.interval.ms` is 2.5 s here. The worker's other settings are in `clinic.settings`: a session of 2.5 s, heartbeats each 0.2 s, no automatic commits. `clinic.open` is true while there is work that is not committed; it ends 5 s after the last scan, or after 36.
+# A clinic's worker examines 24 scans, 0.15 s each. To make it quick to see, `max.poll.interval.ms` is 2.5 s here. The worker's other settings are in `clinic.settings`: a session of 2.5 s, heartbeats each 0.2 s, no automatic commits. `clinic.open` is true while there is work that is not committed; it ends 5 s after the last scan, or when 36 scans were examined, some of them twice.
 
 # %% [markdown]
 # ### Exercise 7.4: The worker that is thrown out
@@ -562,7 +562,7 @@ table.round(2)
 #     worker.commit()
 # ```
 #
-# Run these lines, and look at `clinic.ledger.balance(clinic.scans)`. Then mend them: each scan should be examined once, and the worker stay a member. All scans take as long as they take.
+# Run these lines, and look at `clinic.ledger.balance(clinic.scans)`. Then mend them: each scan should be examined once, and the worker stay a member. One scan cannot be examined faster.
 
 # %%
 from threebrokers.lab.scenarios import Clinic
@@ -696,9 +696,9 @@ lab.check.never_thrown_out(worker, clinic)
 # | heartbeats of a classic member (`heartbeat.interval.ms`) | 0.2 s | 3 s |
 # | session of a classic member (`session.timeout.ms`) | 1 to 6 s | 45 s |
 # | the shortest session that brokers allow (`group.min.session.timeout.ms`) | 1 s | 6 s |
-# | longest time between two polls (`max.poll.interval.ms`) | 1 s, 3 s | 5 min |
+# | longest time between two polls (`max.poll.interval.ms`) | 2.5 s, 3 s | 5 min |
 # | a new group waits for more members (`group.initial.rebalance.delay.ms`) | 0 | 3 s |
-# | new protocol: heartbeats and session (`group.consumer.…`, on the brokers) | 0.2 s, 6 s | 5 s, 45 s |
+# | new protocol: heartbeats and session (`group.consumer.…`, on the brokers) | 1 s, 6 s; here groups have heartbeats of 0.2 s by a setting of their own | 5 s, 45 s |
 
 # %% [markdown]
 # ## What to remember
@@ -725,9 +725,9 @@ lab.quiz()
 #
 # `subscribe(topics, on_assign=…, on_revoke=…, on_lost=…)` takes functions that the client calls, inside `poll()`, during a rebalance. Each gets the consumer and a list of partitions.
 #
-# - `on_assign`: these are yours now. Build what you keep for them.
+# - `on_assign`: these are yours now. Build what you keep for them. To begin at other offsets, call `consumer.assign(partitions)` in an eager group (lab 06), and `consumer.incremental_assign(partitions)` otherwise.
 # - `on_revoke`: give these up. You still have them, until your function returns; only then the next owner gets them.
-# - `on_lost`: they are gone already, perhaps to somebody else. Do not commit.
+# - `on_lost`: they are gone already, perhaps to somebody else. Do not commit. (Who gives no `on_lost` gets these in `on_revoke`, where a commit is refused then.)
 #
 # In an eager rebalance the list is always everything. Otherwise it is what changes, and `on_assign` may get an empty list.
 
@@ -767,7 +767,7 @@ hand_over(lab, handover_ledger, on_revoke)
 # </details>
 # <details><summary>Another hint</summary>
 #
-# `consumer.commit()` without offsets commits what the program has been given so far. The list that your function gets has partitions, but no offsets of yours.
+# `consumer.commit()` without offsets commits what the program has been given so far, done or not; here each record is done at once. The list that your function gets has partitions, but no offsets of yours.
 #
 # </details>
 
@@ -824,6 +824,22 @@ hand_over(lab, handover_ledger, on_revoke)
 
 
 # %% tags=["right"]
+# expects that nothing is new
+from confluent_kafka import KafkaError, KafkaException
+
+
+def on_revoke(consumer, partitions):
+    try:
+        consumer.commit(asynchronous=False)
+    except KafkaException as fault:
+        if fault.args[0].code() != KafkaError._NO_OFFSET:
+            raise
+
+
+hand_over(lab, handover_ledger, on_revoke)
+
+
+# %% tags=["right"]
 # the positions of what is taken
 def on_revoke(consumer, partitions):
     places = [place for place in consumer.position(partitions) if place.offset >= 0]
@@ -835,6 +851,9 @@ hand_over(lab, handover_ledger, on_revoke)
 
 # %% tags=["nbval-check-output"]
 lab.check.nothing_twice(on_revoke)
+
+# %% [markdown]
+# In a program of your own, expect one error there: if nothing is new since the last commit, `commit()` raises `_NO_OFFSET`, and that comes out of `poll()`. (`hand_over` catches it.)
 
 # %% [markdown] covers="E057 E058" explains="static"
 # ### A restart without a rebalance
@@ -1090,7 +1109,7 @@ guess_7d.compare(min(("0", "25", "50", "75", "100"), key=lambda answer: abs(int(
 pd.crosstab(second["first"], second["last"])
 
 # %% [markdown]
-# Only keys whose rest is the same for 6 and for 8 stay. From 6 to 12 half of them would move. Who reads and writes learns of new partitions only with new metadata: up to 5 minutes later in this client (`topic.metadata.refresh.interval.ms`) and in Java's. Meanwhile some producers use six partitions and others eight. Then the group rebalances, and a new partition is read from where `auto.offset.reset` says: with `latest` its first records are never read.
+# Only keys whose rest is the same for 6 and for 8 stay. From 6 to 12 half of them would move. (Each partition costs files, and an election when its leader dies: many more than you need are no help.) Who reads and writes learns of new partitions only with new metadata: up to 5 minutes later in this client (`topic.metadata.refresh.interval.ms`) and in Java's. Meanwhile some producers use six partitions and others eight. Then the group rebalances, and a new partition is read from where `auto.offset.reset` says: with `latest` its first records are never read.
 
 # %% [markdown]
 # ### How the classic assignors divide

@@ -374,7 +374,7 @@ def serialize(price: StockPrice) -> bytes:
         raise ValueError("symbol")
     for name, most in (("dollars", 10**9), ("cents", 99)):
         number = getattr(price, name)
-        if not (isinstance(number, int) and 0 <= number <= most):
+        if not (type(number) is int and 0 <= number <= most):
             raise ValueError(name)
     return json.dumps(vars(price)).encode()
 

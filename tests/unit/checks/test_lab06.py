@@ -93,6 +93,7 @@ def test_the_runs_of_another_program_are_no_answer(monkeypatch):
     ("source", "words"),
     [
         ("orders.work(m)", "the client commits by itself"),
+        ("c.store_offsets(m)\norders.work(m)", "it stores their offsets before the work"),
         ("c.commit(asynchronous=False)\norders.work(m)", "commit() without a message commits the position"),
         ("c.commit(m)\norders.work(m)", "it commits before the work"),
         ("c.commit(offsets=[x])\norders.work(m)", "it commits before the work"),
@@ -139,6 +140,15 @@ def test_invoices(monkeypatch):
         (once | dict.fromkeys(range(13), 3), dict.fromkeys(range(1, 41), 0), "`positions` has 40 rows"),
     ):
         assert words in told(runs.judge_invoices, Invoices(100.0, 2, counts=counts, positions=positions))
+
+
+def test_offsets_that_are_set_and_given_to_nobody(monkeypatch):
+    again = Invoices(100.0, 2, counts=dict.fromkeys(range(40), 2), positions={0: 40})
+    program = "%%program bookkeeper\nconsumer.subscribe([topic], on_assign=begin)"
+    tries(monkeypatch, program)
+    assert "gives its offsets to nobody" in told(runs.judge_invoices, again)
+    tries(monkeypatch, f"{program}\nconsumer.assign(partitions)")
+    assert "the program began again at offset 0" in told(runs.judge_invoices, again)
 
 
 def test_what_the_database_holds_is_told_in_words():

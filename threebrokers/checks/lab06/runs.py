@@ -127,7 +127,7 @@ def judge_invoices(books: Invoices) -> None:
         raise NotYet(
             "nothing stands in the table `invoices`",
             "each invoice should be written, and its transaction committed",
-            "with database: … around both statements",
+            "with database: … around both statements; and the offset at which your program begins",
         )
     if not books.positions:
         raise NotYet(
@@ -176,6 +176,14 @@ def _judge_twice(twice: list[int], end: int) -> None:
             "it should be the next one, after the order that is done",
             "message.offset() + 1",
         )
+    source = _program()
+    if 0 in twice and source is not None and _begins_nowhere(source):
+        raise NotYet(
+            f"{ranges('order', twice)} have two invoices: the function for on_assign gives its offsets to "
+            "nobody, so the client begins where the brokers say, at offset 0",
+            "it should begin where `positions` says",
+            "consumer.assign(partitions), the last line of that function",
+        )
     if 0 in twice:
         raise NotYet(
             f"{ranges('order', twice)} have two invoices: after a kill the program began again at offset 0",
@@ -208,6 +216,12 @@ def _missing(missing: list[int]) -> NotYet:
     lost = f"{ranges('order', missing)} {_have(missing)} no invoice"
     source = _program()
     look = f"the place of commit() in {PROGRAM}"
+    if source is not None and _calls(source, "store_offsets"):
+        return NotYet(
+            f"{lost}: it stores their offsets before the work is done, and what is stored is committed",
+            "the work should come first",
+            f"the place of store_offsets() in {PROGRAM}",
+        )
     if source is not None and not _calls(source, "commit"):
         return NotYet(
             f"{lost}: the client commits by itself, in the background, what it has handed over and you have "
@@ -246,6 +260,13 @@ def _calls(source: ast.Module, method: str) -> list[ast.Call]:
         for node in ast.walk(source)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == method
     ]
+
+
+def _begins_nowhere(source: ast.Module) -> bool:
+    """Tell whether a program is called when it gets partitions, and says nowhere where it begins in them."""
+    told = [word.arg for node in ast.walk(source) if isinstance(node, ast.Call) for word in node.keywords]
+    methods = ("assign", "incremental_assign", "seek")
+    return "on_assign" in told and not any(_calls(source, method) for method in methods)
 
 
 def _names(call: ast.Call) -> bool:

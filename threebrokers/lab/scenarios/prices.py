@@ -42,6 +42,7 @@ MORE_BAD_PRICES = (
     (StockPrice("IBM", None, 5), "dollars"),
     (StockPrice("IBM", 141, "5"), "cents"),
     (StockPrice(7, 141, 5), "symbol"),
+    (StockPrice("IBM", True, 5), "dollars"),  # Python's bool is an int, and JSON's is none
 )
 
 
@@ -51,10 +52,13 @@ def send_quotes(lab: Lab, serialize: Callable[..., Any] | Any) -> None:
     if not callable(serialize):
         return
     producer = lab.producer({"enable.idempotence": True})
-    for price in (*GOOD_PRICES, *(bad for bad, _ in BAD_PRICES)):
+    prices = (*GOOD_PRICES, *(bad for bad, _ in BAD_PRICES))
+    sent = 0
+    for price in prices:
         try:
             producer.produce(topic, serialize(price))
+            sent += 1
         except Exception as fault:
             print(f"{theme.BAD.sign} {price}: {type(fault).__name__}: {fault}")
     left = producer.flush()
-    print(f"The rest was sent, {left} records are left.")
+    print(f"{sent - left} of {len(prices)} prices were sent.")

@@ -221,4 +221,6 @@ def trial(lab: Lab, send: Any) -> Sending | None:
     told = len(done.returned) if isinstance(done.returned, list) else "no"
     print(f"{ORDERS} orders in {done.seconds:.2f} s: {ORDERS - len(done.missing)} are stored,")
     print(f"{counted(len(done.missing), 'order is', 'orders are')} not, and send() returned {told} orders.")
+    if done.together:
+        print(f"On average {done.together:.0f} were on their way at once.")
     return done
