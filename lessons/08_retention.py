@@ -63,7 +63,7 @@ guess_8a.compare(f"about {after['oldest (days)'].max():.0f} days")
 # - **Which ones?** A broker looks at its segments from time to time, beginning with the oldest. A segment goes if its *newest* record is older than `retention.ms`. At the first one that stays, the look ends. So one fresh record keeps its whole segment.
 # - **When does a segment begin?** New records go to the last one, the **active** segment. A record begins a new one if the active one is full (`segment.bytes`, 1 GB), or if its time is more than `segment.ms` (7 days) after that of the segment's first record.
 #
-# So a record may stay for the sum of both: 14 days by default. (A book says 17 for 100 MB a day: it forgets `segment.ms`.)
+# So a record may stay for the sum of both, and some minutes until the broker looks: 14 days by default. (A book computes 17 days for a topic with 100 MB a day: ten until a segment of 1 GB is full, and seven more. It forgets that `segment.ms` begins a new one after seven days.)
 
 # %% [markdown]
 # ### Exercise 8.1: Gone in time
@@ -95,7 +95,7 @@ badges = twenty_days(lab, settings)
 # </details>
 
 # %% tags=["wrong"]
-# seven days, and nothing else | and stays until its newest record is too old
+# seven days, and nothing else | its segment spans 7.0 days
 settings = {"retention.ms": 7 * DAY}
 badges = twenty_days(lab, settings)
 
@@ -112,6 +112,11 @@ badges = twenty_days(lab, settings)
 # %% tags=["wrong"]
 # a segment for each record | the broker keeps 28
 settings = {"retention.ms": 7 * DAY, "segment.ms": 60_000}
+badges = twenty_days(lab, settings)
+
+# %% tags=["wrong"]
+# a longer time, so that nothing is missing | retention.ms, which is 8 days
+settings = {"retention.ms": 8 * DAY, "segment.ms": DAY}
 badges = twenty_days(lab, settings)
 
 # %% tags=["wrong"]
@@ -205,7 +210,7 @@ guess_8b.compare(" · ".join(map(str, left)))
 # - **B**: the record of now is a year later than the segment's first, so it begins a new segment.
 # - **C**: no record of a year ago is *later* than the first. So no segment begins, and the fresh record keeps them all.
 #
-# No error came. It is the same when a backup is written back, or a topic is copied with its timestamps (Kafka's MirrorMaker does that). So choose the new topic's `retention.ms` first. Or `message.timestamp.type=LogAppendTime`: then the time counts from the move, and the records' own times are lost.
+# No error came. It is the same when a backup is written back, or a topic is copied with its timestamps (Kafka's MirrorMaker does that). So choose the new topic's `retention.ms` first. Or `message.timestamp.type=LogAppendTime`: then the time counts from the move, and the records' own times are lost. If you would rather be told, set `message.timestamp.before.max.ms` as high as `retention.ms`: then the brokers refuse records that are too old (lab 02).
 
 # %% [markdown]
 # ## A reader comes back
@@ -245,7 +250,7 @@ places
 # %% [markdown]
 # ### Exercise 8.2: What was missed?
 #
-# A group bills the charging of electric cars, and was switched off for too long. Some of the three partitions begin behind its committed offset now. A colleague starts it again:
+# A group bills the charging of electric cars, and was switched off for too long. In some of the three partitions the log begins at a higher offset now than the group has committed. A colleague starts it again:
 #
 # ```python
 # worker = charges.ledger.consumer({"group.id": charges.group})
@@ -253,7 +258,7 @@ places
 # charges.bill_all(worker)
 # ```
 #
-# Mend it: bill each charge that is still there, and none that was billed before. And set `missed`: how many charges of each partition were deleted before they were billed. (`bill_all` polls until nothing comes any more.)
+# Mend it: bill each charge that is still there, and none that was billed before. And set `missed`: how many charges of each partition were deleted before they were billed. (`bill_all` polls until nothing comes any more, and then closes the worker. Here every offset is one charge; labs 09 and 11 have logs in which some offsets hold no record.)
 
 # %%
 from confluent_kafka import TopicPartition
@@ -320,6 +325,22 @@ worker.subscribe([charges.topic])
 charges.bill_all(worker)
 
 # %% tags=["wrong"]
+# forgets that the start may be the smaller one | so nothing was deleted there before
+worker = charges.ledger.consumer({"group.id": charges.group, "auto.offset.reset": "earliest"})
+committed = worker.committed([TopicPartition(charges.topic, p) for p in range(3)])
+missed = {p.partition: worker.get_watermark_offsets(p)[0] - p.offset for p in committed}
+worker.subscribe([charges.topic])
+charges.bill_all(worker)
+
+# %% tags=["wrong", "raises-exception"]
+# looks when the worker is closed | line 10: RuntimeError: Consumer closed
+worker = charges.ledger.consumer({"group.id": charges.group, "auto.offset.reset": "earliest"})
+worker.subscribe([charges.topic])
+charges.bill_all(worker)
+committed = worker.committed([TopicPartition(charges.topic, p) for p in range(3)])
+missed = {p.partition: max(0, worker.get_watermark_offsets(p)[0] - p.offset) for p in committed}
+
+# %% tags=["wrong"]
 # never subscribes | no charge was billed
 worker = charges.ledger.consumer({"group.id": charges.group, "auto.offset.reset": "earliest"})
 charges.bill_all(worker)
@@ -375,7 +396,7 @@ print("MB of each partition:", [round(size / 1e6, 1) for size in sizes])
 guess_8d.compare(round(sum(sizes) / 1e6))
 
 # %% [markdown]
-# The bound is for **each partition**: eight partitions with 1 GB each may hold 8 GB, on every broker that has replicas. And again only whole segments go: the oldest one, if `retention.bytes` are left *without it*.
+# The bound is for **each partition**. And again only whole segments go: the oldest one, if `retention.bytes` are left *without it*. So eight partitions with a bound of 1 GB and the default segments of 1 GB may hold 16 GB, on every broker that has replicas.
 
 # %% [markdown]
 # ### Exercise 8.3: A part of a disk
@@ -500,7 +521,7 @@ for number in range(100):
 writer.flush()
 for future in lab.admin().delete_records([TopicPartition(secrets, 0, 60)]).values():
     future.result()
-wait_for_retention(lab)  # and so the file would be gone, if it were to go
+wait_for_retention(lab)  # each broker has looked for something to delete
 stored = b"".join(path.read_bytes() for path in lab.cluster.segments(secrets, 0))
 in_files = sum(f"password {number:03}".encode() in stored for number in range(60))
 print("a reader gets", len(read_log(lab.bootstrap, secrets)), "records; deleted, and in the file:", in_files)
@@ -712,10 +733,25 @@ days = int(80e9 / (10 * 86_400 * on_disk))
 on_disk = sum(path.stat().st_size for path in lab.cluster.segments(meters, 0)) / 500
 days = int(80e9 / (10 * 86_400 * on_disk) / 3)
 
+# %% tags=["wrong"]
+# takes two segments away | with 71 days
+on_disk = sum(path.stat().st_size for path in lab.cluster.segments(meters, 0)) / 500
+days = int(80e9 / (10 * 86_400 * on_disk)) - 14
+
+# %% tags=["wrong"]
+# divides by the partitions | nothing is divided by twelve
+on_disk = sum(path.stat().st_size for path in lab.cluster.segments(meters, 0)) / 500
+days = int(80e9 / (10 * 86_400 * on_disk) / 12)
+
+# %% tags=["wrong"]
+# gives milliseconds | seems to be in milliseconds
+on_disk = sum(path.stat().st_size for path in lab.cluster.segments(meters, 0)) / 500
+days = 78 * 24 * 60 * 60 * 1000
+
 # %% tags=["right"]
 # from the size of the file, a little less
 on_disk = sum(path.stat().st_size for path in lab.cluster.segments(meters, 0)) // 500
-days = 78.0
+days = 77.0
 
 # %% tags=["nbval-check-output"]
 lab.check.fits_on_disk(on_disk, days)
@@ -813,7 +849,7 @@ lookups.round(1)
 #
 # **Tiered storage** (KIP-405, ready since Kafka 3.9) does it inside Kafka. With `remote.storage.enable=true` a leader copies each *closed* segment into a store such as S3. What that changes:
 #
-# - There are two bounds. `local.retention.ms` (or `.bytes`) says what stays on the brokers' disks, for example hours; `retention.ms` says when a record is gone everywhere.
+# - There are two bounds. `local.retention.ms` (or `.bytes`) says what stays on the brokers' disks, for example hours; `retention.ms` says when a record is gone everywhere. (Unless you set the first one it is as long as the second, and no disk gets smaller.)
 # - The disks of this lab's calculation need room for hours, not for months. Kafka puts one copy into the far store, not three.
 # - A new replica copies only what is local, so a broker is replaced sooner.
 # - Readers notice nothing but time: an old record comes through the broker from the far store.

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # All of it, or none?
 #
-# **You will** write records of three topics so that readers see all of them or none, find the transaction that keeps every reader waiting, and kill a worker in ten places without losing or doubling a transfer.
+# **You will** write records of three topics so that readers see all of them or none, find a transaction that hangs and end it, and kill a worker in ten places without losing or doubling a transfer.
 #
 # *{minutes} minutes, and {further} more if you go further. You need lab 06: committed offset, and what a killed worker loses.*
 
@@ -19,7 +19,7 @@ lab.review()
 # %% [markdown] covers="E123 A006" explains="transaction, transactional.id"
 # ## Three records that belong together
 #
-# A **transaction** is a group of records, in any topics and partitions of a cluster, of which readers see all or none. A producer needs a name for that, its `transactional.id`. It calls `init_transactions()` once. Then each transaction begins with `begin_transaction()`, and ends with `commit_transaction()` or `abort_transaction()`.
+# A **transaction** is a group of records, in any topics and partitions of a cluster, of which readers see all or none. A producer needs a name for that, its `transactional.id`, which also switches idempotence on. (Here `lab.topic(…)` makes such a name; it makes no topic.) The producer calls `init_transactions()` once. Then each transaction begins with `begin_transaction()`, and ends with `commit_transaction()` or `abort_transaction()`.
 #
 # An author will write three drafts in one transaction. `flush()` waits until all three are acknowledged. Then the author takes them back. Two readers read the topic, one with each value of `isolation.level`.
 
@@ -439,7 +439,7 @@ guess_11c.compare(outcome.get((bool(tied.twice), bool(tied.uneven or tied.missin
 # %% [markdown] covers="E122" explains="send_offsets_to_transaction"
 # Without transactions money is gone, or came from nowhere. With them the sum is right, and a transfer was done again: its transaction was committed, and then the worker died before it committed the offset.
 #
-# But an offset is a record, too: in `__consumer_offsets`. So it can be in the *same* transaction: `send_offsets_to_transaction(offsets, group_metadata)` of the producer. `offsets` is a list of `TopicPartition(topic, partition, offset)`, and the second argument is what `consumer.consumer_group_metadata()` returns. The consumer itself commits nothing then.
+# But an offset is a record, too: in `__consumer_offsets`. So it can be in the *same* transaction: `send_offsets_to_transaction(offsets, group_metadata)` of the producer. `offsets` is a list of `TopicPartition(topic, partition, offset)`, and the second argument is what `consumer.consumer_group_metadata()` returns. The consumer itself commits nothing then. And it reads with `read_committed`, as this client does unless told otherwise: else it works on records that are taken back later.
 
 # %% [markdown]
 # ### Exercise 11.3: Each transfer once
@@ -684,16 +684,18 @@ in_the_log(lab, till)
 # | | it means |
 # |---|---|
 # | `error.retriable()` | nothing is wrong yet; the same call may be made again |
-# | `error.txn_requires_abort()` | this transaction cannot be committed any more; the producer can go on after an abort |
+# | `error.txn_requires_abort()` | this transaction cannot be committed any more; the producer can go on after an abort (with this client the next transaction into that partition may have to be aborted, too) |
 # | `error.fatal()` | this producer can do nothing more |
+#
+# What `produce()` itself raises, for example for a record that is too large (lab 05), is none of the three: the transaction is open and whole, and you decide how it ends.
 
 # %% [markdown]
 # ### Exercise 11.4: What to do with an error
 #
-# A colleague's function writes rows, each a topic and a text, in one transaction. `tried_in_four_cases` calls it with a real producer in four cases:
+# A colleague's function writes rows, each a topic and a text, in one transaction. `tried_in_five_cases` calls it with a real producer in five cases:
 
 # %%
-from threebrokers.lab.scenarios import tried_in_four_cases
+from threebrokers.lab.scenarios import tried_in_five_cases
 
 
 def hopeful(producer, rows):
@@ -708,10 +710,10 @@ def hopeful(producer, rows):
             producer.abort_transaction()
 
 
-tried_in_four_cases(lab, hopeful)
+tried_in_five_cases(lab, hopeful)
 
 # %% [markdown]
-# Write `book(producer, rows)`. It returns `"booked"` if readers get the rows, and `"aborted"` if they cannot be written and are taken back. If the producer can do nothing more, the error reaches the caller. Whatever happens, it ends, and no row is there twice.
+# Write `book(producer, rows)`. It returns `"booked"` if readers get the rows, and `"aborted"` if they cannot be written and are taken back. If the producer can do nothing more, the error reaches the caller. Whatever happens, it ends, no row is there twice, and no transaction stays open.
 
 
 # %%
@@ -719,37 +721,38 @@ def begin_with(producer, rows):
     producer.begin_transaction()
     for topic, text in rows:
         producer.produce(topic, text)
+    return True
 
 
-# TODO: write book(producer, rows), which begins with begin_with(producer, rows)
+# TODO: write book(producer, rows), which calls begin_with(producer, rows)
 # BEGIN SOLUTION
-def book(producer, rows):
-    begin_with(producer, rows)
+def book(producer, rows, begun=False):
     while True:
         try:
+            begun = begun or begin_with(producer, rows)
             producer.commit_transaction(10)
             return "booked"
         except KafkaException as fault:
-            if fault.args[0].txn_requires_abort():
+            if fault.args[0].fatal():
+                raise
+            if not fault.args[0].retriable():
                 producer.abort_transaction(10)
                 return "aborted"
-            if not fault.args[0].retriable():
-                raise
 
 
 # END SOLUTION
-tried = tried_in_four_cases(lab, book)
+tried = tried_in_five_cases(lab, book)
 tried
 
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# Which of the colleague's four lines in `try` may be done again when an answer was only late? Where should the loop begin?
+# Which of the colleague's lines in `try` may be done again when an answer was only late? Where should the loop begin? And what is open if a line before it raises an error?
 #
 # </details>
 # <details><summary>Another hint</summary>
 #
-# The loop holds `commit_transaction` alone. In `except`, the three questions of the table lead to three ends: around the loop again, `return` after an abort, `raise`.
+# The rows are produced once, `commit_transaction` may be called again. In `except`, the three questions of the table lead to three ends: around the loop again, `return` after an abort, `raise`.
 #
 # </details>
 
@@ -797,6 +800,22 @@ def book(producer, rows):
             if fault.args[0].txn_requires_abort():
                 producer.abort_transaction(10)
                 return "aborted"
+
+
+# %% tags=["wrong"]
+# looks for errors of the commit alone | and its transaction stays open
+def book(producer, rows):
+    begin_with(producer, rows)
+    while True:
+        try:
+            producer.commit_transaction(10)
+            return "booked"
+        except KafkaException as fault:
+            if fault.args[0].txn_requires_abort():
+                producer.abort_transaction(10)
+                return "aborted"
+            if not fault.args[0].retriable():
+                raise
 
 
 # %% tags=["wrong"]
@@ -873,11 +892,22 @@ def book(producer, rows):
 # %% tags=["nbval-check-output"]
 lab.check.right_thing_done(book, tried)
 
+# %% [markdown]
+# In the loop of exercise 11.3 an abort has a second half. The consumer has read the transfers of the aborted transaction, so its position is after them, and the offset of the next transaction would pass over them: lost, although every commit was right. So end the program, as its kills did, and the next one begins at the committed offset. Or go back before you go on:
+#
+# ```python
+# for place in consumer.committed(consumer.assignment(), timeout=10):
+#     consumer.seek(place)
+# ```
+#
+# (Where nothing is committed yet, `seek` to the first offset. And `BufferError`, for a full queue, needs an abort as well.)
+
 # %% [markdown] explains="transaction.max.timeout.ms, transactional.id.expiration.ms"
 # ## Here and in production
 #
 # | | here | default |
 # |---|---|---|
+# | an open transaction is aborted after (`transaction.timeout.ms`) | 60 s, the vans 15 min | 60 s |
 # | partitions of `__transaction_state` (`transaction.state.log.num.partitions`) | 3 | 50 |
 # | the most that brokers allow (`transaction.max.timeout.ms`) | 15 min | 15 min |
 # | they look for such transactions every (`transaction.abort.timed.out.transaction.cleanup.interval.ms`) | 10 s | 10 s |
@@ -921,7 +951,7 @@ from threebrokers.lab.scenarios import bar_chart, costs_by_size, line_chart, rea
 
 costs = costs_by_size(lab, [1, 10, 100, 1000])
 speeds = {f"{size} in a transaction": speed for size, speed in costs["records a second"].items()}
-bar_chart(speeds, "Small records written by one producer", "records a second", log=True)
+bar_chart(speeds, "Small records written by one Python producer", "records a second", log=True)
 costs
 
 # %%
@@ -930,7 +960,7 @@ most = "a hundred times as many or more" if ratio >= 60 else "ten times as many"
 guess_11d.compare(most if ratio > 3 else "about as many")
 
 # %% [markdown] covers="E127 E126"
-# A transaction has a price of its own: telling the coordinator of each partition, the decision, a mark in each partition. A record more in it costs almost nothing.
+# For this producer a transaction has a price of its own: telling the coordinator of each partition, the decision, a mark in each partition. A record more in it costs almost nothing.
 #
 # A part of it is a pause. While the marks of the last transaction are being written, the coordinator refuses the next one (CONCURRENT_TRANSACTIONS), and this client asks again every 20 ms, whatever `retry.backoff.ms` says.
 #
@@ -1092,7 +1122,7 @@ lab.check.fitting_choices(choices)
 # Old books say that a worker cannot keep a running sum and its offset together. Since Kafka 0.11 it can: the new sum is one more record, in a topic that keeps the newest record of each key, in the same transaction as the offset. A worker that starts reads the sums first. That is what **Kafka Streams** does when `processing.guarantee=exactly_once_v2` is set, for every sum and every join, and it makes the transactions for you. It is a library for Java; in Python you write the loop of exercise 11.3. Spark's sink writes to Kafka at least once.
 
 # %% [markdown]
-# ### A lag that never ends
+# ### What is left to read?
 #
 # One transaction writes three records. A group in Python reads all of them and commits after each, as lab 06 advises. A second group does the same with Java's console consumer.
 
@@ -1135,7 +1165,7 @@ lab.observed("Java's group has no lag", committed[java] == 4)
 # %% [markdown] explains="KIP-890"
 # ### Two versions of the protocol
 #
-# The brokers here know two versions of transactions. Kafka 4 brought the second (KIP-890). The client decides: Java's speaks the second, librdkafka, of which this client is made, the first (2.16). Ten transactions in Python, and a second of short ones in Java:
+# The brokers here know two versions of transactions. Kafka 4 brought the second (KIP-890): in it each transaction of a producer has a producer epoch of its own. Ten transactions in Python, and a second of short ones in Java:
 
 # %%
 guess_11f = lab.predict("11.f")
@@ -1163,12 +1193,14 @@ epochs = []
 for topic, log in logs.items():
     records = log[log["what"].str.contains("record")]
     epochs.append(records["epoch"].nunique())
-    print(f"{topic}: {len(log) - len(records)} transactions, {epochs[-1]} epochs")
+    print(f"{topic}: transactions: {len(log) - len(records)}, epochs: {epochs[-1]}")
 python_epochs, java_epochs = epochs
 java_has = "1" if java_epochs == 1 else "one for each transaction"
 guess_11f.compare("one for each transaction, both" if python_epochs > 1 else f"1 and {java_has}")
 
 # %% [markdown]
+# The client decides: Java's speaks the second version, and librdkafka, of which this client is made, the first (2.16).
+#
 # Why does it matter? In the first version all transactions of a producer have the same producer epoch. If the network holds back an old request, a record or "commit!", for long enough, it arrives in the middle of a *later* transaction, and looks right. That has happened: records without an end, for which readers waited for ever (`kafka-transactions find-hanging` looks for these), or half a transaction that was committed. In the second version it comes with an old epoch and is refused. Also, the client need not tell the coordinator of each partition first; the leader does it.
 #
 # There is a fence for partitions, too. If the partition of a worker that hangs was given to a member with *another* `transactional.id`, the group's coordinator refuses its offsets, because it is no member any more.
@@ -1176,7 +1208,7 @@ guess_11f.compare("one for each transaction, both" if python_epochs > 1 else f"1
 # Brokers of Kafka 4 protect older clients in part: a leader asks the coordinator whether a transaction is really open before it takes its first record.
 
 # %% [markdown] covers="E129"
-# ### Committed, and not yet visible
+# ### A leader out of reach
 #
 # A transaction writes a record to each of two partitions, which two brokers lead. Then the second of these brokers cannot reach the other two any more, nor they it (only its heartbeats still come), and the producer commits:
 
@@ -1215,8 +1247,6 @@ guess_11g.compare({2: "both records", 1: "one of the two"}.get(sum(map(bool, rea
 
 # %% [markdown]
 # Both come, and not at the same moment. *All or none* is a promise about the end: a reader of two topics can see an order before its payment, mostly for milliseconds, here for as long as the network is broken. Who reads a payment must not assume that its order is there already.
-#
-# Kafka 4.3.1 does not always keep this promise. If a partition has *no leader* when its mark should be written, the coordinator takes it for deleted, and never writes the mark (KAFKA-20734). Its readers wait until somebody ends the transaction with `kafka-transactions abort`, and that takes back a part of what was committed. With three replicas a partition is hardly ever without a leader.
 
 # %% [markdown]
 # Compare with the [solution](../solutions/11_transactions.ipynb). Next lab: [What do the topics say?](12_spark_batch.ipynb)

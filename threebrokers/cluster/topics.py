@@ -23,6 +23,8 @@ COUNTED_SECONDS = 10.0
 FIRST_SECONDS = 1.5
 # The connection was given up, by whichever side: what was asked may have been done, or not.
 UNANSWERED = (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._DESTROY_BROKER)
+# The second one comes if the controller has just deleted a topic whose id it had looked up for this request.
+ABSENT = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.UNKNOWN_TOPIC_ID)
 OTHERWISE = "see with `threebrokers status` who is up."
 
 
@@ -36,7 +38,7 @@ def delete(cluster: Cluster, names: Iterable[str]) -> None:
         cluster,
         f"{quoted(doomed)} to be deleted",
         lambda admin, within: admin.delete_topics(doomed, operation_timeout=within, request_timeout=within),
-        KafkaError.UNKNOWN_TOPIC_OR_PART,
+        *ABSENT,
     )
     if gone:
         _settle(cluster, gone, f"every broker to forget {quoted(gone)}", lambda topic: topic is None)

@@ -31,7 +31,7 @@ MEMBER = "worker"
 PRODUCER = {"enable.idempotence": True}
 # One place for each life of the worker: the event, and what is told of it. Those that show most come first.
 PLACES = {
-    "offsets": "when it had committed the offset",
+    "offsets": "when the brokers had the offset",
     "committed": "when the transaction was committed",
     "second stored": "when both entries were stored",
     "first stored": "when the first entry was stored",

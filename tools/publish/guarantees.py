@@ -1,13 +1,14 @@
-"""Run the faults of labs 06 and 10 many times, and write what was lost and doubled into docs/guarantees.md.
+"""Run the faults of labs 06, 10 and 11 many times; write what was lost and doubled into docs/guarantees.md.
 
-That is `make guarantees`. The ledger of each producer says it, and the invoices of each worker: nothing on
-the page is written by hand but its texts. With --runs 3 it is quicker, and says less.
+That is `make guarantees`. The ledger of each producer says it, the invoices of each worker, and the books of
+each bank: nothing on the page is written by hand but its texts. With --runs 3 it is quicker, and says less.
+With --part transfers only these are measured, and the other parts of the page stay as they are.
 """
 
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,11 +24,13 @@ from threebrokers.ledger import Balance
 from threebrokers.text import counted
 from tools import ROOT
 from tools.proof import environment
-from tools.publish import killed_workers
+from tools.publish import killed_transfers, killed_workers
+from tools.publish.killed_transfers import Runs
 from tools.publish.killed_workers import Account, Accounts
 
 PAGE = ROOT / "docs" / "guarantees.md"
 LAB, RUNS = "10", 20
+PARTS = ("faults", "workers", "transfers")
 AT_START = re.compile(r"Kafka version: (\S+)")
 
 SET_UPS: dict[str, dict[str, Any]] = {
@@ -61,7 +64,15 @@ Producers of five set-ups send 200 records each to one partition with three repl
 acknowledged and stored: *lost* was acknowledged and is not stored, *twice* is stored more than once, *failed*
 was reported to the program as an error. A single number was the same in every run; "98–100" was not.
 
-{runs} of each fault, with {versions}.
+{measured}
+"""
+MEASURED = "Measured with {versions}."
+FAULT = """\
+## {name}
+
+{text}
+
+{runs}.
 """
 WORKERS = """\
 ## A worker is killed between read, work and commit
@@ -73,6 +84,21 @@ written, and nothing was committed after it. For the worker with a database that
 of order 7, and just before the `COMMIT` of order 13. *Lost* has no invoice, *twice* has more than one.
 
 {runs}.
+"""
+TRANSFERS = """\
+## A worker of transfers is killed in ten places
+
+Workers read {count} transfers between accounts, one at a time, and write two entries for each into another
+topic: the programs of lab 11. Each is killed once in each of the places below, and started again with the
+same `transactional.id`. A reader of committed records sees a transfer *once* (its two entries), not at all
+(*lost*), *twice* (both entries twice) or *in part*. *Entries stored* are all in the log, also those of
+transactions that were aborted: a reader with `read_uncommitted` gets them, too.
+
+{runs}.
+"""
+PLACES = """\
+And what a reader of committed records saw in the end of the transfer that was in work at each kill. "–": the
+worker never comes there, and was killed between two transfers. A number in brackets says in how many runs.
 """
 
 
@@ -116,38 +142,74 @@ def measured(lab: Lab, runs: int, say: Callable[[str], None]) -> Tally:
     return tally
 
 
-def page(tally: Tally, workers: Accounts, versions: Iterable[str]) -> str:
-    """Return the page."""
-    runs = max(len(verdicts) for of_fault in tally.values() for verdicts in of_fault.values())
-    parts = [HEAD.format(runs=counted(runs, "run"), versions=", ".join(versions))]
-    for name, of_fault in tally.items():
+def sections(tally: Tally | None, workers: Accounts | None, transfers: Runs | None) -> Iterator[str]:
+    """Yield a section of the page for each fault of the parts that were measured."""
+    for name, of_fault in (tally or {}).items():
         table = _table("set-up", Verdict._fields, {f"`{of}`": found for of, found in of_fault.items()})
-        parts.append(f"## {name}\n\n{FAULTS[name][1]}\n\n{table}")
-    runs = max(map(len, workers.values()))
-    text = WORKERS.format(seconds=killed_workers.COMMIT_SECONDS, runs=counted(runs, "run"))
-    return "\n".join([*parts, f"{text}\n{_table('worker', Account._fields, workers)}"])
+        runs = counted(max(map(len, of_fault.values())), "run")
+        yield f"{FAULT.format(name=name, text=FAULTS[name][1], runs=runs)}\n{table}"
+    if workers:
+        runs = counted(max(map(len, workers.values())), "run")
+        text = WORKERS.format(seconds=killed_workers.COMMIT_SECONDS, runs=runs)
+        yield f"{text}\n{_table('worker', Account._fields, workers)}"
+    if transfers:
+        runs = counted(max(map(len, transfers.values())), "run")
+        accounts = {way: [run.account for run in of] for way, of in transfers.items()}
+        table = _table("worker", killed_transfers.COLUMNS, accounts)
+        rows = killed_transfers.places(transfers).items()
+        told = _lines("killed", list(transfers), [[place, *words] for place, words in rows], "---")
+        yield f"{TRANSFERS.format(count=killed_transfers.COUNT, runs=runs)}\n{table}\n{PLACES}\n{told}"
+
+
+def page(measured: Iterable[str], versions: Iterable[str], old: str = "") -> str:
+    """Return the page: the sections that were measured, and those of the old page that were not.
+
+    Raises ValueError if one that stays was measured with other versions.
+    """
+    with_these = MEASURED.format(versions=", ".join(versions))
+    new = {_heading(section): section for section in measured}
+    was, *kept = re.split(r"^(?=## )", old, flags=re.MULTILINE)
+    stays = {name: section.rstrip() + "\n" for section in kept if (name := _heading(section)) not in new}
+    if stays and with_these not in was.splitlines():
+        raise ValueError("its other parts were measured with other versions: measure all parts")
+    found = {**stays, **new}
+    order = [*(f"## {name}" for name in FAULTS), _heading(WORKERS), _heading(TRANSFERS)]
+    return "\n".join([HEAD.format(measured=with_these), *(found[name] for name in order if name in found)])
 
 
 def main(arguments: list[str] | None = None, path: Path = PAGE) -> int:
     """Run the command line; return 0 if the page was written."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=RUNS, metavar="N", help=f"how often each fault ({RUNS})")
-    runs = parser.parse_args(arguments).runs
-    if runs < 1:
-        print(f"✗ {runs} runs measure nothing: give at least 1.", file=sys.stderr)
+    parser.add_argument("--part", choices=PARTS, action="append", help="only this part; may be given twice")
+    asked = parser.parse_args(arguments)
+    if asked.runs < 1:
+        print(f"✗ {asked.runs} runs measure nothing: give at least 1.", file=sys.stderr)
         return 2
+    parts = asked.part or PARTS
     with environment.bench():
         lab = open_lab(LAB)
         try:
             versions = list(_versions(lab))
-            tally = measured(lab, runs, _say)
-            workers = killed_workers.measured(lab, runs, _say)
+            old = path.read_text("utf-8") if path.exists() and len(parts) < len(PARTS) else ""
+            try:
+                page([], versions, old)  # before anything is measured: may the other parts stay?
+            except ValueError as fault:
+                print(f"✗ {path.name} stays as it is: {fault}.", file=sys.stderr)
+                return 1
+            tally = measured(lab, asked.runs, _say) if "faults" in parts else None
+            workers = killed_workers.measured(lab, asked.runs, _say) if "workers" in parts else None
+            transfers = killed_transfers.measured(lab, asked.runs, _say) if "transfers" in parts else None
         finally:
             lab.close()
             lab.cluster.down()
-    write_whole(path, page(tally, workers, versions).encode())
+    write_whole(path, page(sections(tally, workers, transfers), versions, old).encode())
     print(f"{path.name} was written.")
     return 0
+
+
+def _heading(section: str) -> str:
+    return section.partition("\n")[0].strip()
 
 
 def _say(text: str) -> None:
@@ -155,8 +217,12 @@ def _say(text: str) -> None:
 
 
 def _table(what: str, columns: Sequence[str], rows: Mapping[str, Sequence[tuple[int, ...]]]) -> str:
-    lines = [f"| {' | '.join((what, *columns))} |", f"|---{'|--:' * len(columns)}|"]
-    lines += [f"| {name} | {' | '.join(_cells(found))} |" for name, found in rows.items()]
+    return _lines(what, columns, [[name, *_cells(found)] for name, found in rows.items()], "--:")
+
+
+def _lines(what: str, columns: Sequence[str], rows: Iterable[Sequence[str]], rule: str) -> str:
+    lines = [f"| {what} | {' | '.join(columns)} |", f"|---{f'|{rule}' * len(columns)}|"]
+    lines += [f"| {' | '.join(cells)} |" for cells in rows]
     return "\n".join(lines) + "\n"
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import NamedTuple
 
 from threebrokers.errors import LabError
@@ -66,7 +67,7 @@ def measured(lab: Lab, runs: int, say: Callable[[str], None]) -> Accounts:
     found: dict[str, list[Account]] = {way: [] for way in WAYS}
     named = {way: f"worker_{number}" for number, way in enumerate(WAYS)}
     for way, (program, _) in WAYS.items():  # there is no job yet, so it ends at once; it is known by name
-        lab.programs.run(named[way], text_of(program)).wait(within=START_SECONDS)
+        lab.programs.run(named[way], text_of(LESSON, program)).wait(within=START_SECONDS)
     for run in range(1, runs + 1):
         with ThreadPoolExecutor(len(WAYS)) as pool:
             under_way = {way: pool.submit(kill, lab, named[way]) for way, (_, kill) in WAYS.items()}
@@ -84,7 +85,7 @@ def measured(lab: Lab, runs: int, say: Callable[[str], None]) -> Accounts:
     return found
 
 
-def text_of(name: str) -> str:
-    """Return the text of a program of the lesson, with its solution. Raises KeyError if there is none."""
-    cells = [cell.source for cell in lesson.read(LESSON).cells if cell.kind == "code" and not cell.is_tried]
+def text_of(path: Path, name: str) -> str:
+    """Return the text of a program of a lesson, with its solution. Raises KeyError if there is none."""
+    cells = [cell.source for cell in lesson.read(path).cells if cell.kind == "code" and not cell.is_tried]
     return dict(held for source in cells if (held := code_names.program(source)))[name]

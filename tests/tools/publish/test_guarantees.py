@@ -1,15 +1,18 @@
 """docs/guarantees.md: what it says was counted by ledgers, in as many runs as it says."""
 
+import re
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from threebrokers.lab.transfers import PLACES
 from threebrokers.ledger import Balance
 from threebrokers.ledger.entries import Entry
 from threebrokers.ledger.journal import Number
-from tools.publish import guarantees, killed_workers
+from tools.publish import guarantees, killed_transfers, killed_workers
 from tools.publish.guarantees import Verdict
+from tools.publish.killed_transfers import Account, Run
 from tools.publish.killed_workers import account
 
 SAME, ANOTHER = Verdict(200, 200, 0, 100, 100, 0), Verdict(200, 198, 2, 100, 98, 0)
@@ -54,12 +57,32 @@ def test_a_number_stands_alone_only_if_every_run_said_so() -> None:
     tally["The answer gets lost"]["acks=1"] = [SAME, ANOTHER]
     workers = {way: [account(0, 1), account(0, 1)] for way in killed_workers.WAYS}
     workers["`enable.auto.commit`"] = [account(1, 6), account(1, 4)]
-    lines = guarantees.page(tally, workers, ["Kafka 1", "client 2"]).splitlines()
-    assert "2 runs of each fault, with Kafka 1, client 2." in lines
+    sections = guarantees.sections(tally, workers, None)
+    lines = guarantees.page(sections, ["Kafka 1", "client 2"]).splitlines()
+    assert "Measured with Kafka 1, client 2." in lines
+    assert lines.count("2 runs.") == 3
     assert lines.count("| `acks=1` | 200 | 200 | 0 | 100 | 100 | 0 |") == 1
     assert lines.count("| `acks=1` | 200 | 198–200 | 0–2 | 100 | 98–100 | 0 |") == 1
     assert lines.count("| work, then commit | 40 | 39 | 0 | 1 |") == 1
     assert lines.count("| `enable.auto.commit` | 40 | 33–35 | 1 | 4–6 |") == 1
+
+
+def test_a_part_is_written_between_the_others_as_they_are() -> None:
+    old = guarantees.PAGE.read_text("utf-8")
+    versions = re.findall(r"Measured with (.*)\.", old)[0].split(", ")
+    run = Run(Account(18, 17, 0, 1, 0, 36, 38), {"when it had only started": killed_transfers.NOTHING})
+    section = next(guarantees.sections(None, None, {"a way": [run]}))
+    new = guarantees.page([section], versions, old)
+    assert new.endswith(section)
+    assert new.startswith(old.partition("## A worker of transfers")[0])
+    assert "| a way | 18 | 17 | 0 | 1 | 0 | 36 | 38 |" in section
+    assert "| when it had only started | nothing was in work |" in section
+    assert guarantees.page([section], versions, new) == new
+
+
+def test_a_part_is_not_written_beside_those_of_other_versions() -> None:
+    with pytest.raises(ValueError, match="measured with other versions"):
+        guarantees.page([], ["Kafka 1"], guarantees.PAGE.read_text("utf-8"))
 
 
 def test_no_runs_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -69,11 +92,14 @@ def test_no_runs_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_page_in_the_repository_has_every_set_up_and_twenty_runs() -> None:
     text = guarantees.PAGE.read_text("utf-8")
-    assert f"{guarantees.RUNS} runs of each fault" in text
     for name in guarantees.FAULTS:
         section = text.partition(f"## {name}\n")[2].partition("\n## ")[0]
+        assert f"{guarantees.RUNS} runs." in section
         assert [line for line in section.splitlines() if line.startswith("| `")] != []
         for of in guarantees.SET_UPS:
             assert f"| `{of}` |" in section
     workers = text.partition("## A worker is killed")[2]
     assert [way for way in killed_workers.WAYS if f"| {way} | {killed_workers.COUNT} |" not in workers] == []
+    if transfers := text.partition("## A worker of transfers")[2]:  # it stands there when it was measured
+        rows = [*(f"{way} | {killed_transfers.COUNT}" for way in killed_transfers.WAYS), *PLACES.values()]
+        assert [row for row in rows if f"| {row} |" not in transfers] == []

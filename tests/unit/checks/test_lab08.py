@@ -43,8 +43,9 @@ def test_seven_to_eight_days_are_right():
         (since(301), settings(segment=7), 7.0, "12.5 days old: its segment spans 7.0 days, and stays until"),
         (since(127), settings(days=1, segment=7), 5.3, "is 5.3 days old: 6 of the last 7 days are missing"),
         (since(475), settings(days=-1), 1.0, "retention.ms is -86400000 (for ever)"),
-        (since(301), settings(), 7.0, "segment.ms is 1 days now, but segments that were written before"),
+        (since(301), settings(), 7.0, "segment.ms is 1 day now, but segments that were written before"),
         (since(475), settings(policy="compact"), 1.0, "cleanup.policy is compact"),
+        (since(205), settings(days=8), 1.0, "the sum of retention.ms, which is 8 days, and segment.ms"),
         (since(400), settings(days=16), 1.0, "retention.ms is 16 days"),
     ],
 )
@@ -112,6 +113,7 @@ def test_bills_that_are_missing_or_too_many(places, words):
         ),
         ({1: 15}, "nothing is left there, so no record tells of it"),
         ({0: 0, 1: 14, 2: 20}, "`missed` says 14 for partition 1"),
+        ({0: -30, 1: 15, 2: 20}, "so nothing was deleted there before it was billed"),
         ({0: 10, 1: 30, 2: 20}, "holds the lag of each partition"),
         ({0: 0, 1: 25, 2: 40}, "holds where each log begins now"),
         ({0: 0, 1: 15, 2: 20, 3: 1}, "`missed` has a partition 3"),
@@ -202,7 +204,7 @@ RECORD = 1070.0
 
 
 def test_what_fits_is_right():
-    for days in (79, 78.5, 72):
+    for days in (79, 78.5, 78):
         sizing.judge_period(days, RECORD)
     sizing.judge_record(1075, RECORD)
 
@@ -215,7 +217,11 @@ def test_what_fits_is_right():
         (108, "with 108 days nothing stays free"),
         (252, "if each record were on one broker only"),
         (28, "nothing is divided by three"),
-        (60, "with 60 days the disks stay emptier than they may be"),
+        (60, "with 60 days the disks stay emptier than they may be; the largest"),
+        (72, "with 72 days the disks stay emptier than they may be; the largest"),
+        (7, "nothing is divided by twelve"),
+        (78 * 86_400_000, "it seems to be in milliseconds"),
+        (2000, "`days` is 2000; it should be a number of days"),
     ],
 )
 def test_days_that_do_not_fit(days, words):

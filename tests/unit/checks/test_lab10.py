@@ -122,7 +122,7 @@ def test_a_set_up_that_keeps_all_passes():
     [
         (LOSING, {"acks": 1, "retries": 5}, "2", "asks the leader and nobody else"),
         (WHOLE, {"acks": 1}, "2", "asks the leader and nobody else"),  # that it lost nothing is luck
-        (LOSING, {"acks": 1, "retries": 5}, "3", "that setting speaks only to acks=all"),
+        (LOSING, {"acks": 1, "retries": 5}, "3", "only requests with acks=all are refused because of it"),
         (LOSING, {"acks": 1, "retries": 6}, "2", "more retries change nothing"),
         (LOSING, {"request.required.acks": 1, "max.in.flight": 1}, "2", "one request after the other"),
         (LOSING, {"acks": 0}, "2", "100 records of 200 are lost and reported as delivered"),
@@ -215,15 +215,15 @@ def test_a_worker_that_was_not_written():
 
 # --- 10.5
 
-ALONE = Alone(55.0, "alone-1", "alone-2", 3)
+ALONE = Alone(55.0, "alone-loose", "alone-strict", 3)
 LAB: Any = SimpleNamespace(producers=list)
-SEEN = {"alone-1": True, "alone-2": False}
-COPIES = {"alone-1": 1, "alone-2": 0}
+SEEN = {"alone-loose": True, "alone-strict": False}
+COPIES = {"alone-loose": 1, "alone-strict": 0}
 
 
 @pytest.fixture
 def holders(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[int]]:
-    found = {"alone-1": [3], "alone-2": list[int]()}
+    found = {"alone-loose": [3], "alone-strict": list[int]()}
     monkeypatch.setattr(lonely, "is_alone", lambda lab, topic, leader: True)
     monkeypatch.setattr(lonely, "who_has", lambda lab, topic: found[topic])
     return found
@@ -236,12 +236,22 @@ def test_what_a_leader_alone_does(holders):
 @pytest.mark.parametrize(
     ("seen", "copies", "words"),
     [
-        (SEEN, COPIES | {"alone-1": 3}, "is no promise of three"),
-        (SEEN, COPIES | {"alone-2": 1}, "refuses a record before it stores it"),
-        (SEEN | {"alone-1": False}, COPIES, "asks those that are in sync"),
-        (SEEN | {"alone-2": True}, COPIES, "one replica in sync is fewer than two"),
-        ({"alone-1": True}, COPIES, "`acknowledged` says nothing of 'alone-2'"),
-        (SEEN, {}, "`copies` says nothing of 'alone-1'"),
+        (SEEN, COPIES | {"alone-loose": 3}, "is no promise of three"),
+        (
+            SEEN,
+            COPIES | {"alone-strict": 1},
+            "refuses a record before it stores it; what it has is at offset 0",
+        ),
+        (SEEN, COPIES | {"alone-strict": 3}, "refuses a record before it stores it; it should be"),
+        (
+            SEEN | {"alone-loose": None},
+            COPIES,
+            "says None for 'alone-loose', which is the error of its report",
+        ),
+        (SEEN | {"alone-loose": False}, COPIES, "asks those that are in sync"),
+        (SEEN | {"alone-strict": True}, COPIES, "one replica in sync is fewer than two"),
+        ({"alone-loose": True}, COPIES, "`acknowledged` says nothing of 'alone-strict'"),
+        (SEEN, {}, "`copies` says nothing of 'alone-loose'"),
     ],
 )
 def test_what_it_does_not(holders, seen, copies, words):
@@ -249,25 +259,25 @@ def test_what_it_does_not(holders, seen, copies, words):
 
 
 def test_records_that_were_not_written_as_they_should(holders, monkeypatch):
-    holders["alone-2"] = [3]
+    holders["alone-strict"] = [3]
     assert "by broker 3 alone" in told(lonely.judge_alone, LAB, ALONE, SEEN, COPIES)
-    holders.update({"alone-1": [], "alone-2": []})
+    holders.update({"alone-loose": [], "alone-strict": []})
     assert "come from no experiment" in told(lonely.judge_alone, LAB, ALONE, SEEN, COPIES)
-    early = Alone(1.0, "alone-1", "alone-2", 3)
+    early = Alone(1.0, "alone-loose", "alone-strict", 3)
     assert "of an earlier try" in told(lonely.judge_alone, LAB, early, SEEN, COPIES)
     monkeypatch.setattr(lonely, "is_alone", lambda lab, topic, leader: False)
     assert "the followers are in sync again" in told(lonely.judge_alone, LAB, ALONE, SEEN, COPIES)
 
 
 def test_a_report_that_the_program_did_not_wait_for(holders):
-    waiting = {"alone-1": 0, "alone-2": 1}
+    waiting = {"alone-loose": 0, "alone-strict": 1}
     for sent_at, words in (
-        (55.0, "no report has come yet for 'alone-2'"),
-        (1.0, "says nothing of 'alone-2'"),
+        (55.0, "no report has come yet for 'alone-strict'"),
+        (1.0, "says nothing of 'alone-strict'"),
     ):
         producer = SimpleNamespace(sent_at=sent_at, unreported=waiting.__getitem__)
         lab = SimpleNamespace(producers=lambda producer=producer: [producer])
-        assert words in told(lonely.judge_alone, lab, ALONE, {"alone-1": True}, COPIES)
+        assert words in told(lonely.judge_alone, lab, ALONE, {"alone-loose": True}, COPIES)
 
 
 # --- 10.6

@@ -112,8 +112,9 @@ def test_a_dead_broker_that_is_counted_for_ever_is_named(monkeypatch: pytest.Mon
         topics.create(cast(Cluster, brokers), "a", 1, 1, {})
 
 
-def test_a_deletion_whose_answer_was_lost_is_waited_for() -> None:
-    brokers = Brokers(KafkaError._TIMED_OUT, KafkaError.UNKNOWN_TOPIC_OR_PART)
+@pytest.mark.parametrize("code", [KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.UNKNOWN_TOPIC_ID])
+def test_a_deletion_whose_answer_was_lost_is_waited_for(code: int) -> None:
+    brokers = Brokers(KafkaError._TIMED_OUT, code)
     delete(brokers, "a")
     assert brokers.asked_about == ["a"]
 

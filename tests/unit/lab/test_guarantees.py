@@ -171,6 +171,8 @@ def test_settings_that_the_client_refuses_are_told_in_its_words():
     words = r"refuses the settings of 'mine' \(acks must not be 1\): change"
     with pytest.raises(LabError, match=words):
         guarantees._producer(ledger, "mine", {"acks": 1})
+    with pytest.raises(LabError, match="'mine' has acks=2, and the brokers know only 0, 1 and all"):
+        guarantees._producer(ledger, "mine", {"acks": 2})
 
 
 def test_a_report_that_has_not_come_is_told():

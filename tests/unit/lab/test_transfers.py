@@ -276,11 +276,10 @@ class TestTheNotebookWaits:
         program = SimpleNamespace(exit_code=None, output="")
         monkeypatch.setattr(transferring, "_notes", lambda lab: lines)
         monkeypatch.setattr(transferring, "open_at", lambda lab, topic: {})
-        monkeypatch.setattr(transferring, "RUN_SECONDS", 0.3)
         for name, seconds in more.pop("seconds", {}).items():
             monkeypatch.setattr(transferring, name, seconds)
         began = time.monotonic()
-        own = {"until_wrong": True, **more}
+        own = {"until_wrong": True, "within": 0.3, **more}
         self.due = transferring._until_its_end(lab(), program, job, **own)  # type: ignore[arg-type]
         return "at once" if time.monotonic() - began < 0.2 else "when its time was over"
 

@@ -63,5 +63,6 @@ def fits_on_disk(lab: Lab, on_disk: float, days: float) -> str:
     judge_sizing(lab, on_disk, days)
     return (
         "so long the disks suffice at any time. You have counted four things: the bytes in the files, the "
-        "replicas, the head room, and one segment more; who forgets one of them finds a full disk."
+        "replicas, the head room, and one segment more; who forgets one of them finds a full disk. (The two "
+        "indexes beside each segment are small: here half a percent.)"
     )

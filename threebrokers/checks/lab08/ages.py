@@ -129,8 +129,15 @@ def _too_old(oldest: float, settings: dict[str, str], longest: float) -> NotYet:
     return NotYet(
         f"{found}: its segment spans {longest:.1f} days, and stays until its newest record is too old",
         expected,
-        f"{AGES}, and segment.ms, which is {_days(settings['segment.ms'])}",
+        f"{AGES}, and the sum of {_both(settings, retention)}",
     )
+
+
+def _both(settings: dict[str, str], retention: float) -> str:
+    """Name the two settings whose sum says how old a record may become, first the one to change."""
+    names = ("segment.ms", "retention.ms") if retention <= STAY_DAYS else ("retention.ms", "segment.ms")
+    first, second = (f"{name}, which is {_days(settings[name])}" for name in names)
+    return f"{first}, and {second}"
 
 
 def _days(milliseconds: str) -> str:
@@ -139,4 +146,6 @@ def _days(milliseconds: str) -> str:
         return f"{value} (for ever)"
     if value < HOUR_MS:
         return f"{value / 60_000:.3g} minutes"
-    return f"{value / DAY_MS:.3g} days" if value >= DAY_MS else f"{value / HOUR_MS:.3g} hours"
+    if value == DAY_MS:
+        return "1 day"
+    return f"{value / DAY_MS:.3g} days" if value > DAY_MS else f"{value / HOUR_MS:.3g} hours"

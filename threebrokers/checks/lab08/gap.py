@@ -84,6 +84,14 @@ def judge_missed(missed: Mapping[int, int]) -> None:
             OFFSETS,
         )
     wrong = next(p for p in sorted(right, reverse=True) if given[p] != right[p])
+    if STARTS[wrong] <= BILLED[wrong]:
+        raise NotYet(
+            f"`missed` says {given[wrong]} for partition {wrong}: the group had billed everything before "
+            f"offset {BILLED[wrong]}, and the log begins at {STARTS[wrong]}, so nothing was deleted there "
+            "before it was billed",
+            "where nothing is missing it should say 0",
+            OFFSETS,
+        )
     nothing = "; nothing is left there, so no record tells of it" if STARTS[wrong] == CHARGES else ""
     raise NotYet(
         f"`missed` says {given[wrong]} for partition {wrong}, where the group had billed everything before "

@@ -7,7 +7,8 @@ from threebrokers.lab.scenarios.packing import stored_batches
 
 VALUE_BYTES, RATE, DAY_SECONDS = 1000, 10, 86_400
 DISK, FREE, BROKERS, SEGMENT_DAYS = 100e9, 0.2, 3, 7
-NEAR, SHORT = 0.02, 8  # of the bytes; days that may be given away
+PARTITIONS, DAY_MS = 12, 86_400_000
+NEAR, SHORT = 0.02, 2  # of the bytes; days that may be given away, for those who count the indexes
 FILES = "stored_batches(lab, meters): the sizes and the records of its batches"
 
 
@@ -55,9 +56,14 @@ def judge_period(days: float, record: float) -> None:
         return
     expected = "the largest number of days for which no disk is ever fuller than four fifths"
     if days < most - SHORT:
-        third = " (every broker has a replica of each partition: nothing is divided by three)"
-        less = third if days <= possible(record / 1.1) / BROKERS + 1 else ""
-        raise NotYet(f"with {days:g} days the disks stay emptier than they may be{less}", expected, "`days`")
+        raise NotYet(
+            f"with {days:g} days the disks stay emptier than they may be{_divided(days, fits)}",
+            expected,
+            "what one disk takes in a day, and how much longer than retention.ms a record may stay",
+        )
+    if days > possible(VALUE_BYTES, disks=2 * BROKERS):
+        unit = ": it seems to be in milliseconds" if days >= DAY_MS else ""
+        raise NotYet(f"`days` is {days:g}{unit}", f"it should be a number of days: {expected}", "`days`")
     if days > possible(record, disks=2):
         raise NotYet(
             f"{days:g} days would fit if each record were on one broker only",
@@ -72,3 +78,12 @@ def judge_period(days: float, record: float) -> None:
         expected,
         "how old the oldest record was at the beginning of this lab",
     )
+
+
+def _divided(days: float, fits: float) -> str:
+    """Say what was divided by a number that plays no part, if these days look like that."""
+    if abs(days - fits / BROKERS) <= SEGMENT_DAYS + 1:
+        return " (every broker has a replica of each partition: nothing is divided by three)"
+    if days <= fits / PARTITIONS + 1:
+        return " (the ten records of a second are those of all partitions: nothing is divided by twelve)"
+    return ""

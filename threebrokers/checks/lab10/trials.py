@@ -101,7 +101,8 @@ def _one_is_enough(settings: Mapping[str, Any], balance: Balance, least: int) ->
     look = f"acks in {SETTINGS}"
     if least > 2:
         return NotYet(
-            f"{lost} in spite of {LEAST}={least}: that setting speaks only to acks=all, and acks is 1",
+            f"{lost} in spite of {LEAST}={least}: only requests with acks=all are refused because of it, and "
+            "acks is 1",
             expected,
             look,
         )

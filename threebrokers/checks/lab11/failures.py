@@ -1,29 +1,30 @@
-"""What lab 11's check says of a function that meets three kinds of failure."""
+"""What lab 11's check says of a function that meets four kinds of failure."""
 
 from threebrokers.lab.attempt import attempt
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.scenarios.failing import CASES, Case, Tried
 
-CALM, LATE, REFUSED, REPLACED = CASES
+CALM, LATE, REFUSED, REPLACED, LARGE = CASES
 ERROR = "what the error says of itself: fault.args[0]"
 
 
 def judge_failures(tried: Tried) -> None:
-    """Raise NotYet unless the function did what is right in each of the four cases."""
+    """Raise NotYet unless the function did what is right in each of the five cases."""
     run = attempt()
     if run is not None and tried.at < run.began:
         raise NotYet(
-            "`tried` is of an earlier try", "it should be of this function", "tried_in_four_cases(lab, book)"
+            "`tried` is of an earlier try", "it should be of this function", "tried_in_five_cases(lab, book)"
         )
     cases = tried.cases
     if not cases:
         raise NotYet(
-            "`tried` holds nothing", "it should be what your function did", "tried_in_four_cases(lab, book)"
+            "`tried` holds nothing", "it should be what your function did", "tried_in_five_cases(lab, book)"
         )
     _judge_calm(cases[CALM])
     _judge_replaced(cases[REPLACED])
     _judge_refused(cases[REFUSED])
     _judge_late(cases[LATE])
+    _judge_large(cases[LARGE])
 
 
 def _judge_calm(case: Case) -> None:
@@ -115,6 +116,30 @@ def _judge_late(case: Case) -> None:
             ERROR,
         )
     _expect_returned(case, LATE, "booked")
+
+
+def _judge_large(case: Case) -> None:
+    if case.again:
+        raise NotYet(
+            f"when {LARGE}, your function tries again for ever: the client will refuse it each time",
+            'it should give this transaction up, and return "aborted"',
+            "what produce() raises",
+        )
+    if case.raised is not None:
+        raise NotYet(
+            f"when {LARGE}, your function raises {case.error or type(case.raised).__name__} of produce(), "
+            "and its transaction stays open",
+            'what was begun should be taken back, and "aborted" returned',
+            "which lines stand in `try`",
+        )
+    if not case.goes_on or case.seen:
+        raise NotYet(
+            f"when {LARGE}, your function returns {case.returned!r}: readers get {case.seen} of the 2 "
+            f"records, and its producer can{'' if case.goes_on else 'not'} begin another transaction",
+            "the one that failed should be taken back",
+            "abort_transaction()",
+        )
+    _expect_returned(case, LARGE, "aborted")
 
 
 def _expect_returned(case: Case, name: str, wanted: str) -> None:

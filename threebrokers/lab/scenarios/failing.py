@@ -1,4 +1,4 @@
-"""Three failures of a transaction, each made to happen to a learner's function, for lab 11."""
+"""Four failures of a transaction, each made to happen to a learner's function, for lab 11."""
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
@@ -16,9 +16,16 @@ from threebrokers.lab.scenarios.transactions import coordinator_of_transactions
 
 Rows = list[tuple[str, str]]
 Book = Callable[[LabProducer, Rows], Any] | EllipsisType
-CASES = ("all is well", "the brokers answer late", "a record is refused", "another worker has taken over")
+CASES = (
+    "all is well",
+    "the brokers answer late",
+    "a record is refused",
+    "another worker has taken over",
+    "a row is too large to send",
+)
 CALL_SECONDS, LATE_SECONDS = 10.0, 0.5
 MOST_CALLS = 12  # of begin, commit and abort: who needs more tries for ever
+TOO_LARGE = 2_000_000  # bytes that a client does not even take
 LARGEST = 1000  # bytes of a batch in the topic that refuses larger ones
 
 
@@ -67,11 +74,12 @@ class Tried:
         return "\n".join(f"{name:{width}}  {case!r}" for name, case in self.cases.items())
 
 
-def tried_in_four_cases(lab: Lab, book: Book) -> Tried:
-    """Call `book(producer, rows)` in four cases with a new producer each, and see what becomes of its rows.
+def tried_in_five_cases(lab: Lab, book: Book) -> Tried:
+    """Call `book(producer, rows)` in five cases with a new producer each, and see what becomes of its rows.
 
     All is well; the coordinator of its transactions is frozen for as long as the first commit waits;
-    the brokers refuse one of the records; another producer of the same transactional.id has begun meanwhile.
+    the brokers refuse one of the records; another producer of the same transactional.id has begun meanwhile;
+    the client itself refuses one of them.
     """
     at = clock.now()
     if not callable(book):
@@ -87,7 +95,7 @@ def _tried(lab: Lab, book: Callable[..., Any], name: str, normal: str, strict: s
     producer = lab.producer(settings)
     producer.init_transactions(CALL_SECONDS)
     mark = secrets.token_hex(4)
-    second = "x" * 2 * LARGEST if name == CASES[2] else "a small one"
+    second = "x" * {CASES[2]: 2 * LARGEST, CASES[4]: TOO_LARGE}.get(name, 1)
     rows = [(normal, f"{mark} first"), (strict, f"{mark} {second}")]
     _count(producer)
     if name == CASES[1]:

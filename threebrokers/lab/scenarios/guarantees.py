@@ -22,6 +22,7 @@ from threebrokers.waiting import quiet_wait
 
 SetUps = Mapping[str, Mapping[str, Any]]
 KILLED, UNHEARD = "killed-leader", "lost-answers"
+KNOWN_ACKS = ("0", "1", "-1", "all")  # the client takes other numbers, too; the brokers refuse them
 PART = 100  # records before the fault, and as many in it
 # The records of a set-up travel together, and who gives up does so before the cell ends.
 GIVEN = {"linger.ms": 200, "message.timeout.ms": 15_000}
@@ -125,7 +126,12 @@ class Round:
 
 
 def _producer(ledger: Ledger, name: str, settings: Mapping[str, Any]) -> LabProducer:
-    """Make the producer of a set-up. Raises LabError, with the client's words, if it refuses the settings."""
+    """Make the producer of a set-up. Raises LabError if the client refuses the settings, or brokers would."""
+    acks = next((settings[key] for key in ("acks", "request.required.acks") if key in settings), "all")
+    if str(acks).lower() not in KNOWN_ACKS:
+        raise LabError(
+            f"{name!r} has acks={acks}, and the brokers know only 0, 1 and all", "give acks one of these"
+        )
     try:
         return ledger.producer({**GIVEN, **settings})
     except KafkaException as fault:
@@ -231,8 +237,8 @@ def leader_alone(lab: Lab) -> Alone:
     lab.cluster.recover()
     brokers = controller_last(lab)
     loose, strict = (
-        lab.fresh_topic(f"alone-{least}", brokers=brokers, config={"min.insync.replicas": str(least)})
-        for least in (1, 2)
+        lab.fresh_topic(f"alone-{name}", brokers=brokers, config={"min.insync.replicas": least})
+        for name, least in (("loose", "1"), ("strict", "2"))
     )
     leader = _leader(lab, loose)
     lab.cluster.cut(leader, "brokers")

@@ -26,7 +26,7 @@ ACCOUNTS = ("Ann", "Bob", "Cem", "Dana", "Eva")
 RUN_SECONDS = 60.0
 # Who has done nothing for so long will do no more. Who comes with another transactional.id at each start may
 # stand still until the transaction of a dead one is given up, and nobody waits for that.
-IDLE_SECONDS, OTHER_NAMES_SECONDS = 10.0, 2.0
+IDLE_SECONDS, OTHER_NAMES_SECONDS, START_SECONDS = 10.0, 2.0, 20.0
 MARK_SECONDS = 3.0  # a mark may come later than the next life begins
 SETTLE_SECONDS = 1.0  # the marks of the last transaction are written after its commit has returned
 
@@ -98,19 +98,21 @@ class Booked:
         )
 
 
-def killed_in_ten_places(lab: Lab, program: str, *, way: str = "", until_wrong: bool = False) -> Booked:
+def killed_in_ten_places(
+    lab: Lab, program: str, *, way: str = "", until_wrong: bool = False, within: float = RUN_SECONDS
+) -> Booked:
     """Let a program book 18 transfers, kill it in ten places, start it again; return what is left.
 
     Each life of the program does a transfer or two, and is killed at the next place. `way` is a word by
     which the program may choose what it does. With `until_wrong` the program is ended as soon as a transfer
-    is missing, or booked twice or in part.
+    is missing, or booked twice or in part. After `within` seconds it is ended in any case.
     """
     job = new_job(lab, way)
     _fill(lab, job)
     at = clock.now()
     with _offered(lab, job):
         running = lab.program(program, restart=True)
-        due = _until_its_end(lab, running, job, until_wrong=until_wrong)
+        due = _until_its_end(lab, running, job, until_wrong=until_wrong, within=within)
         code, said = running.exit_code, running.output
         with suppress(LabError):  # it has ended by itself
             running.stop()
@@ -174,13 +176,14 @@ def _notes(lab: Lab) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
-def _until_its_end(lab: Lab, program: Program, job: TransfersJob, *, until_wrong: bool) -> int:
+def _until_its_end(lab: Lab, program: Program, job: TransfersJob, *, until_wrong: bool, within: float) -> int:
     """Wait until the program has ended, has done all that there is, or will do nothing more.
 
     Return how many transfers should be there: all, or those before the life in which the books were wrong.
     """
-    end = time.monotonic() + RUN_SECONDS
-    seen, since, lives = (0, 0), time.monotonic(), 1
+    end = time.monotonic() + within
+    # On a busy machine a program needs seconds before it does anything.
+    seen, since, lives = (0, 0), time.monotonic() + START_SECONDS - IDLE_SECONDS, 1
     while time.monotonic() < end and program.exit_code is None:
         notes = _notes(lab)
         if any(note["kind"] == "done" for note in notes):
