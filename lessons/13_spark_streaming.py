@@ -21,7 +21,7 @@ lab.review()
 #
 # Payments, parcels, sensors, departures: a **stream** has no end. Lab 12 asked the past; now the answer must grow while records come. **Structured Streaming** is Spark's part for this. (Flink and Kafka Streams do the same work; Storm and Spark's older DStreams are hardly used any more.) You write nearly what you wrote for a batch: `readStream` for `read`. The result is a DataFrame again, over all partitions of the topic, however many there are.
 #
-# Spark runs such a query in **micro-batches**: read what is new, add it to the result, note the position, again. `start_query` uses the trigger `availableNow`: it goes on to the end that the topic has now, and ends. So the same query can run all day, or for a minute each night. Its memory of what came before makes it a stream, which a job that reads 500 records at 2 a.m. and forgets them is not. (A consumer in a loop is stream processing too: it needs no framework.)
+# Spark runs such a query in **micro-batches**: note what is new, read it, add it to the result, again. `start_query` uses the trigger `availableNow`: it goes on to the end that the topic has now, and ends. So the same query can run all day, or for a minute each night. What makes it a stream is its memory of what came before: a job that reads 500 records at 2 a.m. and forgets them is none. (A consumer in a loop is stream processing too: it needs no framework.)
 #
 # Our stream: the 883 flights that were planned for 24 June 2013 and left. Many of these were late. They are in one partition, in the order in which they **really left**. Each record's own time is the moment in which it is written, today.
 
@@ -60,11 +60,11 @@ guess_13a.compare("two in three" if share > 0.5 else "one in three" if share > 0
 #
 # | clock | what it tells | where it is |
 # |---|---|---|
-# | **event time** | when it happened: here, for when the flight was planned | inside the value: `scheduled` |
+# | **event time** | when it happened: here, the time for which the flight was planned | inside the value: `scheduled` |
 # | time of the record | when the producer wrote it, or, with `message.timestamp.type=LogAppendTime`, when the broker stored it: the **log append time** | `timestamp` |
-# | **processing time** | when Spark came to it | `F.current_timestamp()` |
+# | **processing time** | when Spark reads it | `F.current_timestamp()` |
 #
-# Only the first gives the same answer if you read the topic again next week. Kafka Streams asks a class, the `TimestampExtractor`, for it; in Spark it is a column like any other.
+# Only the first belongs to the flight itself. Processing time is another one each time you read. The record's time stays as it is in this topic, but it says when somebody wrote: write the flights again next week, as this lab does today, and it is another one. Kafka Streams asks a class, the `TimestampExtractor`, for it; in Spark it is a column like any other.
 #
 # `departures` gives the stream of a topic: the record's `timestamp` and the columns of the flight.
 
@@ -82,7 +82,9 @@ print("A stream?", stream.isStreaming)
 print(*stream.columns)
 
 # %% [markdown] explains="window"
-# To count by time, a time is put into a **window**. `F.window("born", "1 day")` is a column with the begin and the end of the day, in UTC. Group by it as by any column.
+# To count by time, a time is put into a **window**. `F.window("born", "1 day")` is a column with two fields, the `start` and the `end` of the day, in UTC. Group by it as by any column.
+#
+# `start_query(counts, "complete", "hours")` starts a query that keeps its result in memory, as a table with the name `hours`. (What `"complete"` means is explained in the second half.) `watch_query` waits for the query's end, and draws what it did.
 
 # %% [markdown]
 # ### Exercise 13.1: Hours of the plan
@@ -101,7 +103,7 @@ watch_query(query)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# The stream has two columns with a time, and Spark has a clock of its own. Which of the three would be the same if you read the topic next week?
+# The stream has two columns with a time, and Spark has a clock of its own. Which of the three would be the same if the departures were written and read again next week?
 #
 # </details>
 # <details><summary>Another hint</summary>
@@ -161,7 +163,7 @@ lab.check.hours_of_the_plan(query)
 #
 # Sensors that were out of reach send all they have when the connection returns; flights leave hours after their plan. When is an hour complete? Nobody tells the query. If it waits for ever, it must keep every window for ever: these rows are its **state**. And nobody ever gets a final number.
 #
-# So you decide. `withWatermark("scheduled", "1 hour")` says: after a batch, look at the latest event time so far, and subtract an hour. This is the **watermark**. A window that ends before it is finished: its row is written, and leaves the state. A flight that comes for it later is **dropped**.
+# So you decide. `withWatermark("scheduled", "1 hour")` says: after a batch, look at the latest event time so far, and subtract an hour. This is the **watermark**. A window whose end the watermark has reached is finished: its row is written, and leaves the state. A flight that comes for it after that is **dropped**.
 #
 # The option `maxOffsetsPerTrigger=60` makes batches of 60 records, about one hour of real traffic each. The next cell finishes each window once (the mode `append`, explained below), with a watermark of one hour. Remember how many flights left more than an hour late. How many will be dropped?
 
@@ -184,7 +186,7 @@ print(f"{missing} flights, {percent:.1f} %, are missing in the finished hours")
 guess_13b.compare("more than 20 %" if percent > 20 else "7 to 20 %" if percent > 7 else "less than 7 %")
 
 # %% [markdown] explains="lastProgress, recentProgress"
-# A flight is dropped only if its whole window is over: one planned for 10:05 may be 55 minutes and the watermark late. And the watermark is taken between batches, so it lags behind.
+# A flight is dropped only if its whole window is over: one planned for 10:05 may be 55 minutes and the watermark late. And the watermark is taken between batches, so it lags behind. (The last batch has no records: it writes what the watermark after the one before it has finished.)
 #
 # `missing_from` compares with the package's own table. The picture counts fewer rows dropped: Spark adds up the flights of a batch by window first, and three late flights for one window are then one row. All numbers of the picture come from `query.recentProgress`, a list with an entry for each batch; `query.lastProgress` is the newest one.
 #
@@ -207,12 +209,14 @@ fewer = "none" if missing_at_once == 0 else "fewer"
 guess_13c.compare("as many" if missing_at_once >= missing else fewer)
 
 # %% [markdown]
-# A watermark is a promise about the least, and none about the most: what comes within the hour is counted for sure, what comes later *may* be dropped. The same topic, read in other steps, gives other numbers. A first run over an old topic drops nothing; the same query, hour by hour, does.
+# A watermark promises one thing only: what comes within the hour is counted for sure. What comes later *may* be dropped, or counted. The same topic, read in other steps, gives other numbers. A first run that takes an old topic in one batch drops nothing; the same query, run hour by hour, drops flights.
+#
+# One watermark is for the whole stream: the latest event time is that of *all* partitions. A single record from tomorrow, by a wrong clock, finishes everybody's hours. Leave such records out before `withWatermark`.
 
 # %% [markdown]
 # ### Exercise 13.2: Wait, but not too long
 #
-# Which is the smallest watermark, in whole hours, that drops at most 1 % of the flights (8 of them)? Make `query`: it counts `in_steps` as above, with your watermark, and writes each hour once. It reads 15 batches, so each try takes some seconds.
+# Which is the smallest watermark, in whole hours, that drops at most 1 % of the flights (8 of them)? Make `query`: it counts `in_steps` as above, with your watermark, and writes each hour once. The day is 15 batches, so each try takes some seconds.
 
 # %%
 in_steps = departures(june, maxOffsetsPerTrigger=60)
@@ -233,7 +237,7 @@ print(missing_from(spark, "waiting"))
 # </details>
 # <details><summary>Another hint</summary>
 #
-# `withWatermark` stands before `groupBy`, and names the column that the window is made of; otherwise Spark cannot tell when a window is over, and refuses. Halve the distance with each try.
+# `withWatermark` stands before `groupBy`, and names the column that the window is made of; otherwise the watermark says nothing about your windows. Halve the distance with each try.
 #
 # </details>
 
@@ -295,11 +299,11 @@ lab.check.wait_long_enough(query)
 #
 # A result that grows can be passed on in three ways. This is the **output mode** of a query:
 #
-# | mode | after each batch it writes |
-# |---|---|
-# | **append** | rows that can no longer change |
-# | **update** | rows that have changed |
-# | **complete** | all rows of the result |
+# | mode | after each batch it writes | a row stays in the state |
+# |---|---|---|
+# | **append** | rows that can no longer change | until the watermark has passed its window |
+# | **update** | rows that have changed | the same |
+# | **complete** | all rows of the result | for ever, also with a watermark |
 #
 # What does Spark do with a windowed count in the mode `append`, if there is no watermark?
 
@@ -325,7 +329,7 @@ print(said)
 # ### Exercise 13.3: Three readers, three modes
 #
 # - The **invoice office** gets `invoices`, departures by hour and airport. It sends an invoice for each row and cannot take it back.
-# - The **board** in the hall gets `board`, the same table. It shows numbers as they grow; its line is slow, so it wants nothing twice.
+# - The **board** in the hall gets `board`, the same table. It shows numbers as they grow. Its line is slow: what it shows already should not be sent again.
 # - The **newspaper** gets `ranking`, the airports in order of departures so far. It prints the list as it is.
 #
 # Give each its mode. `deliver` runs the three queries in small batches and returns what each reader got.
@@ -500,12 +504,12 @@ query.awaitTermination(60)
 lab.check.second_run(query)
 
 # %% [markdown]
-# Offsets alone are not enough: an hour that was open when the query stopped is partly in records that it will not read again. So a checkpoint belongs to one query. A query with other groups needs a new checkpoint, and begins again. (If Spark *dies* while it writes to Kafka, records can come twice. Lab 15 is about that.)
+# Offsets alone are not enough: an hour that was open when the query stopped is partly in records that it will not read again. So a checkpoint belongs to one query. A query that groups by something else needs a new checkpoint, and begins again. Do not wait for an error: to Spark, windows of ten minutes look like those of an hour. (If Spark *dies* while it writes to Kafka, records can come twice. Lab 15 is about that.)
 
 # %% [markdown]
 # ## What to remember
 #
-# - Count by the time inside the record. Order of arrival, the record's own time and Spark's clock change when the topic is read again.
+# - Count by the time inside the record. Spark's clock differs in each run; the record's own time and the order differ as soon as the records are written again.
 # - A watermark is a decision: a longer one loses less, keeps more state, and gives final numbers later. Measure both.
 # - The checkpoint keeps offsets and state together: it belongs to one query, and without it everything is counted again.
 #
@@ -526,7 +530,7 @@ lab.quiz()
 #
 # A consumer group commits its offsets to the brokers, and every tool shows its lag. A Spark query has no group that commits: offsets and state must be saved together, or they do not fit, as you have just seen. So they are in the checkpoint, and no tool of Kafka knows them.
 #
-# The query tells its place itself: in each entry of `recentProgress`, a source has `endOffset` (the next offset of each partition, as JSON) and `metrics`, with `maxOffsetsBehindLatest`: how far the worst partition was behind when the batch began.
+# The query tells its place itself: in each entry of `recentProgress`, a source has `endOffset` (the next offset of each partition, as JSON) and `metrics`, with `maxOffsetsBehindLatest`: how much of the worst partition this batch left for the next one. The end that it is compared with is that of the moment in which the batch was planned; with `availableNow`, in which the query began.
 #
 # A query that is too slow is only behind: it *pulls* records when it is ready. `maxOffsetsPerTrigger` bounds what one batch takes, so memory and state are safe; the rest waits with the brokers.
 
@@ -597,13 +601,13 @@ lab.check.how_far_behind(query, waiting)
 #
 # | window | in Spark | how often a flight counts |
 # |---|---|---|
-# | **tumbling window**: one after the other | `F.window(time, "1 hour")` | once |
-# | **sliding window** (Kafka Streams: *hopping*): a new one begins every so often | `F.window(time, "1 hour", "10 minutes")` | six times |
+# | **tumbling window**: one after the other | `F.window(time, "1 day")` | once |
+# | **sliding window** (Kafka Streams: *hopping*): a new one begins every so often | `F.window(time, "1 day", "6 hours")` | four times |
 # | **session window**: as long as no gap is larger | `F.session_window(time, "30 minutes")` | once |
 #
 # A large window is smooth and reacts late, a small one is nervous. The same three serve moving averages, best sellers of a week, or the 99th percentile of a load (`F.percentile_approx`).
 #
-# The session windows first. How long is each airport at work without a gap of 30 minutes?
+# The session windows first. How long is each airport at work without a gap of 30 minutes? (A session ends 30 minutes after its last departure.)
 
 # %%
 work = departures(june).groupBy(F.session_window("scheduled", "30 minutes"), "origin").count()
@@ -682,7 +686,8 @@ watch_query(writer.trigger(processingTime="1 second").start(), batches=5)
 # |---|---|---|
 # | `availableNow=True`, each night | up to a day | nothing between two nights |
 # | `processingTime="1 minute"` | about a minute | a process that always runs |
-# | none | about a second | a batch as soon as the last one ends |
+# | `processingTime="1 second"` | about a second | a batch each second, if records have come |
+# | none | less than that: as long as two batches take | a batch as soon as the last one ends, if records have come |
 
 # %% [markdown] covers="D203 D214" explains="stateless"
 # ### One record at a time
@@ -698,7 +703,7 @@ spark.table("very_late").limit(3).toPandas()
 # ### Events out of sequence, in four steps
 #
 # 1. **Notice** that an event is late: its time is behind the latest one. Spark does it with the watermark.
-# 2. **Set a limit**: three hours for a board, three weeks for an invoice. What is later belongs into another process.
+# 2. **Set a limit**: three hours for a board, three weeks for an invoice. What is later belongs in another process. Spark only counts such records, and hands them to nobody: that process must read the topic itself, and compare.
 # 3. **Mend in the same stream**, not in a second batch program that must agree with the first.
 # 4. **Correct results** that are out already: in the mode `update`, into a place where a newer row with the same key takes the place of the older one (a compacted topic, a table with a key).
 
@@ -709,10 +714,10 @@ spark.table("very_late").limit(3).toPandas()
 # |---|---|---|
 # | a batch reads (`maxOffsetsPerTrigger`) | 60 or 200 records | no limit; thousands to millions |
 # | state is kept in | memory of one process | RocksDB on each machine, once there are millions of rows |
-# | pieces of the state (`spark.sql.shuffle.partitions`) | 2 | 200; fixed for the life of a checkpoint |
+# | pieces of the state (`spark.sql.shuffle.partitions`) | 2 | 200; a checkpoint keeps the number with which it began |
 # | checkpoint | a folder of this machine | storage that all machines reach (HDFS, S3) |
 # | sink | a table in memory, which is gone with Spark | Kafka, files, a database |
-# | steps that `recentProgress` keeps | 100 | 100; monitoring gets each by a listener |
+# | steps that `recentProgress` keeps | 100 | 100; monitoring gets each by a `StreamingQueryListener` |
 # | the topic keeps its records | for ever (`retention.ms=-1`) | 7 days: a query that stands still for longer fails |
 
 # %% [markdown]

@@ -21,13 +21,13 @@ lab.review()
 #
 # A stream says what **happened**: 300 came in, 20 went out. A **table** says what **is**: 280 are there. Each makes the other. Take all changes from the start, in order, and you have the table. Write down each change of a table, and you have a stream, its **change log**. What happened never changes: who returns a parcel does not undo the order, but adds an event.
 #
-# A compacted topic (lab 09) is both: it keeps the last change of each key, so whoever reads it to the end has the table. Our tables and streams, again of 24 June 2013:
+# A compacted topic (lab 09) is both: it keeps at least the last change of each key, so whoever reads it to the end has the table. Our tables and streams, again of 24 June 2013:
 #
 # | topic | holds | key |
 # |---|---|---|
 # | `state-departures` | 883 departures, in the order in which they left | aircraft (tail number) |
 # | `state-arrivals` | their arrivals, in the order in which they landed | aircraft |
-# | `state-planes`, compacted | the register of aircraft: each change since it was begun | aircraft |
+# | `state-planes`, compacted | the register of aircraft: all its changes, because nothing was cleaned up yet | aircraft |
 
 # %%
 from pyspark.sql import functions as F
@@ -57,7 +57,7 @@ departures = with_left(flight_columns(stream_of(trips)))
 arrivals = arrival_columns(stream_of(landings))
 
 # %% [markdown]
-# The columns `left` and `arrived` say when a flight really left and arrived (UTC). `plane_columns` gives a row for each **record** of the register: the columns of the aircraft, `offset` (a key has all its records in one partition), and `is_deleted` for a tombstone. We join them as they are, by the number of the aircraft:
+# The columns `left` and `arrived` say when a flight really left and arrived (UTC). `plane_columns` gives a row for each **record** of the register: the columns of the aircraft, `offset` (all records of a key are in one partition, so the larger offset is the newer record), and `is_deleted` for a tombstone. We join them as they are, by the number of the aircraft:
 
 # %%
 from threebrokers.spark import plane_columns, start_query, watch_query
@@ -71,7 +71,7 @@ print(f"{rows.count()} rows, and {different} of the 883 departures are in them")
 # %% [markdown] explains="stream-table join"
 # ### Exercise 14.1: How many seats left?
 #
-# Some departures are there twice, others are gone. Mend the **stream-table join**: in `query`'s table, each of the 883 departures is there once, with the `seats` that the register says **at its end**. If it does not know the aircraft, or not any more, `seats` is empty (null).
+# Some departures are there twice, others are gone. Mend the **stream-table join**: in `query`'s table, each of the 883 departures is there once, with its own columns and the `seats` that the register says **at its end**. If it does not know the aircraft, or not any more, `seats` is empty (null).
 
 # %%
 records = plane_columns(records_of(planes))
@@ -118,6 +118,13 @@ register = records.groupBy("tailnum").agg(F.min_by("seats", "offset").alias("sea
 query = start_query(departures.join(register, "tailnum", "left"), "append", "seats")
 watch_query(query)
 
+# %% tags=["wrong"]
+# no seats for the unknown | the register does not know it
+register = records.groupBy("tailnum").agg(F.max_by("seats", "offset").alias("seats"))
+seats = departures.join(register, "tailnum", "left").fillna(0, ["seats"])
+query = start_query(seats, "append", "seats")
+watch_query(query)
+
 # %% tags=["right"]
 # by a window over the records
 from pyspark.sql import Window
@@ -131,7 +138,7 @@ query.awaitTermination(120)
 lab.check.seats_that_left(query)
 
 # %% [markdown]
-# The function `latest_planes` makes such a table of the register's records. Now a table changes while a query runs. `N713TW` leaves New York several times on this day. After the first batch, its airline takes out all seats but seven, and a record says so. Which number do the departures in the batches after that get?
+# The function `latest_planes` makes such a table of the register's records. Now a table changes while a query runs. `N713TW` leaves New York more than once on this day. After the first batch, its airline takes out all seats but seven, and a record says so. Which number do the departures in the batches after that get?
 
 # %%
 guess_14a = lab.predict("14.a")
@@ -165,9 +172,9 @@ old_or_both = "both: each comes twice" if 7 in later else "the old one"
 guess_14a.compare("the new one" if later == {7} else old_or_both)
 
 # %% [markdown] covers="E293 E292 A017 A049" explains="Kafka Streams, KStream, KTable, GlobalKTable, ksqlDB"
-# Spark reads the table **again for each batch**. So a row has the version that was there when its batch ran, and nobody can say later which that was. It costs, too: a large table is read a thousand times. With `cache()` it is read once, and grows old.
+# Spark reads this table, which is a topic, **again for each batch**. (Of a folder of files it reads the files that were there at the start: look at what your source does.) So a row has the version that was there when its batch ran, and nobody can say later which that was. It costs, too: a large table is read a thousand times. With `cache()` it is read once, and grows old.
 #
-# **Kafka Streams** (a library for Java, since 2016; a program with it needs no cluster beside the brokers) reads the table as what it is, a stream of changes: each program keeps a copy of its own, and a change is one record. **ksqlDB**, of the company Confluent and not of Apache, puts SQL on top. There, a question is not asked once: its answer goes on changing.
+# **Kafka Streams** (a library for Java, since 2016; a program with it needs no cluster beside the brokers) reads the table as what it is, a stream of changes: each program keeps a copy of its partitions, and a change is one record. **ksqlDB**, of the company Confluent and not of Apache, puts SQL on top. There, a question is not asked once: its answer goes on changing.
 #
 # | here | Kafka Streams | ksqlDB |
 # |---|---|---|
@@ -178,7 +185,7 @@ guess_14a.compare("the new one" if later == {7} else old_or_both)
 # %% [markdown] covers="B074 E297" explains="stream-stream join"
 # ## A stream with a stream
 #
-# Which arrival belongs to which departure? Neither side is a table, and a partner comes hours later. So a **stream-stream join** keeps the rows of both sides as state: each new row looks for partners on the other side, and stays there for those to come. We join by aircraft, airline and flight; on this day that is one departure and at most one arrival: ten flights landed elsewhere.
+# Which arrival belongs to which departure? Neither side is a table, and a partner comes hours later. So in a **stream-stream join** each new row looks for partners among the rows of the other side that have come already: these are the state of the join. We join by aircraft, airline and flight; on this day that is one departure and at most one arrival: ten flights landed elsewhere.
 #
 # When all is read, how many rows are in the state?
 
@@ -199,7 +206,7 @@ many = "1,756: all rows" if kept > 1000 else "883: one side"
 guess_14b.compare("10: those without a partner" if kept < 20 else many)
 
 # %% [markdown] explains="time bound"
-# A row that has found its partner could find another one: Spark cannot know that there is only one. To forget a row, it must know two things: how late records can be, a **watermark on each side**; and how far apart partners can be, a **time bound** in the condition, such as `click BETWEEN search AND search + INTERVAL 5 MINUTES`.
+# Both sides are kept. A row that has found its partner could find another one: Spark cannot know that there is only one. To forget a row, it must know two things: how late records can be, a **watermark on each side**; and how far apart partners can be, a **time bound** in the condition, such as `click BETWEEN search AND search + INTERVAL 5 MINUTES`.
 
 # %% [markdown]
 # ### Exercise 14.2: Forget what has landed
@@ -237,9 +244,23 @@ query = start_query(pairs.where("arrived BETWEEN left AND left + INTERVAL 12 HOU
 watch_query(query)
 
 # %% tags=["wrong"]
-# watermarks only | nothing says how far apart partners can be
+# watermarks only | nothing says that partners are at most 12 hours apart
 out, back = out.withWatermark("left", "10 minutes"), back.withWatermark("arrived", "10 minutes")
 query = start_query(out.join(back, ["tailnum", "carrier", "flight"]), "append", "flown")
+watch_query(query)
+
+# %% tags=["wrong"]
+# watermarks of a day, to be safe | the watermark is 1 day behind
+out, back = out.withWatermark("left", "1 day"), back.withWatermark("arrived", "1 day")
+pairs = out.join(back, ["tailnum", "carrier", "flight"])
+query = start_query(pairs.where("arrived BETWEEN left AND left + INTERVAL 12 HOURS"), "append", "flown")
+watch_query(query)
+
+# %% tags=["wrong"]
+# an upper bound only | of one stream, nothing is forgotten
+out, back = out.withWatermark("left", "10 minutes"), back.withWatermark("arrived", "10 minutes")
+pairs = out.join(back, ["tailnum", "carrier", "flight"])
+query = start_query(pairs.where("arrived <= left + INTERVAL 12 HOURS"), "append", "flown")
 watch_query(query)
 
 # %% tags=["wrong"]
@@ -277,7 +298,7 @@ query.awaitTermination(120)
 lab.check.forgets_what_landed(query)
 
 # %% [markdown]
-# The ten flights that landed elsewhere are not in these pairs. So the same join as a *left outer join*: each departure without an arrival comes too, with an empty `arrived`. (`flown` is the course's function for it, with the bound of 12 hours.) All records of the day are read. How many of the ten come?
+# The ten flights that landed elsewhere are not in these pairs. So the same join as a *left outer join*: each departure without an arrival comes too, with an empty `arrived`. (`flown` is the course's function for it. It has the bound of 12 hours in the condition of the join: a `where` behind an outer join would drop each row whose `arrived` is empty.) All records of the day are read. How many of the ten come?
 
 # %%
 guess_14c = lab.predict("14.c")
@@ -297,12 +318,12 @@ guess_14c.compare("all ten" if without == 10 else "none" if without == 0 else "s
 # %% [markdown] covers="E286" explains="JoinWindows"
 # *Has not arrived* is known only when nothing can arrive any more: 12 hours after the flight left, by the watermark. That follows the **slower** of the two streams, here the departures, whose last one is at 6 in the morning. All ten left after 18 h (UTC). Tomorrow's departures would move it. If no more records come, this answer never comes.
 #
-# Kafka Streams: `departures.join(arrivals, …, JoinWindows.ofTimeDifferenceAndGrace(…))`; ksqlDB: `JOIN … WITHIN 12 HOURS GRACE PERIOD 10 MINUTES`. The time of a result there is the later one of the two records; of a stream and a table, that of the stream's record; of a count, the latest counted. In Spark a result has the time columns that you select.
+# Kafka Streams: `departures.join(arrivals, …, JoinWindows.ofTimeDifferenceAndGrace(…).before(Duration.ZERO))`; ksqlDB: `JOIN … WITHIN (0 SECONDS, 12 HOURS) GRACE PERIOD 10 MINUTES`. (Without the zero, an arrival *before* the departure is a partner, too.) The time of a result there is the later one of the two records; of a stream and a table, that of the stream's record; of a count, the latest counted. In Spark a result has the time columns that you select.
 
 # %% [markdown] explains="dropDuplicatesWithinWatermark"
 # ## The same report twice
 #
-# Lab 10 showed why a record can come twice. To know it again, a query must remember what it saw: state. `dropDuplicates(columns)` remembers for ever. `dropDuplicatesWithinWatermark(columns)` drops copies that are no further apart than the delay of the watermark, and forgets after that. A copy that comes later than that *may* be dropped, or not.
+# Lab 10 showed why a record can come twice. To know it again, a query must remember what it saw: state. `dropDuplicates(columns)` remembers for ever, unless the column of the watermark is among its columns; then a copy must have the same time. `dropDuplicatesWithinWatermark(columns)` drops copies that are no further apart than the delay of the watermark, and forgets after that. A copy that comes later than that *may* be dropped, or not.
 #
 # (Kafka Streams has no such operation: a processor with a window store does it. In ksqlDB it is a count in a window, of which only the first row is kept.)
 
@@ -367,6 +388,12 @@ query = start_query(once.dropDuplicatesWithinWatermark(["carrier", "flight"]), "
 watch_query(query)
 
 # %% tags=["wrong"]
+# the call that remembers for ever, behind a watermark | and nothing is forgotten
+once = reports.withWatermark("sent", "6 hours").dropDuplicates(["carrier", "flight"])
+query = start_query(once, "append", "once")
+watch_query(query)
+
+# %% tags=["wrong"]
 # a week | a watermark of 7 days
 once = reports.withWatermark("sent", "7 days")
 query = start_query(once.dropDuplicatesWithinWatermark(["carrier", "flight"]), "append", "once")
@@ -385,7 +412,7 @@ lab.check.each_report_once(query)
 # %% [markdown] covers="D204 C027 D205" explains="transformWithState, StatefulProcessor, timer, state store, RocksDB"
 # ## State of your own
 #
-# What happens *between* events no built-in operation knows: how long is an aircraft away from New York, from one departure to the next? And which are still away after 12 hours? A dictionary in a program would forget all with the program. **`transformWithState`** runs code of yours, a **`StatefulProcessor`**, for each key, with state that is in the checkpoint, as offsets are. It needs a **state store** that writes to disk, **RocksDB**, which also takes more keys than memory does.
+# No built-in operation knows what happens *between* events: how long is an aircraft away from New York, from one departure to the next? And which are still away after 12 hours? A dictionary in a program would forget all with the program. **`transformWithState`** runs code of yours, a **`StatefulProcessor`**, for each key, with state that is in the checkpoint, as offsets are. It needs a **state store** that writes to disk, **RocksDB**, which also takes more keys than memory does.
 #
 # - `handleInputRows` gets a key's new rows. What it yields are rows of the result.
 # - `handle.getValueState` is a value for each key, a tuple: `exists`, `get`, `update`, `clear`.
@@ -594,9 +621,9 @@ lab.quiz()
 # %% [markdown] covers="E303 E315 E290 E291" explains="interactive query, statestore (data source)"
 # ### The state is a table, too
 #
-# The state of a query *is* its table: the newest row of each key. Results that were written are its changes. Kafka Streams can be asked for it while it runs, key by key: an **interactive query** (in ksqlDB a *pull query*). Spark keeps state in the checkpoint, and reads that as a table, with the data source **statestore**: as it was after a batch, also when the query has ended.
+# The state of a query *is* its table: the newest row of each key. Results that were written are its changes. Kafka Streams can be asked for it while it runs, key by key: an **interactive query** (in ksqlDB a *pull query*). Spark keeps state in the checkpoint, and reads that as a table, with the data source **statestore**: as it was after one of the last hundred batches, also when the query has ended.
 #
-# The next processor yields nothing: all that it knows is in its state.
+# The next processor yields nothing: all that it knows is in its state. It never forgets an aircraft; in a query that runs for years, a value can have a time to live (`getValueState(…, ttlDurationMs=…)`, by the clock). There are also lists and maps: `getListState`, `getMapState`.
 
 
 # %%
@@ -631,7 +658,7 @@ reader.load(str(folder("places"))).limit(2).toPandas()
 # %% [markdown]
 # ### Exercise 14.5: Where are they?
 #
-# Make `held`, a table with a row for each of the 682 aircraft: `tailnum`, `dest` and `second` of its last departure, as the state says when all is read.
+# Make `held`, a DataFrame of Spark with a row for each of the 682 aircraft: `tailnum`, `dest` and `second` of its last departure, as the state says when all is read.
 
 # %%
 query = keep_places()
@@ -751,6 +778,10 @@ print(found_by_tasks(lab, stream, table))
 stream, table = send_rows(by_hour, "state-left"), weather
 
 # %% tags=["wrong"]
+# the same topic on both sides | one topic is both
+stream = table = send_rows(by_hour, "state-left")
+
+# %% tags=["wrong"]
 # the key of the aircraft | is the key of no row in the table
 stream = send_rows(records_of(trips), "state-left")
 table = send_rows(records_of(weather), "state-right")
@@ -822,9 +853,9 @@ spark.table("by_day").toPandas()
 from pyspark.sql.streaming.tws_tester import TwsTester
 
 tester = TwsTester(Turns(), timeMode="EventTime", eventTimeExtractor=lambda row: row.second * 1000)
-print(tester.test("N1", [Row(second=0), Row(second=3600)]))
-print("after 11 hours:", tester.setWatermark(11 * 3_600_000))
-print("after 14 hours:", tester.setWatermark(14 * 3_600_000))
+print(tester.test("N1", [Row(second=3600), Row(second=7200)]))
+print("after 12 hours:", tester.setWatermark(12 * 3_600_000))
+print("after 15 hours:", tester.setWatermark(15 * 3_600_000))
 
 # %% [markdown] covers="E317"
 # ### Which one to choose

@@ -92,9 +92,9 @@ print(f"{held:,} rows, {different} different ones")
 guess_15a.compare("fewer" if different < 883 else "883" if held == 883 else "about 1,170")
 
 # %% [markdown] covers="E312 E313" explains="spark.task.maxFailures"
-# Batch 2 is there twice: Spark promises to run a batch that is not committed **again**, with exactly the offsets of the write-ahead log. So nothing is lost, and rows can come twice: **at least once**. The promise about the offsets is the key to all that follows: the batch that comes again is the *same* batch.
+# Batch 2 is there twice: Spark promises to run a batch that is not committed **again**, with exactly the offsets of the write-ahead log. So nothing is lost, and rows can come twice: **at least once**. The promise about the offsets is the key to all that follows: the batch that comes again has the *same* records. (It has the same rows only if the query makes the same of them each time: not with `uuid()`, and not with a table that has changed, lab 14.)
 #
-# Where the query stands, and the state of a query that has one, come from the checkpoint: with an empty one, every batch comes again, from the first record. Smaller faults need no restart: on a Spark cluster a task that fails is run again, also on another machine, until it has failed four times (`spark.task.maxFailures`). So parts of a batch can be written twice, too.
+# Where the query stands, and the state of a query that has one, come from the checkpoint. With an empty one, every record comes again, in other batches: `departures` asks for the first record. Spark's default is `latest`: then all that came in between is lost. Smaller faults need no restart: on a Spark cluster a task that fails is run again, also on another machine, until it has failed four times (`spark.task.maxFailures`). So parts of a batch can be written twice, too.
 
 # %% [markdown]
 # ### Exercise 15.1: What will come twice?
@@ -141,6 +141,13 @@ twice = {int(part): end for part, end in places.items()}
 # one sum | has the partitions [0]
 twice = {0: 285}
 
+# %% tags=["right"]
+# partitions as they stand in the files
+first, last = (
+    json.loads((stopped / "offsets" / name).read_text().splitlines()[-1])[trips] for name in ("1", "2")
+)
+twice = {part: last[part] - first[part] for part in last}
+
 # %% tags=["nbval-check-output"]
 lab.check.what_comes_twice(twice)
 
@@ -150,11 +157,11 @@ lab.check.what_comes_twice(twice)
 # Spark cannot prevent the second time, but the sink can make it harmless. A sink is **idempotent** if writing a batch again changes nothing. There are two ways:
 #
 # - Each row has a **key** of its own, and the key decides: a row that is there is not added again. The record's place, topic, partition and offset, is such a key.
-# - The number of the batch is noted in the **same transaction** as its rows; a batch that is noted is left out.
+# - The number of the batch is noted in the **same transaction** as its rows; a batch that is noted is left out. With a new checkpoint the numbers begin at 0 again, for other records: so note the query's `id`, too, which is in the checkpoint.
 #
-# For files there is a third way: write under another name, then rename. A rename happens wholly or not at all (`os.replace`); Spark's own file sink has a list of the files that count.
+# For files there is a third way: write under another name, then rename. On a disk a rename happens wholly or not at all (`os.replace`; S3 has none); Spark's own file sink has a list of the files that count.
 #
-# At least once, and idempotent, is what Spark calls *exactly once*: the work is done twice, the effect is there once.
+# At least once, and idempotent, is what Spark calls *exactly once*: the work is done twice, the effect is there once. If your function writes to two places, both must be idempotent: Spark can die between them.
 
 # %% [markdown]
 # ### Exercise 15.2: Each departure once
@@ -312,12 +319,12 @@ guess_15b.compare("fewer" if len(set(written)) < 883 else "883" if len(written) 
 # %% [markdown]
 # Spark's sink for Kafka uses no transactions: **at least once**. An idempotent producer does not help: it knows a request that it sends again itself, and here another producer sends, started after the first one's death.
 #
-# So whoever reads must know what came already. Spark has `dropDuplicates(columns)`, which remembers each value for ever, and `dropDuplicatesWithinWatermark(columns)`, which forgets it when the watermark has passed it. What it remembers is state, kept in the checkpoint: a restart does not forget it.
+# So whoever reads must know what came already. `dropDuplicatesWithinWatermark(columns)` (lab 14) drops copies, and forgets a value when the watermark has passed it; `dropDuplicates(columns)` remembers each value for ever. What it remembers is state, kept in the checkpoint: a restart does not forget it.
 
 # %% [markdown]
 # ### Exercise 15.3: Drop the second copy
 #
-# `received` is the stream of `exact-copies`, in small batches: `id` (the record's key), `timestamp` (when it was written), `tailnum`, `origin` and `scheduled`. Make `query`: its table `once` holds each departure once, and it need not remember more than ten minutes.
+# `received` is the stream of `exact-copies`, in small batches: `id` (the record's key), `timestamp` (when it was written), `tailnum`, `origin` and `scheduled`. Make `query`: its table `once` holds each departure once. How long must it remember an id? A second copy comes when Spark runs again, and the longest time that Spark was ever away was a weekend: 60 hours.
 
 # %%
 from threebrokers.spark import start_query, watch_query
@@ -334,7 +341,7 @@ def copies_received():
 received = copies_received().select("id", "timestamp", "tailnum", "origin", "scheduled")
 # TODO: drop what came before; query = start_query(…, "append", "once"); then watch_query(query)
 # BEGIN SOLUTION
-once = received.withWatermark("timestamp", "10 minutes").dropDuplicatesWithinWatermark(["id"])
+once = received.withWatermark("timestamp", "3 days").dropDuplicatesWithinWatermark(["id"])
 query = start_query(once, "append", "once")
 watch_query(query)
 # END SOLUTION
@@ -342,12 +349,12 @@ watch_query(query)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# Which column is the same in both copies of a departure, and in no other record? Which time tells how far apart the copies can be?
+# Which column is the same in both copies of a departure, and in no other record? Which time tells how far apart the copies can be, and what decides that?
 #
 # </details>
 # <details><summary>Another hint</summary>
 #
-# `withWatermark(column, "10 minutes")` stands before the call that drops duplicates, and says for how long that must remember.
+# `withWatermark(column, "… hours")` stands before the call that drops duplicates, and says for how long that must remember.
 #
 # </details>
 
@@ -357,14 +364,31 @@ query = start_query(received.dropDuplicates(["id"]), "append", "once")
 watch_query(query)
 
 # %% tags=["wrong"]
+# as long as a batch takes | 10 minutes is too short
+once = received.withWatermark("timestamp", "10 minutes").dropDuplicatesWithinWatermark(["id"])
+query = start_query(once, "append", "once")
+watch_query(query)
+
+# %% tags=["wrong"]
+# a month, to be safe | 30 days keeps
+once = received.withWatermark("timestamp", "30 days").dropDuplicatesWithinWatermark(["id"])
+query = start_query(once, "append", "once")
+watch_query(query)
+
+# %% tags=["wrong"]
+# the call that remembers for ever, behind a watermark | takes no notice of it
+query = start_query(received.withWatermark("timestamp", "3 days").dropDuplicates(["id"]), "append", "once")
+watch_query(query)
+
+# %% tags=["wrong"]
 # the aircraft | departures are gone
-once = received.withWatermark("timestamp", "10 minutes").dropDuplicatesWithinWatermark(["tailnum"])
+once = received.withWatermark("timestamp", "3 days").dropDuplicatesWithinWatermark(["tailnum"])
 query = start_query(once, "append", "once")
 watch_query(query)
 
 # %% tags=["wrong"]
 # with the time of the copy | departures are there twice
-once = received.withWatermark("timestamp", "10 minutes").dropDuplicates(["id", "timestamp"])
+once = received.withWatermark("timestamp", "3 days").dropDuplicates(["id", "timestamp"])
 query = start_query(once, "append", "once")
 watch_query(query)
 
@@ -384,7 +408,7 @@ watch_query(query)
 
 # %% tags=["right"]
 # without the second half of the name
-once = received.withWatermark("timestamp", "10 minutes").dropDuplicatesWithinWatermark(["id", "tailnum"])
+once = received.withWatermark("timestamp", "60 hours").dropDuplicatesWithinWatermark(["id", "tailnum"])
 query = start_query(once, "append", "once")
 query.awaitTermination(60)
 
@@ -394,7 +418,7 @@ lab.check.second_copy_dropped(query)
 # %% [markdown] covers="A075 D197 E300 E301 E302" explains="reprocessing, kafka-streams-application-reset"
 # ## When the query itself is wrong
 #
-# Version 1 of a query writes a voucher for each departure that was late by two hours or more into `exact-late-v1`; an office reads them. Only now somebody sees it: the condition is `dep_delay > 120`, and two hours sharp get nothing.
+# Version 1 of a query writes a voucher for each departure that was late by two hours or more into `exact-late-v1`; an office reads them. Only now somebody notices that its condition is `dep_delay > 120`: a delay of exactly two hours gets nothing.
 #
 # The raw departures are still in the topic, so the past can be computed again: **reprocessing**. There are two ways. *In place*: stop the query, delete its results and its checkpoint, start the new version; while it catches up, nobody has results, and if it is wrong too, nothing is left. (For Kafka Streams, the tool is `kafka-streams-application-reset`.) *Beside it*: version 2 runs with a place and a topic of its own, from the earliest offset; when it has caught up, you compare, and the readers change over.
 
@@ -439,7 +463,7 @@ guess_15c.compare("none" if vouchers == 0 else "all 155" if vouchers > 100 else 
 # %% [markdown]
 # ### Exercise 15.4: Version 2 beside version 1
 #
-# Everything begins again: version 1 has run. Make `query`, version 2: two hours sharp get a voucher, too. Leave the results and the checkpoint of version 1 as they are: they are your way back. Then let `readers`, the full name of the topic that the office reads, point to the right one.
+# Everything begins again: version 1 has run. Make `query`, version 2: exactly two hours get a voucher, too. Leave the results and the checkpoint of version 1 as they are: they are your way back. Then let `readers`, the full name of the topic that the office reads, point to the right one.
 
 # %%
 for name in ("exact-late-v1", "exact-late-v2"):
@@ -495,7 +519,7 @@ watch_query(query)
 readers = lab.topic("exact-late-v2")
 
 # %% tags=["wrong"]
-# the same fault again | two hours sharp
+# the same fault again | a delay of exactly two hours
 query = start_vouchers("dep_delay > 120", "exact-late-v2", fresh_folder("v2"))
 watch_query(query)
 readers = lab.topic("exact-late-v2")
@@ -510,11 +534,14 @@ readers = lab.topic("exact-late-v2")
 lab.check.changed_over(query, readers)
 
 # %% [markdown]
+# One question is left: what has the office done already? It has sent 152 vouchers of version 1, and in the new topic all 155 are new to it. The keys are the same in both topics, so it can leave out what it knows; only the three others are to be sent. (A board, which shows a whole table, simply changes over.)
+
+# %% [markdown]
 # ## What to remember
 #
 # - What is written and not committed is written again: Spark repeats the same batch, so a sink gets rows at least once.
-# - A key for each row, or the batch's number in the same transaction, makes the second time harmless; into Kafka, the reader drops copies by a key of the record.
-# - Keep the raw records, and run a new version beside the old one, with its own checkpoint and its own output; then change over the readers.
+# - A key for each row, or the numbers of query and batch in the same transaction, makes the second time harmless; into Kafka, the reader drops copies by a key of the record.
+# - Keep the raw records, and run a new version beside the old one, with its own checkpoint and its own output; then change over the readers, who must know what they have done.
 #
 # ## Quiz
 #
@@ -531,7 +558,7 @@ lab.quiz()
 # %% [markdown] explains="end-to-end latency, percentile"
 # ### How long is a record on its way?
 #
-# From the producer, through Spark, to a consumer: that time is the **end-to-end latency**. One number does not tell it: of a hundred records, 50 may take no longer than so many milliseconds, and 99 no longer than so many. These are **percentiles**, p50 and p99.
+# From the producer, through Spark, to a consumer: that time is the **end-to-end latency**. One number is not enough for it. Half of the records are quicker than p50, and 99 of a hundred are quicker than p99: these are **percentiles**.
 #
 # The query below writes the delay of each departure into another topic. Which trigger brings them most quickly?
 #
@@ -576,7 +603,7 @@ guess_15d.compare(latencies.quickest)
 latencies
 
 # %% [markdown] explains="real-time mode, task slot"
-# A micro-batch is planned, noted in `offsets`, run as new tasks, and noted in `commits`: that costs its time however few records it has, and a record waits for the batch before its own to end, too. In **real-time mode** the tasks stay: each reads a partition without an end and hands on every record at once. The five seconds only say how often the checkpoint is written; less is refused.
+# A micro-batch is planned, noted in `offsets`, run as new tasks, and noted in `commits`: that costs its time however few records it has, and a record waits for the batch before its own to end, too. (Each trigger had 200 records, in one run: p99 rests on two of them, and another run gives another.) In **real-time mode** the tasks stay: each reads a partition without an end and hands on every record at once. The five seconds only say how often the checkpoint is written; less is refused.
 #
 # | real-time mode (Spark 4.2) | |
 # |---|---|
@@ -652,7 +679,7 @@ lab.check.trigger_for_each(choice)
 #
 # So far all of Spark was one process, with two threads (`local[2]`). On a **standalone cluster** a master knows the workers; each worker starts an **executor** for your query, a process that runs its tasks. The **driver**, which belongs to your notebook, plans the batches. `workers_up` starts a master and two workers with one core each, and tells the master's address. (In a terminal: `threebrokers spark up`.)
 #
-# The next query writes, for each departure, which process has read it: its number at the system.
+# The next query writes, for each departure, which process has read it, by its process id.
 
 # %%
 from collections import Counter
@@ -691,7 +718,9 @@ master = workers_up()
 # BEGIN SOLUTION
 query = start_copy(all_trips(session(master)), there, fresh_folder("there"))
 watch_query(query)
-print(sorted(Counter(record.value for record in read_log(lab.bootstrap, there)).values()))
+readers = Counter((record.value, record.key.split(b"-")[0]) for record in read_log(lab.bootstrap, there))
+for (process, partition), count in sorted(readers.items()):
+    print(f"process {process.decode()} read {count} records of partition {partition.decode()}")
 # END SOLUTION
 
 # %% [markdown]
@@ -739,12 +768,12 @@ lab.check.on_two_workers(query)
 # | | `local[2]` | on a cluster |
 # |---|---|---|
 # | who reads the brokers | the one process | the executors, each its partitions: all machines must reach all brokers |
-# | where `foreachBatch` runs | in your notebook | in your notebook: the driver; `foreach` runs in the executors |
+# | where `foreachBatch` runs | in your notebook | the function in the driver; what it asks of the batch, in the executors. `collect()`, as in `rows_of`, brings all rows to the driver: right for 300, not for a million |
 # | the checkpoint | a folder | storage that all machines reach (HDFS, S3): executors write state there, and another driver goes on from it |
 # | jars and Python | yours | the same on each machine |
-# | a process dies | Spark is gone | an executor: its tasks run again, on another one |
+# | a process dies | Spark is gone | an executor: its tasks run again, on another one. The driver: the query is gone until something starts it again (Kubernetes, systemd) |
 #
-# Here the folder does for all, because both workers are on your machine. On two machines, each would write its state into a folder of its own, and a restart would not find it.
+# For 883 records the cluster is slower: executors are started first, and each task is sent to them. Here the folder does for all, because both workers are on your machine. On two machines, each would write its state into a folder of its own, and a restart would not find it.
 #
 # Now a worker is killed in the middle, with its executor. Reading is slow this time, 10 ms a record.
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -10,11 +11,13 @@ import pandas as pd
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import InheritableThread, SparkContext
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 
 from threebrokers.errors import LabError
 from threebrokers.lab.exercise import NotYet
 from threebrokers.spark import connect
+from threebrokers.text import counted
 
 T = TypeVar("T")
 
@@ -68,6 +71,38 @@ def expect_read_by_spark(name: str, frame: DataFrame, look_at: str) -> None:
             "Spark should read the topic itself and make the columns: another may be too much for Python",
             look_at,
         )
+
+
+def memory_table(query: StreamingQuery, *, start: str = 'start_query(…, "a name")') -> DataFrame:
+    """Return the table that a streaming query wrote in memory; `start` is the call that makes one."""
+    try:
+        return SparkSession.builder.getOrCreate().table(str(query.name))
+    except PySparkException as fault:
+        raise NotYet(
+            "the query has left no table in memory",
+            "its rows should be a table that others can look at",
+            start,
+        ) from fault
+
+
+def by_partition(name: str, numbers: Mapping[int | str, int], look_at: str) -> dict[int, int]:
+    """Return numbers by partition, also if the partitions are text, as they are in Spark's JSON."""
+    try:
+        return {int(partition): number for partition, number in numbers.items()}
+    except (TypeError, ValueError) as fault:
+        raise NotYet(
+            f"`{name}` has the keys {', '.join(map(repr, numbers))}",
+            "each should be the number of a partition",
+            look_at,
+        ) from fault
+
+
+def delay_in_words(delay: timedelta) -> str:
+    """Return the delay of a watermark in whole days, hours or minutes, such as "6 hours"."""
+    minutes = round(delay / timedelta(minutes=1))
+    if minutes % 1440 == 0:
+        return counted(minutes // 1440, "day")
+    return counted(minutes // 60, "hour") if minutes % 60 == 0 else counted(minutes, "minute")
 
 
 def plan_of(name: str, frame: DataFrame, look_at: str) -> str:

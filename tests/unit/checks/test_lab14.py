@@ -1,23 +1,23 @@
 """What lab 14's checks say of answers, also of those that its wrong answers do not give."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pandas as pd
 import pytest
 
-from threebrokers.checks.lab14.pairs import judge_pairs, judge_state, right_pairs
+from threebrokers.checks.lab14.pairs import delay_of, judge_pairs, judge_state, right_pairs
 from threebrokers.checks.lab14.places import compare_places, last_places
 from threebrokers.checks.lab14.queries import has_watermark
 from threebrokers.checks.lab14.reports import judge_memory, judge_rows
 from threebrokers.checks.lab14.seats import judge_seats, right_seats
 from threebrokers.checks.lab14.tasks import compare_places as compare_keys
-from threebrokers.checks.lab14.tasks import expect_counts
+from threebrokers.checks.lab14.tasks import expect_counts, judge_topics
 from threebrokers.checks.lab14.turns import AWAY, LATE, departures_of_package, judge_turns
 from threebrokers.data.registers import deleted_planes
 from threebrokers.data.replay import late_departures
 from threebrokers.lab.exercise import NotYet
 
-SIX = timedelta(hours=6)
+SIX, TEN = timedelta(hours=6), timedelta(minutes=10)
 
 
 def told(check, *answers, **more) -> str:
@@ -40,6 +40,8 @@ def test_the_seats_of_each_departure_once():
     assert "the register has corrected that" in told(judge_seats, old)
     empty = right.assign(seats=pd.NA)
     assert "has no seats" in told(judge_seats, empty)
+    zero = right.fillna({"seats": 0})
+    assert "has 0 seats, and the register does not know it" in told(judge_seats, zero)
 
 
 def test_each_departure_with_its_own_arrival():
@@ -57,10 +59,13 @@ def test_each_departure_with_its_own_arrival():
 
 
 def test_a_join_that_forgets():
-    judge_state(700, marks=True)
-    assert "has no watermark" in told(judge_state, 1756, marks=False)
-    assert "nothing says how far apart" in told(judge_state, 1756, marks=True)
-    assert "of one stream, nothing is" in told(judge_state, 1200, marks=True)
+    judge_state(700, TEN)
+    assert "has no watermark" in told(judge_state, 1756, None)
+    assert "nothing says that partners are" in told(judge_state, 1756, TEN)
+    assert "the watermark is 1 day behind" in told(judge_state, 1756, timedelta(days=1))
+    assert "of one stream, nothing is" in told(judge_state, 1200, TEN)
+    assert delay_of(None) is None
+    assert delay_of(datetime(2013, 6, 25, 5, 49, tzinfo=UTC)) == TEN
     assert has_watermark([{"eventTime": {}}, {"eventTime": {"watermark": "2013-06-24T00:00:00Z"}}])
     assert not has_watermark([{"eventTime": {}}, {}])
 
@@ -68,14 +73,15 @@ def test_a_join_that_forgets():
 def test_each_report_once_and_remembered_for_six_hours():
     right = late_departures()[["carrier", "flight"]]
     judge_rows(right, SIX)
-    judge_memory(SIX, 400)
+    judge_memory(SIX, 400, 200)
     assert "3 of 883 departures are gone" in told(judge_rows, right.iloc[3:], SIX)
     twice = pd.concat([right, right.head(5)])
     assert "with a watermark of 10 minutes" in told(judge_rows, twice, timedelta(minutes=10))
     assert "a copy differs in `sent`" in told(judge_rows, twice, SIX)
-    assert "remembers each flight for ever" in told(judge_memory, None, 883)
-    assert "a watermark of 7 days" in told(judge_memory, timedelta(days=7), 883)
-    assert "today that was enough: 5 hours" in told(judge_memory, timedelta(hours=5), 400)
+    assert "remembers each flight for ever" in told(judge_memory, None, 883, 883)
+    assert "a watermark of 7 days" in told(judge_memory, timedelta(days=7), 883, 883)
+    assert "today that was enough: 5 hours" in told(judge_memory, timedelta(hours=5), 400, 200)
+    assert "and nothing is forgotten" in told(judge_memory, SIX, 883, 883)
 
 
 def turns_and_alarms() -> pd.DataFrame:
@@ -123,6 +129,10 @@ def test_an_alarm_for_an_aircraft_that_returned_later_may_come_or_not():
     right, table = turns_and_alarms(), departures_of_package()
     late = table[(table["after"] > AWAY) & (table["left_at"] + AWAY < table["left_at"].max() - LATE)].iloc[0]
     judge_turns(pd.concat([right, alarm(late)]))
+
+
+def test_a_topic_is_no_table_for_itself():
+    assert "one topic is both" in told(judge_topics, None, "left", "left")
 
 
 def test_the_state_is_the_last_departure_of_each_aircraft():

@@ -3,13 +3,15 @@
 import json
 import sqlite3
 from collections.abc import Iterable
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from threebrokers.checks.expect_spark import by_partition
 from threebrokers.checks.lab15.books import judge_book
-from threebrokers.checks.lab15.copies import compare_ids
+from threebrokers.checks.lab15.copies import compare_ids, judge_memory
 from threebrokers.checks.lab15.executors import judge_readers_of
 from threebrokers.checks.lab15.places import compare_twice, planned
 from threebrokers.checks.lab15.queries import expect_second_run
@@ -103,13 +105,29 @@ def test_a_book_is_judged_by_its_rows(tmp_path: Path):
 
 
 def test_a_book_without_the_table_is_one_sentence(tmp_path: Path):
-    assert "the table `trips` cannot be read" in told(judge_book, tmp_path / "none.sqlite", WANTED)
+    assert "nothing was written into `keyed`" in told(judge_book, tmp_path / "none.sqlite", WANTED)
+    (tmp_path / "empty.sqlite").touch()
+    assert "the table `trips` cannot be read" in told(judge_book, tmp_path / "empty.sqlite", WANTED)
 
 
 def test_each_id_once():
     compare_ids(["0-1", "0-2"], ["0-1", "0-2", "0-1"])
     assert "1 of 2 departures are gone" in told(compare_ids, ["0-1"], ["0-1", "0-2"])
-    assert "1 departures are there twice" in told(compare_ids, ["0-1", "0-2", "0-1"], ["0-1", "0-2"])
+    assert "1 departure is there twice" in told(compare_ids, ["0-1", "0-2", "0-1"], ["0-1", "0-2"])
+
+
+def test_partitions_may_be_text():
+    assert by_partition("twice", {"0": 15, 1: 8}, "") == {0: 15, 1: 8}
+    assert "has the keys 'trips'" in told(by_partition, "twice", {"trips": 3}, "")
+    assert "numbers below 0" in told(compare_twice, {0: -15, 1: -8}, BEFORE, AFTER)
+
+
+def test_copies_are_remembered_as_long_as_spark_may_be_away():
+    judge_memory(timedelta(hours=60))
+    judge_memory(timedelta(days=7))
+    assert "remembers every id for ever" in told(judge_memory, None)
+    assert "a watermark of 59 hours is too short" in told(judge_memory, timedelta(hours=59))
+    assert "a watermark of 30 days keeps" in told(judge_memory, timedelta(days=30))
 
 
 def records(minutes: Iterable[int]) -> list[Record]:
@@ -123,7 +141,7 @@ def test_two_versions_side_by_side():
     judge_new("v2", records(right.elements()))
     assert "not as version 1 has left it" in told(judge_old, "v1", records([*old.elements(), 120]))
     assert "holds nothing" in told(judge_new, "v2", [])
-    assert "two hours sharp" in told(judge_new, "v2", records(old.elements()))
+    assert "a delay of exactly two hours" in told(judge_new, "v2", records(old.elements()))
     assert "holds 156 vouchers" in told(judge_new, "v2", records([*right.elements(), 120]))
 
 

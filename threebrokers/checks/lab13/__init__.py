@@ -5,8 +5,8 @@ from datetime import timedelta
 from pyspark.sql.streaming.query import StreamingQuery
 
 from threebrokers.checks.expect import log_of
-from threebrokers.checks.expect_spark import in_step
-from threebrokers.checks.lab13.behind import compare_waiting
+from threebrokers.checks.expect_spark import by_partition, in_step
+from threebrokers.checks.lab13.behind import LOOK_AT, compare_waiting
 from threebrokers.checks.lab13.queries import expect_ended, table_of
 from threebrokers.checks.lab13.recipients import judge_board, judge_invoices, judge_ranking
 from threebrokers.checks.lab13.runs import expect_place, judge_results
@@ -70,13 +70,13 @@ def second_run(lab: Lab, query: StreamingQuery) -> str:
 
 @exercise("13.5", "How far behind?")
 @in_step()
-def how_far_behind(lab: Lab, query: StreamingQuery, waiting: dict[int, int]) -> str:
+def how_far_behind(lab: Lab, query: StreamingQuery, waiting: dict[int | str, int]) -> str:
     """Compare the learner's numbers with the topic's end now and the place of the query."""
     expect_ended(query)
     topic = lab.topic("stream-behind")
     told = query.recentProgress[-1]["sources"][0]
     place = offsets(told["endOffset"]).get(topic, {})
-    compare_waiting(waiting, place, end_offsets(lab.bootstrap, topic))
+    compare_waiting(by_partition("waiting", waiting, LOOK_AT), place, end_offsets(lab.bootstrap, topic))
     return (
         f"{sum(waiting.values())} departures wait, and the query's own progress says 0: it speaks of the "
         "moment of its last batch, so an alarm must ask the brokers."

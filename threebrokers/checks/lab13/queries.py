@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from threebrokers.checks.expect_spark import first_line
+from threebrokers.checks.expect_spark import first_line, memory_table
 from threebrokers.lab.exercise import NotYet, eventually
 from threebrokers.spark.queries import java_there
 
@@ -37,14 +36,7 @@ def expect_ended(query: StreamingQuery) -> None:
 def table_of(query: StreamingQuery, columns: Sequence[str]) -> DataFrame:
     """Return the table that a query wrote in memory; NotYet unless it has these columns."""
     with java_there():
-        try:
-            table = SparkSession.builder.getOrCreate().table(str(query.name))
-        except PySparkException as fault:
-            raise NotYet(
-                "the query has left no table in memory",
-                "its rows should be a table that others can look at",
-                'start_query(…, "a name")',
-            ) from fault
+        table = memory_table(query)
         found = table.columns
     if missing := [column for column in columns if column not in found]:
         raise NotYet(

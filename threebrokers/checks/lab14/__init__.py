@@ -33,11 +33,12 @@ def forgets_what_landed(lab: Lab, query: StreamingQuery) -> str:
     """Compare the pairs with the package's own table, and ask the query for its state."""
     expect_ended(query)
     pairs.judge_pairs(rows_of(query, pairs.COLUMNS))
-    progress = progress_of(query)
-    pairs.judge_state(steps_of(query)[-1].state, marks=has_watermark(progress))
+    last = steps_of(query)[-1]
+    delay = pairs.delay_of(last.watermark) if has_watermark(progress_of(query)) else None
+    pairs.judge_state(last.state, delay)
     return (
         "each of the 873 arrivals has its departure, and rows that can find no partner any more have left "
-        "the state: it stays as large as half a day of flights, for years."
+        "the state: it stays as large as half a day of flights, as long as both streams go on."
     )
 
 
@@ -49,7 +50,7 @@ def each_report_once(lab: Lab, query: StreamingQuery) -> str:
     taken = steps_of(query)
     delay = watermark_delay(taken)
     reports.judge_rows(rows_of(query, reports.COLUMNS), delay)
-    reports.judge_memory(delay, max(step.state for step in taken))
+    reports.judge_memory(delay, max(step.state for step in taken), taken[-1].state)
     return (
         "each of the 883 departures is there once; the query remembers what the sender's promise asks for, "
         "and forgets the rest."
@@ -73,7 +74,7 @@ def still_away(lab: Lab, query: StreamingQuery) -> str:
 def state_as_table(lab: Lab, held: DataFrame) -> str:
     """Compare the state that the learner has read with the package's own table."""
     judge_held(held)
-    return "682 aircraft, each with its last departure: the query wrote no result at all, its state is it."
+    return "682 aircraft, each with its last departure: the query wrote no result, its state is the table."
 
 
 @exercise("14.6", "Four tasks, and each finds all")

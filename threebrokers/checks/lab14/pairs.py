@@ -1,7 +1,10 @@
 """Exercise 14.2: departures joined with arrivals, judged by the pairs, and by what the query still keeps."""
 
+from datetime import datetime, timedelta
+
 import pandas as pd
 
+from threebrokers.checks.expect_spark import delay_in_words
 from threebrokers.data.arrivals import late_arrivals
 from threebrokers.data.replay import late_departures
 from threebrokers.lab.exercise import NotYet
@@ -17,6 +20,7 @@ COLUMNS = {
 BOUND, MARKS, JOIN = "the time bound", "withWatermark(…) on both streams", "the columns of the join"
 # All flights of five hours and more are long ones: a bound may leave out only such.
 LONG = pd.Timedelta(hours=3)
+LONGEST = timedelta(hours=1)  # a watermark that is a little longer than the ten minutes forgets as well
 FLIGHT = ["tailnum", "carrier", "flight"]
 
 
@@ -60,19 +64,35 @@ def judge_pairs(rows: pd.DataFrame) -> None:
         raise NotYet(f"the table has {len(rows)} rows", f"there are {len(right)} pairs", JOIN)
 
 
-def judge_state(kept: int, *, marks: bool) -> None:
-    """Raise NotYet if the query forgot nothing: it keeps `kept` rows; `marks` says if it has a watermark."""
+def delay_of(mark: datetime | None) -> timedelta | None:
+    """Return how far a watermark is behind the slower of the two streams when all is read."""
+    return (
+        None
+        if mark is None
+        else min(late_departures()["left"].max(), late_arrivals()["arrived"].max()) - mark
+    )
+
+
+def judge_state(kept: int, delay: timedelta | None) -> None:
+    """Raise NotYet if the query forgot nothing: it keeps `kept` rows; `delay` of its watermark, if any."""
     everything = len(late_departures()) + len(late_arrivals())
-    if not marks:
+    if delay is None:
         raise NotYet(
             f"the pairs are right, but the query has no watermark, and {kept:,} rows are in its state",
             "without one it must expect partners for ever",
             MARKS,
         )
+    if kept >= everything and delay > LONGEST:
+        raise NotYet(
+            f"the pairs are right, but all {kept:,} rows are in the state: the watermark is "
+            f"{delay_in_words(delay)} behind",
+            "records are at most ten minutes late",
+            MARKS,
+        )
     if kept >= everything:
         raise NotYet(
-            f"the pairs are right, but all {kept:,} rows are in the state: nothing says how far apart "
-            "partners can be",
+            f"the pairs are right, but all {kept:,} rows are in the state: nothing says that "
+            "partners are at most 12 hours apart",
             "an arrival comes at most 12 hours after its departure",
             BOUND,
         )
@@ -80,6 +100,7 @@ def judge_state(kept: int, *, marks: bool) -> None:
         raise NotYet(
             f"the pairs are right, but {kept:,} rows are still in the state: of one stream, nothing is "
             "forgotten",
-            "each of the two streams can be late",
-            MARKS,
+            "it takes a watermark on each stream, and a bound on both sides: an arrival is not before its "
+            "departure, and at most 12 hours after it",
+            f"{MARKS}, and {BOUND}",
         )

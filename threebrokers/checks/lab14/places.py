@@ -50,7 +50,7 @@ def compare_places(found: pd.DataFrame) -> None:
     if missing := int(both["left_at_held"].isna().sum()):
         raise NotYet(
             f"{missing} of {len(right)} aircraft are not in `held`",
-            "the state has partitions, and all of them count",
+            "all rows of the state count, in each of its partitions",
             STATE,
         )
     if (both["dest"] != both["dest_held"]).any() or (both["left_at"] != both["left_at_held"]).any():

@@ -5,10 +5,9 @@ from typing import Any
 
 import pandas as pd
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from threebrokers.checks.expect_spark import first_line
+from threebrokers.checks.expect_spark import first_line, memory_table
 from threebrokers.lab.exercise import NotYet
 from threebrokers.spark.queries import java_there
 from threebrokers.spark.steps import Step, steps
@@ -22,14 +21,7 @@ def rows_of(query: StreamingQuery, columns: Mapping[str, str]) -> pd.DataFrame:
     `columns` says for each how Spark reads it, such as "left AS left_at".
     """
     with java_there():
-        try:
-            table = SparkSession.builder.getOrCreate().table(str(query.name))
-        except PySparkException as fault:
-            raise NotYet(
-                "the query has left no table in memory",
-                "its rows should be a table that others can look at",
-                'start_query(…, "append", "a name")',
-            ) from fault
+        table = memory_table(query, start='start_query(…, "append", "a name")')
         if missing := [column for column in columns if column not in table.columns]:
             raise NotYet(
                 f"the query's table has no column {', '.join(f'`{one}`' for one in missing)}",

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pandas as pd
 
+from threebrokers.checks.expect_spark import delay_in_words
 from threebrokers.data.replay import late_departures
 from threebrokers.data.reports import PROMISED
 from threebrokers.lab.exercise import NotYet
@@ -25,44 +26,49 @@ def judge_rows(rows: pd.DataFrame, delay: timedelta | None) -> None:
         )
     if not (twice := int((times > 1).sum())):
         return
+    said = f"{counted(twice, 'departure')} {'is' if twice == 1 else 'are'} there twice"
     if delay is not None and delay < PROMISED:
         raise NotYet(
-            f"{counted(twice, 'departure')} are there twice, with a watermark of {_long(delay)}",
+            f"{said}, with a watermark of {delay_in_words(delay)}",
             "copies come up to six hours later",
             MARK,
         )
     raise NotYet(
-        f"{counted(twice, 'departure')} are there twice: a copy differs in `sent`",
+        f"{said}: a copy differs in `sent`",
         "what is the same in both should decide",
         DROP,
     )
 
 
-def judge_memory(delay: timedelta | None, most: int) -> None:
-    """Raise NotYet unless the query remembers for six hours; `most` rows were in its state at a time."""
+def judge_memory(delay: timedelta | None, most: int, last: int) -> None:
+    """Raise NotYet unless the query remembers for six hours.
+
+    `most` rows were in its state at a time, and `last` at the end.
+    """
     if delay is None:
         raise NotYet(
-            f"the rows are right, but the query remembers each flight for ever: {most} rows are in its state",
+            "the rows are right, but the query remembers each flight for ever: "
+            f"{counted(most, 'row')} are in its state",
             "six hours are enough",
             f"{MARK}, and {DROP}",
         )
     if delay > PROMISED:
         raise NotYet(
-            f"the rows are right, but a watermark of {_long(delay)} keeps up to {most} rows at a time",
+            f"the rows are right, but a watermark of {delay_in_words(delay)} keeps {most} rows at a time",
             "no copy comes after six hours",
             MARK,
         )
     if delay < PROMISED:
         raise NotYet(
-            f"each departure is there once, and today that was enough: {_long(delay)} is what the query "
-            "promises, the rest was luck with its batches",
+            "each departure is there once, and today that was enough: "
+            f"{delay_in_words(delay)} is what the query promises, the rest was luck with its batches",
             "copies come up to six hours later",
             MARK,
         )
-
-
-def _long(delay: timedelta) -> str:
-    minutes = round(delay / timedelta(minutes=1))
-    if minutes % 1440 == 0:
-        return counted(minutes // 1440, "day")
-    return counted(minutes // 60, "hour") if minutes % 60 == 0 else counted(minutes, "minute")
+    if last == most:
+        raise NotYet(
+            f"the rows are right, but {counted(last, 'row')} are in the state at the end: the watermark "
+            "moves, and nothing is forgotten",
+            "dropDuplicates without the column of the watermark, and the mode complete, remember for ever",
+            DROP,
+        )

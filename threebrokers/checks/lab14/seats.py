@@ -56,9 +56,21 @@ def _expect_same(both: pd.DataFrame) -> None:
         _expect_deleted(both[deleted & found.notna()])
         return
     first = odd.iloc[0]
-    has = "no seats" if pd.isna(first["seats_found"]) else f"{int(first['seats_found'])} seats"
+    if pd.isna(first["seats"]):
+        raise NotYet(
+            f"{first['tailnum']} has {int(first['seats_found'])} seats, and the register does not know it",
+            "nobody knows how many seats it has: that is null, and not a number",
+            REGISTER,
+        )
+    if pd.isna(first["seats_found"]):
+        raise NotYet(
+            f"{first['tailnum']} has no seats, and the register knows it: {int(first['seats'])} seats",
+            "each aircraft should have its own last record",
+            REGISTER,
+        )
     raise NotYet(
-        f"{first['tailnum']} has {has}, and so are {counted(len(odd), 'departure')} wrong",
+        f"{first['tailnum']} has {int(first['seats_found'])} seats, and so are "
+        f"{counted(len(odd), 'departure')} wrong",
         "the register has corrected that: the record with the largest offset counts",
         REGISTER,
     )

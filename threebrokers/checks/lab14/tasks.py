@@ -15,6 +15,12 @@ Place = tuple[int, bytes | None]
 
 def judge_topics(lab: Lab, stream: str, table: str) -> None:
     """Raise NotYet unless each record of `stream` has its key in the same partition of `table`."""
+    if stream == table:
+        raise NotYet(
+            "one topic is both: departures would find themselves",
+            "`table` should hold the weather",
+            "`stream` and `table`",
+        )
     counts = len(end_offsets(lab.bootstrap, stream)), len(end_offsets(lab.bootstrap, table))
     expect_counts(*counts)
     compare_places(

@@ -3,11 +3,11 @@
 from pyspark.sql.streaming.query import StreamingQuery
 
 from threebrokers.checks.expect import log_of
-from threebrokers.checks.expect_spark import in_step
+from threebrokers.checks.expect_spark import by_partition, in_step
 from threebrokers.checks.lab15.books import judge_book
 from threebrokers.checks.lab15.copies import judge_copies
 from threebrokers.checks.lab15.executors import judge_readers_of
-from threebrokers.checks.lab15.places import compare_twice, planned
+from threebrokers.checks.lab15.places import FILES, compare_twice, planned
 from threebrokers.checks.lab15.queries import expect_ended, expect_second_run
 from threebrokers.checks.lab15.triggers import judge_choice
 from threebrokers.checks.lab15.versions import expect_checkpoints, judge_new, judge_old, judge_readers
@@ -19,9 +19,9 @@ from threebrokers.spark.workers import driver_process
 
 
 @exercise("15.1", "What will come twice?")
-def what_comes_twice(lab: Lab, twice: dict[int, int]) -> str:
+def what_comes_twice(lab: Lab, twice: dict[int | str, int]) -> str:
     """Compare the learner's numbers with the files of the checkpoint that Spark's death has left."""
-    compare_twice(twice, *planned(at_death("plain"), lab.topic("exact-trips")))
+    compare_twice(by_partition("twice", twice, FILES), *planned(at_death("plain"), lab.topic("exact-trips")))
     return (
         f"{sum(twice.values())} records of batch 2 are planned and not committed: the next run reads the "
         "same offsets again, and nothing else twice."

@@ -16,6 +16,8 @@ SAVE = "the function `save`"
 
 def judge_book(file: Path, wanted: Mapping[Place, str]) -> None:
     """Raise NotYet unless the table `trips` holds each place (partition, offset) once, with its aircraft."""
+    if not file.exists():
+        raise NotYet("nothing was written into `keyed`", "`save` should open this database", SAVE)
     try:
         with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as db:
             found = db.execute("SELECT part, place, tailnum FROM trips").fetchall()
@@ -27,6 +29,13 @@ def judge_book(file: Path, wanted: Mapping[Place, str]) -> None:
             TABLE,
         ) from fault
     times = Counter((part, place) for part, place, _ in found)
+    if found and not any((part, place) in wanted for part, place, _ in found):
+        part, place, tailnum = found[0]
+        raise NotYet(
+            f"a row of `trips` has {part!r} as part, {place!r} as place and {tailnum!r} as tailnum",
+            "the columns should be in the order in which `rows_of` gives their values",
+            TABLE,
+        )
     if missing := [place for place in wanted if place not in times]:
         raise _missing(missing, wanted, keys)
     if twice := [place for place, count in times.items() if count > 1]:
@@ -42,6 +51,12 @@ def _missing(missing: list[Place], wanted: Mapping[Place, str], keys: list[list[
         return NotYet(
             f"{said}: an offset alone is your key, and most offsets stand for more than one departure",
             "each partition counts from 0",
+            TABLE,
+        )
+    if other := next((key for key in keys if not {"part", "place"} <= set(key)), None):
+        return NotYet(
+            f"{said}: your key is ({', '.join(other)}), and several departures have the same one",
+            "each departure should have a key that is its own",
             TABLE,
         )
     if _one_piece(missing, wanted):

@@ -2,15 +2,19 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 
-from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from threebrokers.checks.expect_spark import delay_in_words, memory_table
 from threebrokers.lab.exercise import NotYet
 from threebrokers.spark.queries import java_there
+from threebrokers.spark.steps import steps, watermark_delay
+from threebrokers.text import counted
 
-DROP = "the call that drops duplicates"
+DROP, MARK = "the call that drops duplicates", "withWatermark(…)"
+# A copy comes when Spark runs again; a week is what a topic keeps.
+AWAY, ENOUGH = timedelta(hours=60), timedelta(days=7)
 
 
 def judge_copies(query: StreamingQuery, sent: Sequence[str]) -> None:
@@ -23,22 +27,47 @@ def judge_copies(query: StreamingQuery, sent: Sequence[str]) -> None:
                 "what Python remembers dies with its process, and the copies come after that",
                 DROP,
             )
-        try:
-            table = SparkSession.builder.getOrCreate().table(str(query.name))
-            found = [row[0] for row in table.select("id").collect()]
-        except PySparkException as fault:
+        table = memory_table(query, start='start_query(…, "append", "once")')
+        if "id" not in table.columns:
             raise NotYet(
-                "the query has left no table with the column `id`",
-                "its rows should be a table that others can look at",
-                'start_query(…, "append", "once")',
-            ) from fault
-        has_watermark = any("watermark" in (step["eventTime"] or {}) for step in progress)
+                "the query's table has no column `id`; it has "
+                f"{', '.join(f'`{one}`' for one in table.columns)}",
+                "the id should be kept: it says which departure a row is",
+                "the columns of the query",
+            )
+        found = [row[0] for row in table.select("id").collect()]
     compare_ids(found, sent)
-    if not has_watermark:
+    judge_memory(watermark_delay(steps(progress)))
+    operators = {one.get("operatorName") for step in progress for one in step["stateOperators"]}
+    if "dedupe" in operators:  # that of dropDuplicates
+        raise NotYet(
+            "the rows are right, and the query has a watermark, but dropDuplicates takes no notice of it",
+            "it should forget an id when no copy can come any more",
+            DROP,
+        )
+
+
+def judge_memory(delay: timedelta | None) -> None:
+    """Raise NotYet unless the query remembers as long as copies can be apart; None: it has no watermark."""
+    if delay is None:
         raise NotYet(
             "the rows are right, but the query has no watermark and remembers every id for ever",
-            "ten minutes are enough",
-            "withWatermark(…), before the call that drops duplicates",
+            "it should forget an id when no copy can come any more",
+            f"{MARK}, before the call that drops duplicates",
+        )
+    if delay < AWAY:
+        raise NotYet(
+            f"the rows are right today, but a watermark of {delay_in_words(delay)} is too short: the copies "
+            "come when Spark runs again",
+            "Spark was once away for 60 hours",
+            MARK,
+        )
+    if delay > ENOUGH:
+        raise NotYet(
+            f"the rows are right, but a watermark of {delay_in_words(delay)} keeps ids for which no copy "
+            "can come",
+            "Spark was never away for longer than 60 hours",
+            MARK,
         )
 
 
@@ -53,7 +82,7 @@ def compare_ids(found: Iterable[str], sent: Iterable[str]) -> None:
         )
     if twice := [name for name, count in times.items() if count > 1]:
         raise NotYet(
-            f"{len(twice)} departures are there twice",
+            f"{counted(len(twice), 'departure')} {'is' if len(twice) == 1 else 'are'} there twice",
             "two copies differ in the time at which they were written, and not in their id",
             DROP,
         )

@@ -18,7 +18,8 @@ def judge_readers_of(topic: str, records: Sequence[Record], wanted: Collection[s
     if not records:
         raise NotYet(
             f"'{topic}' holds nothing",
-            "a query whose checkpoint says that all is read does not read it again, on no cluster",
+            "a query that was stopped, that begins at the end, or whose checkpoint says that all is read, "
+            "writes nothing",
             START,
         )
     times = Counter((record.key or b"").decode() for record in records)

@@ -24,6 +24,12 @@ def judge_choice(choice: Mapping[str, Mapping[str, object]]) -> None:
             "the cell of the exercise",
         )
     for name, trigger in choice.items():
+        if not isinstance(trigger, Mapping):
+            raise NotYet(
+                f"the trigger of `{name}` is {trigger!r}",
+                "each trigger is a dictionary; no trigger is {}",
+                "`triggers`",
+            )
         _expect_trigger(name, trigger)
     _judge_counts(choice["counts"])
     _judge_alarm(choice["alarm"])
@@ -32,7 +38,7 @@ def judge_choice(choice: Mapping[str, Mapping[str, object]]) -> None:
 
 def seconds_of(told: object) -> float | None:
     """Return how long an interval like "5 seconds" is; None if it is none."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+?)s?\s*", str(told).lower())
+    found = re.fullmatch(r"\s*(?:interval\s+)?(\d+(?:\.\d+)?)\s*([a-z]+?)s?\s*", str(told).lower())
     if found is None:
         return None
     number, unit = found.groups()

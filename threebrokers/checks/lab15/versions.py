@@ -18,6 +18,12 @@ START = "the arguments of start_vouchers(…)"
 
 def judge_old(topic: str, records: Sequence[Record]) -> None:
     """Raise NotYet unless the topic holds what version 1 wrote, and nothing else."""
+    if not records:
+        raise NotYet(
+            f"'{topic}' is empty",
+            "the results of version 1 are the way back as long as version 2 may be wrong",
+            "what is done with `exact-late-v1`",
+        )
     if delays(records) != vouchers(LIMIT + 1):
         raise NotYet(
             f"'{topic}' is not as version 1 has left it ({len(records)} records)",
@@ -34,12 +40,13 @@ def judge_new(topic: str, records: Sequence[Record]) -> None:
     if not records:
         raise NotYet(
             f"'{topic}' holds nothing",
-            "a query whose checkpoint says that all is read does not read it again",
+            "a query that begins at the end, or whose checkpoint says that all is read, reads nothing of "
+            "the past",
             START,
         )
     if not found[LIMIT]:
         raise NotYet(
-            f"'{topic}' has no voucher for a delay of two hours sharp",
+            f"'{topic}' has no voucher for a delay of exactly two hours",
             f"{right[LIMIT]} departures have one of {LIMIT} minutes",
             "the condition",
         )
