@@ -285,6 +285,7 @@ an_hour_later(lab, backlog, readers)
 after = lag_before(readers, backlog)
 worse = [p for p in after if after[p] > before[p]]
 
+
 # %% tags=["wrong"]
 # takes each log to begin at 0 | as if its log began at 0
 def lag_from_zero(group, topic):
