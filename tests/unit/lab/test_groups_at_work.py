@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from confluent_kafka import consistent, murmur2
+from confluent_kafka import KafkaError, KafkaException, consistent, murmur2
 
 from threebrokers.errors import LabError
 from threebrokers.kafka.clients import Clients
@@ -176,3 +176,36 @@ def test_a_clinic_to_which_nobody_comes_closes(clinic):
     assert clinic.open
     clinic.lab.sleep(8.1)
     assert not clinic.open
+
+
+@pytest.fixture
+def make_worker():
+    """Make a worker of a hand-over whose function raises an error of this code."""
+
+    def make(code: int) -> shifts._Worker:
+        def on_revoke(consumer, partitions):
+            raise KafkaException(KafkaError(code))
+
+        consumer = SimpleNamespace(commit=lambda asynchronous: None)
+        ledger: Any = SimpleNamespace(consumer=lambda settings: consumer)
+        return shifts._Worker("B", ledger, {"group.id": "g"}, on_revoke)
+
+    return make
+
+
+def test_a_function_that_does_not_expect_that_nothing_is_new_is_told(make_worker):
+    worker = make_worker(KafkaError._NO_OFFSET)
+    with pytest.raises(LabError, match="raised _NO_OFFSET: B had nothing new to commit"):
+        worker._revoked(worker.consumer, [])
+
+
+def test_other_errors_of_a_function_are_raised_as_they_are(make_worker):
+    worker = make_worker(KafkaError._NO_OFFSET)
+    worker.uncommitted = 20  # so there was something to commit, and the function did not
+    with pytest.raises(KafkaException):
+        worker._revoked(worker.consumer, [])
+    worker.commit()
+    other = make_worker(KafkaError._ASSIGNMENT_LOST)
+    with pytest.raises(KafkaException):
+        other._revoked(other.consumer, [])
+    assert (worker.uncommitted, worker.revoked) == (0, 0)

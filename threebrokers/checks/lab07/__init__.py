@@ -67,7 +67,8 @@ def nothing_twice(lab: Lab, on_revoke: Callable[..., Any]) -> str:
     judge_handover(lab)
     return (
         "each of the 200 records was done once: whoever had to give partitions up committed first, so the "
-        "next owner began just behind. (A member that crashes commits nothing; lab 06 is about that one.)"
+        "next owner began just behind; and who had nothing to commit went on. "
+        "(A member that crashes commits nothing; lab 06 is about that one.)"
     )
 
 
@@ -97,6 +98,6 @@ def moved_known(lab: Lab, moved: Names) -> str:
     count = judge_moved(lab, moved)
     return (
         f"{count} of 100 customers went on in another partition, and their old records stayed where they "
-        "were: from now on two members may hold records of the same customer. Who may need more partitions "
-        "one day makes them on the first day."
+        "were: from now on two members may hold records of the same customer. So plan the number of "
+        "partitions for some years; each costs files, and time when a leader changes."
     )

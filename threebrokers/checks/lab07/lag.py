@@ -12,7 +12,10 @@ LOOK = "lag_of(…): end of the log, less what the group has committed"
 
 def lags(*, later: bool) -> dict[int, int]:
     """Return the lag of each partition of `backlog` at the first or the second moment."""
-    return {p: end - (offset or 0) for p, (end, offset) in moment(later=later).items()}
+    return {
+        p: end - (BACKLOG[p].start if offset is None else offset)
+        for p, (end, offset) in moment(later=later).items()
+    }
 
 
 def moment(*, later: bool) -> dict[int, tuple[int, int | None]]:
@@ -26,13 +29,13 @@ def judge_lags(lab: Lab, before: Mapping[int, int], after: Mapping[int, int]) ->
     """Raise NotYet unless both dictionaries hold the lag of each partition at their moment."""
     _judge("before", before, later=False)
     stored = len(log_of(lab, lab.topic("backlog")))
-    if dict(after) == dict(before) or stored == sum(part.end for part in BACKLOG):
+    if dict(after) == dict(before) or stored == sum(part.end - part.start for part in BACKLOG):
         raise NotYet(
             "`after` is what `before` was",
             "it should be the lag of an hour later",
             "an_hour_later(…), which belongs between the two",
         )
-    hour = sum(part.later_end for part in BACKLOG)
+    hour = sum(part.later_end - part.start for part in BACKLOG)
     if stored > hour and any(after.get(p) != lag for p, lag in lags(later=True).items()):
         raise NotYet(
             f"more than one hour has passed: the topic holds {stored} records, and after an hour {hour}",
@@ -77,10 +80,17 @@ def _judge(name: str, told: Mapping[int, int], *, later: bool) -> None:
     if not wrong:
         return
     p, value = wrong[0], told[wrong[0]]
+    if all(offsets[q] is None and told[q] == ends[q] for q in wrong):
+        raise NotYet(
+            f"`{name}` says {value} for partition {p}, as if its log began at 0; it begins at "
+            f"{BACKLOG[p].start}, for older records were deleted",
+            f"the lag is {right[p]}: what is deleted cannot be read",
+            "get_watermark_offsets(…), which returns both the start and the end",
+        )
     if all(offsets[q] is None for q in wrong):
         raise NotYet(
             f"`{name}` says {value} for partition {p}, where the group has committed nothing; "
-            f"the partition holds {ends[p]} records",
+            f"the partition holds {ends[p] - BACKLOG[p].start} records",
             f"the lag is {right[p]}: all of them are still to be read",
             "the offset that stands for 'none': this client says -1001",
         )

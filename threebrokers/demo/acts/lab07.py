@@ -53,7 +53,7 @@ def hang(stage: Stage) -> Iterator[Line]:
     team: Team = stage.kept["team"]
     yield from _goes(stage, "hang", "C", lambda: team["C"].busy(stage.lab, HANG_SECONDS))
     closed, killed, hung = stage.kept["waited"].values()
-    found = "0.3 s · 2 s · 3 s" if closed < killed < hung and hung > 2.8 else ""
+    found = "3 s" if closed < killed < hung and 2.8 < hung < 7 else ""
     yield truth("7.b", found)
 
 

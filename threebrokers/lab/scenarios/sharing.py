@@ -17,6 +17,7 @@ from threebrokers.kafka.log_reader import end_offsets
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.members import HEARTBEAT_MS
 from threebrokers.lab.scenarios.partitions import topic_of
+from threebrokers.lab.scenarios.readers import delete_before
 from threebrokers.ledger import Ledger
 from threebrokers.waiting import quiet_wait
 
@@ -146,19 +147,20 @@ def shares(lab: Lab, how: str) -> list[int]:
 
 
 class Part(NamedTuple):
-    """A partition of `backlog`: its end and what the group has committed, now and an hour later."""
+    """A partition of `backlog`: its end and what is committed, now and an hour later; and its start."""
 
     end: int
     committed: int | None
     later_end: int
     later_committed: int | None
+    start: int = 0  # what is below has been deleted
 
 
 BACKLOG = (
     Part(500, 100, 520, 400),  # far behind, and catching up
     Part(300, 290, 420, 320),  # near, and falling behind
     Part(200, 200, 260, 260),  # at the end
-    Part(40, None, 60, None),  # never committed
+    Part(100, None, 120, None, start=60),  # never committed, and its first records are gone
     Part(250, 200, 270, 220),  # behind, and steady
 )
 
@@ -168,6 +170,9 @@ def new_backlog(lab: Lab) -> tuple[str, str]:
     topic = lab.fresh_topic("backlog", partitions=len(BACKLOG))
     group = f"{lab.group('backlog')}-{time.time_ns()}"
     _store(lab, topic, [part.end for part in BACKLOG])
+    for partition, part in enumerate(BACKLOG):
+        if part.start:
+            delete_before(lab, topic, part.start, partition)
     _commit(lab, topic, group, [part.committed for part in BACKLOG])
     return topic, group
 

@@ -86,14 +86,14 @@ class _Worker:
     """A member that notes what it has done, and commits after each 50 records of its own."""
 
     def __init__(
-        self, lab: Lab, ledger: Ledger, settings: Mapping[str, Any], on_revoke: Callable[..., object]
+        self, name: str, ledger: Ledger, settings: Mapping[str, Any], on_revoke: Callable[..., object]
     ) -> None:
-        self.consumer = ledger.consumer(settings)
-        self.count, self.uncommitted = 0, 0
-        self._lab, self._ledger, self._on_revoke = lab, ledger, on_revoke
+        self.consumer = ledger.consumer({**settings, "client.id": name})
+        self.count, self.uncommitted, self.revoked = 0, 0, 0
+        self._name, self._ledger, self._on_revoke = name, ledger, on_revoke
 
     def subscribe(self, topic: str) -> None:
-        self.consumer.subscribe([topic], on_revoke=self._revoked)
+        self.consumer.subscribe([topic], on_revoke=self._revoked, on_lost=_do_nothing)
 
     def work(self) -> Message | None:
         """Do the next record, if there is one."""
@@ -103,25 +103,45 @@ class _Worker:
         self._ledger.processed(message)
         self.count, self.uncommitted = self.count + 1, self.uncommitted + 1
         if self.count % EVERY == 0:
-            self.consumer.commit(asynchronous=False)
-            self.uncommitted = 0
+            self.commit()
         return message
 
+    def commit(self) -> None:
+        """Commit what it has done since its last commit, if there is anything."""
+        if self.uncommitted:
+            self.consumer.commit(asynchronous=False)
+            self.uncommitted = 0
+
+    def end(self) -> None:
+        """Leave the group if it is still a member; the learner's function is not called any more."""
+        self._on_revoke = _do_nothing
+        self.consumer.close()
+
     def _revoked(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
-        """Do what the learner's function does; that there was nothing to commit is no fault."""
+        """Do what the learner's function does; the client raises its errors out of poll() or close()."""
         try:
             self._on_revoke(consumer, partitions)
         except KafkaException as fault:
             if self.uncommitted or fault.args[0].code() != KafkaError._NO_OFFSET:
                 raise
-        self.uncommitted = 0
+            raise LabError(
+                f"Your function raised _NO_OFFSET: {self._name} had nothing new to commit. In a program this "
+                "error comes out of poll() or close(), and ends a healthy member",
+                "let your function go on after this one error, and raise all others",
+            ) from fault
+        self.uncommitted, self.revoked = 0, self.revoked + 1
+
+
+def _do_nothing(consumer: Consumer, partitions: list[TopicPartition]) -> None:
+    """What is lost has another owner already: nothing can be committed."""
 
 
 def hand_over(lab: Lab, ledger: Ledger, on_revoke: Callable[..., object]) -> None:
     """Let A work on 200 records of four partitions, and B join after 70; each commits after 50 of its own.
 
-    Both call `on_revoke` when partitions are taken from them. The topic `handover` is made afresh. Returns
-    when the group has done each record at least once, or gets no more for 5 s, and both have left.
+    Both call `on_revoke` when partitions are taken from them. The topic `handover` is made afresh. When the
+    group has done each record at least once, or gets no more for 5 s, both commit; then B leaves, so that A
+    gives up its partitions with nothing new to commit, and A leaves.
     """
     topic = lab.fresh_topic("handover", partitions=4)
     producer = ledger.producer()
@@ -134,7 +154,7 @@ def hand_over(lab: Lab, ledger: Ledger, on_revoke: Callable[..., object]) -> Non
         "enable.auto.commit": False,
         "heartbeat.interval.ms": HEARTBEAT_MS,
     }
-    pair = _Pair(*(_Worker(lab, ledger, {**own, "client.id": name}, on_revoke) for name in "AB"))
+    pair = _Pair(*(_Worker(name, ledger, own, on_revoke) for name in "AB"))
     try:
         pair.a.subscribe(topic)
         lab.wait_until(pair.seventy_done, what="70 records", within=15)
@@ -145,9 +165,15 @@ def hand_over(lab: Lab, ledger: Ledger, on_revoke: Callable[..., object]) -> Non
         for worker in (pair.a, pair.b):
             worker.consumer.resume(worker.consumer.assignment())
         lab.wait_until(lambda: pair.all_done() or pair.idle(), what="the two to do the rest", within=15)
+        for worker in (pair.a, pair.b):
+            worker.commit()
+        before = pair.a.revoked
+        pair.b.consumer.close()
+        lab.wait_until(lambda: pair.a_gave_up(before), what="A to hear that B has left", within=15)
+        pair.a.consumer.close()
     finally:
         for worker in (pair.a, pair.b):
-            worker.consumer.close()
+            worker.end()
 
 
 class _Pair:
@@ -171,6 +197,11 @@ class _Pair:
         while self._both():
             continue
         return len(self._done) >= HANDED
+
+    def a_gave_up(self, before: int) -> bool:
+        """Poll for A, whose work is done; tell whether it gave partitions up more often than `before`."""
+        self.a.consumer.poll(0.02)
+        return self.a.revoked > before
 
     def idle(self) -> bool:
         """Tell whether none of them has got a record for a while."""
