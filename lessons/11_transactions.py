@@ -1,7 +1,7 @@
 # %% [markdown]
 # # All of it, or none?
 #
-# **You will** write records of three topics so that readers see all of them or none, find the transaction that keeps every reader waiting, and kill a worker in ten places without losing or doubling a transfer.
+# **You will** write records of three topics so that readers see all of them or none, find a transaction that hangs and end it, and kill a worker in ten places without losing or doubling a transfer.
 #
 # *{minutes} minutes, and {further} more if you go further. You need lab 06: committed offset, and what a killed worker loses.*
 
@@ -19,7 +19,7 @@ lab.review()
 # %% [markdown] covers="E123 A006" explains="transaction, transactional.id"
 # ## Three records that belong together
 #
-# A **transaction** is a group of records, in any topics and partitions of a cluster, of which readers see all or none. A producer needs a name for that, its `transactional.id`. It calls `init_transactions()` once. Then each transaction begins with `begin_transaction()`, and ends with `commit_transaction()` or `abort_transaction()`.
+# A **transaction** is a group of records, in any topics and partitions of a cluster, of which readers see all or none. A producer needs a name for that, its `transactional.id`, which also switches idempotence on. (Here `lab.topic(…)` makes such a name; it makes no topic.) The producer calls `init_transactions()` once. Then each transaction begins with `begin_transaction()`, and ends with `commit_transaction()` or `abort_transaction()`.
 #
 # An author will write three drafts in one transaction. `flush()` waits until all three are acknowledged. Then the author takes them back. Two readers read the topic, one with each value of `isolation.level`.
 
@@ -235,7 +235,7 @@ lab.check.all_or_none(orders, payments, audit, desk)
 # The author writes two drafts more, and commits. Here is what stands in the log of `drafts`, from the file of its leader: a row for each batch.
 
 # %%
-from threebrokers.lab.scenarios import in_the_log, written_by_coordinator
+from threebrokers.lab.scenarios import in_the_log
 
 author.begin_transaction()
 for number in (3, 4):
@@ -246,17 +246,7 @@ in_the_log(lab, drafts)
 # %% [markdown] covers="B122 E132" explains="mark, transaction coordinator, __transaction_state"
 # Each transaction ends with a **mark** in each of its partitions: a control record, which takes an offset and which no program gets. So the log ends at 7, a reader of committed records gets two, and nothing was lost.
 #
-# And who writes the marks? One broker is the **transaction coordinator** of this `transactional.id`. It notes every step in the topic `__transaction_state`:
-
-# %%
-written_by_coordinator(lab, name)
-
-# %% [markdown] covers="E131 B118" explains="two-phase commit"
-# - *Ongoing*: a partition is written down before its first record is sent.
-# - *PrepareCommit*: this line is the decision. From here on nothing can turn it into an abort, also if every client and the coordinator itself die: the next coordinator reads its topic and goes on.
-# - *CompleteCommit*: the marks stand in all partitions.
-#
-# Such a protocol is called **two-phase commit**.
+# And who writes the marks? One broker is the **transaction coordinator** of this `transactional.id`. It first writes its decision into the topic `__transaction_state`, and then the marks.
 
 # %% [markdown]
 # ## One transaction stays open
@@ -290,10 +280,10 @@ author.commit_transaction()
 later = lab.wait_until(lambda: read_log(lab.bootstrap, half_open), what="the end of the transaction")
 print("after the commit:", [record.value.decode() for record in later])
 
-# %% [markdown] covers="E125 E126" explains="last stable offset (LSO), transaction.timeout.ms"
+# %% [markdown] covers="E125 E126" explains="last stable offset (LSO), transaction.timeout.ms, transaction.max.timeout.ms"
 # A reader of committed records stops at the **last stable offset (LSO)**: where the oldest open transaction of the partition begins. It may not pass it, because it gets a partition in order, and this record is not decided yet. So one slow producer holds up all readers of its partitions, and also the records of producers that know nothing of transactions.
 #
-# What if it never comes back? A transaction that is open for longer than its producer's `transaction.timeout.ms` is aborted by the coordinator. The default is 60 s, brokers allow 15 minutes at most, and they look every 10 s.
+# What if it never comes back? A transaction that is open for longer than its producer's `transaction.timeout.ms` is aborted by the coordinator. The default is 60 s, brokers allow 15 minutes at most (`transaction.max.timeout.ms`), and they look every 10 s.
 
 # %% [markdown]
 # ### Exercise 11.2: Let the readers go on
@@ -430,8 +420,7 @@ compared_books(books)
 
 # %%
 loose, tied = books.values()
-lab.observed("Without transactions some entries had no partner", loose.uneven)
-lab.observed("The sum of all accounts was not 0 any more", loose.euros)
+lab.observed("Without transactions money was gone, or came from nowhere", loose.uneven and loose.euros)
 outcome = {(False, False): "each transfer once", (True, False): "some transfers twice, none in part"}
 missed = "some transfers are missing" if tied.missing else "some transfers in part"
 guess_11c.compare(outcome.get((bool(tied.twice), bool(tied.uneven or tied.missing)), missed))
@@ -439,7 +428,7 @@ guess_11c.compare(outcome.get((bool(tied.twice), bool(tied.uneven or tied.missin
 # %% [markdown] covers="E122" explains="send_offsets_to_transaction"
 # Without transactions money is gone, or came from nowhere. With them the sum is right, and a transfer was done again: its transaction was committed, and then the worker died before it committed the offset.
 #
-# But an offset is a record, too: in `__consumer_offsets`. So it can be in the *same* transaction: `send_offsets_to_transaction(offsets, group_metadata)` of the producer. `offsets` is a list of `TopicPartition(topic, partition, offset)`, and the second argument is what `consumer.consumer_group_metadata()` returns. The consumer itself commits nothing then.
+# But an offset is a record, too: in `__consumer_offsets`. So it can be in the *same* transaction: `send_offsets_to_transaction(offsets, group_metadata)` of the producer. `offsets` is a list of `TopicPartition(topic, partition, offset)`, and the second argument is what `consumer.consumer_group_metadata()` returns. The consumer itself commits nothing then. It must read with `read_committed`, the default here: else it works on what is taken back later.
 
 # %% [markdown]
 # ### Exercise 11.3: Each transfer once
@@ -686,41 +675,46 @@ in_the_log(lab, till)
 # | `error.retriable()` | nothing is wrong yet; the same call may be made again |
 # | `error.txn_requires_abort()` | this transaction cannot be committed any more; the producer can go on after an abort |
 # | `error.fatal()` | this producer can do nothing more |
+#
+# What `produce()` itself raises, for a record that is too large or when the queue is full (lab 05), is none of the three. The transaction stays open, and readers wait, until your program ends it.
+#
+# One abort may not be enough: after a record that the brokers have refused, this client's next transaction into that partition fails as well. After a second abort it goes on.
 
 # %% [markdown]
 # ### Exercise 11.4: What to do with an error
 #
-# A colleague's function writes rows, each a topic and a text, in one transaction. `tried_in_four_cases` calls it with a real producer in four cases:
+# A colleague's function writes rows, each a topic and a text, in one transaction. `begin_with` leaves none open if `produce()` raises an error. `tried_in_five_cases` calls it with a real producer in five cases:
 
 # %%
-from threebrokers.lab.scenarios import tried_in_four_cases
+from threebrokers.lab.scenarios import tried_in_five_cases
+
+
+def begin_with(producer, rows):
+    producer.begin_transaction()
+    try:
+        for topic, text in rows:
+            producer.produce(topic, text)
+    except (KafkaException, BufferError):
+        producer.abort_transaction(10)
+        raise
 
 
 def hopeful(producer, rows):
     while True:
         try:
-            producer.begin_transaction()
-            for topic, text in rows:
-                producer.produce(topic, text)
+            begin_with(producer, rows)
             producer.commit_transaction(10)
             return "booked"
         except KafkaException:
             producer.abort_transaction()
 
 
-tried_in_four_cases(lab, hopeful)
+tried_in_five_cases(lab, hopeful)
 
 # %% [markdown]
-# Write `book(producer, rows)`. It returns `"booked"` if readers get the rows, and `"aborted"` if they cannot be written and are taken back. If the producer can do nothing more, the error reaches the caller. Whatever happens, it ends, and no row is there twice.
-
+# Write `book(producer, rows)`. It returns `"booked"` if readers get the rows, and `"aborted"` if the brokers refuse one and they are taken back. If the producer can do nothing more, the error reaches the caller. Whatever happens, it ends, and no row is there twice.
 
 # %%
-def begin_with(producer, rows):
-    producer.begin_transaction()
-    for topic, text in rows:
-        producer.produce(topic, text)
-
-
 # TODO: write book(producer, rows), which begins with begin_with(producer, rows)
 # BEGIN SOLUTION
 def book(producer, rows):
@@ -738,13 +732,13 @@ def book(producer, rows):
 
 
 # END SOLUTION
-tried = tried_in_four_cases(lab, book)
+tried = tried_in_five_cases(lab, book)
 tried
 
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# Which of the colleague's four lines in `try` may be done again when an answer was only late? Where should the loop begin?
+# Which of the colleague's lines in `try` may be done again when an answer was only late? Where should the loop begin?
 #
 # </details>
 # <details><summary>Another hint</summary>
@@ -759,9 +753,7 @@ tried
 def book(producer, rows):
     while True:
         try:
-            producer.begin_transaction()
-            for topic, text in rows:
-                producer.produce(topic, text)
+            begin_with(producer, rows)
             producer.commit_transaction(10)
             return "booked"
         except KafkaException:
@@ -797,6 +789,24 @@ def book(producer, rows):
             if fault.args[0].txn_requires_abort():
                 producer.abort_transaction(10)
                 return "aborted"
+
+
+# %% tags=["wrong"]
+# looks for errors of the commit alone | that was begun is still open
+def book(producer, rows):
+    producer.begin_transaction()
+    for topic, text in rows:
+        producer.produce(topic, text)
+    while True:
+        try:
+            producer.commit_transaction(10)
+            return "booked"
+        except KafkaException as fault:
+            if fault.args[0].txn_requires_abort():
+                producer.abort_transaction(10)
+                return "aborted"
+            if not fault.args[0].retriable():
+                raise
 
 
 # %% tags=["wrong"]
@@ -873,22 +883,41 @@ def book(producer, rows):
 # %% tags=["nbval-check-output"]
 lab.check.right_thing_done(book, tried)
 
-# %% [markdown] explains="transaction.max.timeout.ms, transactional.id.expiration.ms"
+# %% [markdown]
+# ## After an abort, go back
+#
+# An abort takes back records and the offset. It does not take back the *consumer*: its position is after the transfer that was read. Here the loop of exercise 11.3 has five transfers, 0 to 4. The transaction of transfer 1 is aborted, and the loop goes on:
+
+# %%
+from threebrokers.lab.scenarios import after_one_abort
+
+
+def goes_back(consumer):
+    for place in consumer.committed(consumer.assignment(), timeout=10):
+        consumer.seek(place)
+
+
+found = after_one_abort(lab, goes_back)
+lab.observed("Who went on has lost a transfer, who went back none", list(found["missing"]) == [1, 0])
+found
+
+# %% [markdown]
+# Who only goes on loses a transfer, without any error: the next offset that is committed is after it. So `seek` to the committed offset, or end the program: its successor begins there.
+
+# %% [markdown] explains="transactional.id.expiration.ms"
 # ## Here and in production
 #
 # | | here | default |
 # |---|---|---|
 # | partitions of `__transaction_state` (`transaction.state.log.num.partitions`) | 3 | 50 |
-# | the most that brokers allow (`transaction.max.timeout.ms`) | 15 min | 15 min |
-# | they look for such transactions every (`transaction.abort.timed.out.transaction.cleanup.interval.ms`) | 10 s | 10 s |
 # | an unused name is forgotten after (`transactional.id.expiration.ms`) | 7 days | 7 days |
 #
-# A dead worker's successor follows here at once, because it has the same `group.instance.id`. Otherwise its partitions wait for the end of its session: 45 s.
+# A dead worker's successor follows here at once, with the same `group.instance.id`. Otherwise its partitions wait for the end of its session, 45 s.
 
 # %% [markdown]
 # ## What to remember
 #
-# - A transaction makes writes atomic: records of many partitions, and the offset of what was read. Only readers with `read_committed` see it so, and they wait at the oldest open one.
+# - A transaction makes writes atomic: records of many partitions, and the offset of what was read. After an abort, go back to the committed offset. Only readers with `read_committed` see it so, and they wait at the oldest open one.
 # - One name for one worker, the same at each start: so a successor ends what a dead one left open, and a zombie is fenced.
 # - What is not a record of the same cluster, an e-mail or a row, is not in it.
 
@@ -900,11 +929,34 @@ lab.check.right_thing_done(book, tried)
 # %%
 lab.quiz()
 
-# %% [markdown] covers="E133"
+# %% [markdown]
 # ## Going further
 #
 # What follows is not needed for the next lab. Each section stands by itself, after the set-up cell.
 #
+# ### Where the decision stands
+#
+# The transaction coordinator notes every step in a topic, `__transaction_state`. These are the steps of one transaction:
+
+# %%
+from threebrokers.lab.scenarios import written_by_coordinator
+
+decided, deciding = lab.fresh_topic("decided", replication_factor=3), lab.topic("deciding")
+decider = lab.producer({"transactional.id": deciding})
+decider.init_transactions()
+decider.begin_transaction()
+decider.produce(decided, "all of it")
+decider.commit_transaction()
+written_by_coordinator(lab, deciding)
+
+# %% [markdown] covers="E131 B118" explains="two-phase commit"
+# - *Ongoing*: a partition is written down before its first record is sent.
+# - *PrepareCommit*: this line is the decision. From here on nothing can turn it into an abort, also if every client and the coordinator itself die: the next coordinator reads its topic and goes on.
+# - *CompleteCommit*: the marks stand in all partitions.
+#
+# Such a protocol is called **two-phase commit**.
+
+# %% [markdown] covers="E133"
 # ### What does it cost?
 #
 # The same small records, in transactions of 1, 10, 100 and 1000, one transaction after the other:
@@ -921,7 +973,7 @@ from threebrokers.lab.scenarios import bar_chart, costs_by_size, line_chart, rea
 
 costs = costs_by_size(lab, [1, 10, 100, 1000])
 speeds = {f"{size} in a transaction": speed for size, speed in costs["records a second"].items()}
-bar_chart(speeds, "Small records written by one producer", "records a second", log=True)
+bar_chart(speeds, "Small records written by one Python producer", "records a second", log=True)
 costs
 
 # %%
@@ -932,7 +984,7 @@ guess_11d.compare(most if ratio > 3 else "about as many")
 # %% [markdown] covers="E127 E126"
 # A transaction has a price of its own: telling the coordinator of each partition, the decision, a mark in each partition. A record more in it costs almost nothing.
 #
-# A part of it is a pause. While the marks of the last transaction are being written, the coordinator refuses the next one (CONCURRENT_TRANSACTIONS), and this client asks again every 20 ms, whatever `retry.backoff.ms` says.
+# A part of it is a pause. While the marks of the last transaction are being written, the coordinator refuses the next one (CONCURRENT_TRANSACTIONS), and this client asks again every 20 ms, whatever `retry.backoff.ms` says. So these are numbers of a Python producer; another client has others.
 #
 # So large transactions are cheap, and what they cost instead is time: nobody reads a record before its transaction has ended. Here 200 records a second come in, and a commit comes every 10, 100 or 1000 ms:
 
@@ -1092,7 +1144,7 @@ lab.check.fitting_choices(choices)
 # Old books say that a worker cannot keep a running sum and its offset together. Since Kafka 0.11 it can: the new sum is one more record, in a topic that keeps the newest record of each key, in the same transaction as the offset. A worker that starts reads the sums first. That is what **Kafka Streams** does when `processing.guarantee=exactly_once_v2` is set, for every sum and every join, and it makes the transactions for you. It is a library for Java; in Python you write the loop of exercise 11.3. Spark's sink writes to Kafka at least once.
 
 # %% [markdown]
-# ### A lag that never ends
+# ### A group that has read everything
 #
 # One transaction writes three records. A group in Python reads all of them and commits after each, as lab 06 advises. A second group does the same with Java's console consumer.
 
@@ -1104,6 +1156,8 @@ guess_11e.choose("1")
 # END SOLUTION
 
 # %%
+from threebrokers.lab.scenarios import partition_of
+
 receipts = lab.fresh_topic("receipts", replication_factor=3)
 cashier = lab.producer({"transactional.id": lab.topic("cashier")})
 cashier.init_transactions()
@@ -1135,7 +1189,7 @@ lab.observed("Java's group has no lag", committed[java] == 4)
 # %% [markdown] explains="KIP-890"
 # ### Two versions of the protocol
 #
-# The brokers here know two versions of transactions. Kafka 4 brought the second (KIP-890). The client decides: Java's speaks the second, librdkafka, of which this client is made, the first (2.16). Ten transactions in Python, and a second of short ones in Java:
+# The brokers here know two versions of transactions. Kafka 4 brought the second (KIP-890): in it each transaction of a producer has a producer epoch of its own. Ten transactions in Python, and a second of short ones in Java:
 
 # %%
 guess_11f = lab.predict("11.f")
@@ -1145,6 +1199,8 @@ guess_11f.choose("1 and one for each transaction")
 # END SOLUTION
 
 # %%
+from threebrokers.lab.scenarios import in_the_log
+
 by_python, by_java = (lab.fresh_topic(topic, replication_factor=3) for topic in ("by-python", "by-java"))
 writer = lab.producer({"transactional.id": lab.topic("by-python")})
 writer.init_transactions()
@@ -1163,12 +1219,14 @@ epochs = []
 for topic, log in logs.items():
     records = log[log["what"].str.contains("record")]
     epochs.append(records["epoch"].nunique())
-    print(f"{topic}: {len(log) - len(records)} transactions, {epochs[-1]} epochs")
+    print(f"{topic}: transactions: {len(log) - len(records)}, epochs: {epochs[-1]}")
 python_epochs, java_epochs = epochs
 java_has = "1" if java_epochs == 1 else "one for each transaction"
 guess_11f.compare("one for each transaction, both" if python_epochs > 1 else f"1 and {java_has}")
 
 # %% [markdown]
+# The client decides: Java's speaks the second version, and librdkafka, of which this client is made, the first (2.16).
+#
 # Why does it matter? In the first version all transactions of a producer have the same producer epoch. If the network holds back an old request, a record or "commit!", for long enough, it arrives in the middle of a *later* transaction, and looks right. That has happened: records without an end, for which readers waited for ever (`kafka-transactions find-hanging` looks for these), or half a transaction that was committed. In the second version it comes with an old epoch and is refused. Also, the client need not tell the coordinator of each partition first; the leader does it.
 #
 # There is a fence for partitions, too. If the partition of a worker that hangs was given to a member with *another* `transactional.id`, the group's coordinator refuses its offsets, because it is no member any more.
@@ -1176,7 +1234,7 @@ guess_11f.compare("one for each transaction, both" if python_epochs > 1 else f"1
 # Brokers of Kafka 4 protect older clients in part: a leader asks the coordinator whether a transaction is really open before it takes its first record.
 
 # %% [markdown] covers="E129"
-# ### Committed, and not yet visible
+# ### A leader out of reach
 #
 # A transaction writes a record to each of two partitions, which two brokers lead. Then the second of these brokers cannot reach the other two any more, nor they it (only its heartbeats still come), and the producer commits:
 
@@ -1188,6 +1246,7 @@ guess_11g.choose("one of the two")
 # END SOLUTION
 
 # %%
+from threebrokers.kafka.log_reader import read_log
 from threebrokers.lab.scenarios import coordinator_of_transactions
 
 sender = lab.producer({"transactional.id": lab.topic("sender")})
@@ -1215,8 +1274,6 @@ guess_11g.compare({2: "both records", 1: "one of the two"}.get(sum(map(bool, rea
 
 # %% [markdown]
 # Both come, and not at the same moment. *All or none* is a promise about the end: a reader of two topics can see an order before its payment, mostly for milliseconds, here for as long as the network is broken. Who reads a payment must not assume that its order is there already.
-#
-# Kafka 4.3.1 does not always keep this promise. If a partition has *no leader* when its mark should be written, the coordinator takes it for deleted, and never writes the mark (KAFKA-20734). Its readers wait until somebody ends the transaction with `kafka-transactions abort`, and that takes back a part of what was committed. With three replicas a partition is hardly ever without a leader.
 
 # %% [markdown]
 # Compare with the [solution](../solutions/11_transactions.ipynb). Next lab: [What do the topics say?](12_spark_batch.ipynb)

@@ -222,6 +222,7 @@ GOOD = {
     CASES[1]: Case(returned="booked", seen=2),
     CASES[2]: Case(returned="aborted"),
     CASES[3]: Case(raised=RuntimeError("x"), error="_FENCED"),
+    CASES[4]: Case(returned="aborted"),
 }
 
 
@@ -245,6 +246,11 @@ GOOD = {
         (CASES[3], Case(again=True), "this error never goes away"),
         (CASES[3], Case(returned="aborted"), "returns 'aborted' as if it could go on"),
         (CASES[3], Case(raised=RuntimeError("x"), seen=2), "readers get 2 of its 2 records; none should"),
+        (CASES[4], Case(again=True), "the client will refuse it each time"),
+        (CASES[4], Case(raised=RuntimeError("x"), goes_on=False), "that was begun is still open; it should"),
+        (CASES[4], Case(returned="aborted", goes_on=False), "that was begun is still open; it should"),
+        (CASES[4], Case(returned="aborted", seen=1), "readers get 1 of the 2 records; they should see none"),
+        (CASES[4], Case(returned="booked"), "returns 'booked'; it should be 'aborted'"),
     ],
 )
 def test_a_function_that_does_the_wrong_thing(name, case, words):

@@ -1,4 +1,4 @@
-"""What lab 11's scenarios do without brokers: baskets, tables, and a function that is tried in four cases."""
+"""What lab 11's scenarios do without brokers: baskets, tables, and a function that is tried in five cases."""
 
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -10,7 +10,7 @@ from threebrokers.kafka.batches import Batch
 from threebrokers.kafka.state import PartitionState, TopicState
 from threebrokers.kafka.transactions import TransactionNote
 from threebrokers.lab.scenarios import costs, failing, transactions
-from threebrokers.lab.scenarios.failing import CASES, tried_in_four_cases
+from threebrokers.lab.scenarios.failing import CASES, tried_in_five_cases
 
 
 def test_two_of_twelve_baskets_are_refused():
@@ -68,6 +68,18 @@ def test_which_topics_a_committed_transaction_had_written_into():
     assert list(transactions.committed_parts(notes, ["a", "b"])) == [frozenset({"a"})]
 
 
+def test_the_notes_are_read_when_the_last_transaction_is_over(monkeypatch: pytest.MonkeyPatch):
+    notes = [
+        TransactionNote("x", state, 1, 0, 1, frozenset({("a", 0)}), 1000 * second)
+        for second, state in ((1, "Empty"), (5, "Ongoing"), (6, "PrepareCommit"), (7, "CompleteCommit"))
+    ]
+    looks = iter((notes[:3], notes))
+    monkeypatch.setattr(transactions, "coordinator_notes", lambda lab, name: next(looks))
+    table = transactions.written_by_coordinator(SimpleNamespace(opened_at=4), "x")  # type: ignore[arg-type]
+    assert list(table["state"]) == ["Ongoing", "PrepareCommit", "CompleteCommit"]
+    assert list(table["partitions of the transaction"]) == ["a-0"] * 3
+
+
 def test_the_coordinator_is_read_from_the_tools_table():
     told = "CoordinatorId\tTransactionalId\tProducerId\n3            \tvan-a          \t17\n"
     assert transactions.coordinator_of_transactions(cluster(None, told), "van-a") == 3
@@ -92,6 +104,8 @@ class Writer:
         self.open, self.refused = True, False
 
     def produce(self, topic: str, value: str) -> None:
+        if len(value) >= failing.TOO_LARGE:
+            raise KafkaException(Error("MSG_SIZE_TOO_LARGE"))
         self.rows.append((topic, value))
         self.refused = self.refused or (topic == "booked-strict" and len(value) > failing.LARGEST)
 
@@ -146,27 +160,31 @@ def lab(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def right(producer: Any, rows: Any) -> str:
-    producer.begin_transaction()
-    for where, text in rows:
-        producer.produce(where, text)
-    while True:
-        try:
-            producer.commit_transaction(10)
-            return "booked"
-        except KafkaException as fault:
-            if fault.args[0].txn_requires_abort():
-                producer.abort_transaction()
-                return "aborted"
-            if not fault.args[0].retriable():
-                raise
+    try:
+        producer.begin_transaction()
+        for where, text in rows:
+            producer.produce(where, text)
+        while True:
+            try:
+                producer.commit_transaction(10)
+                return "booked"
+            except KafkaException as fault:
+                if not fault.args[0].retriable():
+                    raise
+    except KafkaException as fault:
+        if fault.args[0].fatal():
+            raise
+        producer.abort_transaction()
+        return "aborted"
 
 
 def test_what_is_right_in_each_case(lab):
-    calm, late, refused, replaced = (tried_in_four_cases(lab, right).cases[name] for name in CASES)
+    calm, late, refused, replaced, large = (tried_in_five_cases(lab, right).cases[name] for name in CASES)
     assert (calm.returned, calm.seen, calm.goes_on) == ("booked", 2, True)
     assert (late.returned, late.seen, late.goes_on) == ("booked", 2, True)
     assert (refused.returned, refused.seen, refused.goes_on) == ("aborted", 0, True)
     assert (replaced.error, replaced.seen, replaced.again) == ("_FENCED", 0, False)
+    assert (large.returned, large.seen, large.goes_on) == ("aborted", 0, True)
 
 
 def test_who_tries_for_ever_is_stopped(lab):
@@ -181,7 +199,7 @@ def test_who_tries_for_ever_is_stopped(lab):
             except Exception:  # noqa: S112
                 continue
 
-    cases = tried_in_four_cases(lab, stubborn).cases
+    cases = tried_in_five_cases(lab, stubborn).cases
     assert [name for name, case in cases.items() if case.again] == list(CASES[1:])
 
 
@@ -196,12 +214,30 @@ def test_who_gives_up_without_an_abort_leaves_a_producer_that_cannot_go_on(lab):
             return "aborted"
         return "booked"
 
-    cases = tried_in_four_cases(lab, careless).cases
-    assert [case.goes_on for case in cases.values()] == [True, False, False, True]
+    cases = tried_in_five_cases(lab, careless).cases
+    assert [case.goes_on for case in cases.values()] == [True, False, False, True, False]
+    assert cases[CASES[4]].error == "MSG_SIZE_TOO_LARGE"
+    assert repr(cases[CASES[4]]).endswith("readers get 0 of its 2 records; its transaction is still open")
+
+
+def test_an_error_of_produce_may_reach_the_caller_after_an_abort(lab):
+    def careful(producer: Any, rows: Any) -> str:
+        producer.begin_transaction()
+        try:
+            for where, text in rows:
+                producer.produce(where, text)
+        except KafkaException:
+            producer.abort_transaction()
+            raise
+        producer.commit_transaction(10)
+        return "booked"
+
+    large = tried_in_five_cases(lab, careful).cases[CASES[4]]
+    assert (large.error, large.seen, large.goes_on) == ("MSG_SIZE_TOO_LARGE", 0, True)
 
 
 def test_what_cannot_be_called_is_not_tried(lab):
-    assert tried_in_four_cases(lab, ...).cases == {}
+    assert tried_in_five_cases(lab, ...).cases == {}
 
 
 def test_an_error_without_a_name_is_told_by_its_class(lab):

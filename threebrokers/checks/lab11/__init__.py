@@ -16,7 +16,7 @@ from threebrokers.lab.scenarios import Booked, Stuck, Tried
 
 Runs = Annotated[Booked, "what killed_in_ten_places(…) returns"]
 Held = Annotated[Stuck, "what stuck_readers(…) returns"]
-Trial = Annotated[Tried, "what tried_in_four_cases(…) returns"]
+Trial = Annotated[Tried, "what tried_in_five_cases(…) returns"]
 
 
 @exercise("11.1", "All three, or none")

@@ -1,29 +1,30 @@
-"""What lab 11's check says of a function that meets three kinds of failure."""
+"""What lab 11's check says of a function that meets four kinds of failure."""
 
 from threebrokers.lab.attempt import attempt
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.scenarios.failing import CASES, Case, Tried
 
-CALM, LATE, REFUSED, REPLACED = CASES
+CALM, LATE, REFUSED, REPLACED, LARGE = CASES
 ERROR = "what the error says of itself: fault.args[0]"
 
 
 def judge_failures(tried: Tried) -> None:
-    """Raise NotYet unless the function did what is right in each of the four cases."""
+    """Raise NotYet unless the function did what is right in each of the five cases."""
     run = attempt()
     if run is not None and tried.at < run.began:
         raise NotYet(
-            "`tried` is of an earlier try", "it should be of this function", "tried_in_four_cases(lab, book)"
+            "`tried` is of an earlier try", "it should be of this function", "tried_in_five_cases(lab, book)"
         )
     cases = tried.cases
     if not cases:
         raise NotYet(
-            "`tried` holds nothing", "it should be what your function did", "tried_in_four_cases(lab, book)"
+            "`tried` holds nothing", "it should be what your function did", "tried_in_five_cases(lab, book)"
         )
     _judge_calm(cases[CALM])
     _judge_replaced(cases[REPLACED])
     _judge_refused(cases[REFUSED])
     _judge_late(cases[LATE])
+    _judge_large(cases[LARGE])
 
 
 def _judge_calm(case: Case) -> None:
@@ -115,6 +116,29 @@ def _judge_late(case: Case) -> None:
             ERROR,
         )
     _expect_returned(case, LATE, "booked")
+
+
+def _judge_large(case: Case) -> None:
+    if case.again:
+        raise NotYet(
+            f"when {LARGE}, your function tries again for ever: the client will refuse it each time",
+            'it should give this transaction up, and return "aborted"',
+            "what produce() raises",
+        )
+    if not case.goes_on:
+        raise NotYet(
+            f"when {LARGE}, produce() raises an error, and the transaction that was begun is still open",
+            "it should be taken back before your function ends",
+            "begin_with(), or which of your lines stand in `try`",
+        )
+    if case.seen:
+        raise NotYet(
+            f"when {LARGE}, readers get {case.seen} of the 2 records",
+            "they should see none of them",
+            "abort_transaction()",
+        )
+    if case.raised is None:
+        _expect_returned(case, LARGE, "aborted")
 
 
 def _expect_returned(case: Case, name: str, wanted: str) -> None:

@@ -1,11 +1,12 @@
 """What lessons do to a cluster and measure in it, where reading the code would not help a learner."""
 
+from threebrokers.lab.scenarios.aborting import after_one_abort
 from threebrokers.lab.scenarios.addresses import connections_into
 from threebrokers.lab.scenarios.choosing import IMPORTANT, LEVELS, SYMBOLS, send_prices, where_they_are
 from threebrokers.lab.scenarios.cleaner import cleaner_runs, segments_of, wait_for_cleaner
 from threebrokers.lab.scenarios.costs import costs_by_size, readable_after
 from threebrokers.lab.scenarios.effects import Effects, killed_in_five_places
-from threebrokers.lab.scenarios.failing import Tried, tried_in_four_cases
+from threebrokers.lab.scenarios.failing import Tried, tried_in_five_cases
 from threebrokers.lab.scenarios.failover import through_a_kill, two_outages, two_writers
 from threebrokers.lab.scenarios.groups import coordinator_of, member_of_new_group, read_and_commit
 from threebrokers.lab.scenarios.guarantees import (
@@ -168,6 +169,7 @@ __all__ = [
     "a_day_later",
     "accepted",
     "acknowledged_and_gone",
+    "after_one_abort",
     "after_two_outages",
     "all_acknowledged",
     "an_hour_later",
@@ -269,7 +271,7 @@ __all__ = [
     "trade",
     "trading_day",
     "trial",
-    "tried_in_four_cases",
+    "tried_in_five_cases",
     "twenty_days",
     "two_latencies",
     "two_outages",

@@ -1,4 +1,4 @@
-"""Three failures of a transaction, each made to happen to a learner's function, for lab 11."""
+"""Four failures of a transaction, each made to happen to a learner's function, for lab 11."""
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
@@ -16,9 +16,16 @@ from threebrokers.lab.scenarios.transactions import coordinator_of_transactions
 
 Rows = list[tuple[str, str]]
 Book = Callable[[LabProducer, Rows], Any] | EllipsisType
-CASES = ("all is well", "the brokers answer late", "a record is refused", "another worker has taken over")
+CASES = (
+    "all is well",
+    "the brokers answer late",
+    "a record is refused",
+    "another worker has taken over",
+    "a row is too large to send",
+)
 CALL_SECONDS, LATE_SECONDS = 10.0, 0.5
 MOST_CALLS = 12  # of begin, commit and abort: who needs more tries for ever
+TOO_LARGE = 2_000_000  # bytes that a client does not even take
 LARGEST = 1000  # bytes of a batch in the topic that refuses larger ones
 
 
@@ -50,7 +57,8 @@ class Case:
             told = f"raises {type(self.raised).__name__}{f' ({self.error})' if self.error else ''}"
         else:
             told = f"returns {self.returned!r}"
-        return f"{told}; readers get {self.seen} of its 2 records"
+        held = "" if self.goes_on else "; its transaction is still open"
+        return f"{told}; readers get {self.seen} of its 2 records{held}"
 
 
 @dataclass(frozen=True)
@@ -67,11 +75,12 @@ class Tried:
         return "\n".join(f"{name:{width}}  {case!r}" for name, case in self.cases.items())
 
 
-def tried_in_four_cases(lab: Lab, book: Book) -> Tried:
-    """Call `book(producer, rows)` in four cases with a new producer each, and see what becomes of its rows.
+def tried_in_five_cases(lab: Lab, book: Book) -> Tried:
+    """Call `book(producer, rows)` in five cases with a new producer each, and see what becomes of its rows.
 
     All is well; the coordinator of its transactions is frozen for as long as the first commit waits;
-    the brokers refuse one of the records; another producer of the same transactional.id has begun meanwhile.
+    the brokers refuse one of the records; another producer of the same transactional.id has begun meanwhile;
+    the client itself refuses one of them.
     """
     at = clock.now()
     if not callable(book):
@@ -87,7 +96,7 @@ def _tried(lab: Lab, book: Callable[..., Any], name: str, normal: str, strict: s
     producer = lab.producer(settings)
     producer.init_transactions(CALL_SECONDS)
     mark = secrets.token_hex(4)
-    second = "x" * 2 * LARGEST if name == CASES[2] else "a small one"
+    second = "x" * {CASES[2]: 2 * LARGEST, CASES[4]: TOO_LARGE}.get(name, 1)
     rows = [(normal, f"{mark} first"), (strict, f"{mark} {second}")]
     _count(producer)
     if name == CASES[1]:
@@ -101,7 +110,8 @@ def _tried(lab: Lab, book: Callable[..., Any], name: str, normal: str, strict: s
         told["again"] = True
     except Exception as fault:
         told["raised"], told["error"] = fault, _error_name(fault)
-    goes_on = name == CASES[3] or bool(told.get("raised") or told.get("again")) or _goes_on(producer, normal)
+    lost = name == CASES[3] or "again" in told or ("raised" in told and name != CASES[4])
+    goes_on = lost or _goes_on(producer, normal)  # nobody asks what a producer can do that is given up
     return Case(**told, seen=_seen(lab, mark, (normal, strict)), goes_on=goes_on)
 
 
