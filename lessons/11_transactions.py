@@ -714,6 +714,7 @@ tried_in_five_cases(lab, hopeful)
 # %% [markdown]
 # Write `book(producer, rows)`. It returns `"booked"` if readers get the rows, and `"aborted"` if the brokers refuse one and they are taken back. If the producer can do nothing more, the error reaches the caller. Whatever happens, it ends, and no row is there twice.
 
+
 # %%
 # TODO: write book(producer, rows), which begins with begin_with(producer, rows)
 # BEGIN SOLUTION
