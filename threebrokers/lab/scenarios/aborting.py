@@ -59,7 +59,7 @@ def _worked(lab: Lab, source: str, after_abort: AfterAbort) -> dict[str, object]
         offset = int(message.offset() or 0)
         producer.begin_transaction()
         producer.produce(booked, message.value())
-        after = [TopicPartition(source, message.partition(), offset + 1)]
+        after = [TopicPartition(source, message.partition() or 0, offset + 1)]
         producer.send_offsets_to_transaction(after, consumer.consumer_group_metadata(), CALL_SECONDS)
         if offset == ABORTED and not aborts:
             aborts += 1
