@@ -918,7 +918,7 @@ found
 # %% [markdown]
 # ## What to remember
 #
-# - A transaction makes writes atomic: records of many partitions, and the offset of what was read. After an abort, go back to the committed offset. Only readers with `read_committed` see it so, and they wait at the oldest open one.
+# - A transaction makes writes atomic: records of many partitions, and the offset of what was read. Only readers with `read_committed` see it so, and they wait at the oldest open one. After an abort, the consumer must go back.
 # - One name for one worker, the same at each start: so a successor ends what a dead one left open, and a zombie is fenced.
 # - What is not a record of the same cluster, an e-mail or a row, is not in it.
 
