@@ -235,7 +235,7 @@ lab.check.all_or_none(orders, payments, audit, desk)
 # The author writes two drafts more, and commits. Here is what stands in the log of `drafts`, from the file of its leader: a row for each batch.
 
 # %%
-from threebrokers.lab.scenarios import in_the_log, written_by_coordinator
+from threebrokers.lab.scenarios import in_the_log
 
 author.begin_transaction()
 for number in (3, 4):
@@ -246,17 +246,7 @@ in_the_log(lab, drafts)
 # %% [markdown] covers="B122 E132" explains="mark, transaction coordinator, __transaction_state"
 # Each transaction ends with a **mark** in each of its partitions: a control record, which takes an offset and which no program gets. So the log ends at 7, a reader of committed records gets two, and nothing was lost.
 #
-# And who writes the marks? One broker is the **transaction coordinator** of this `transactional.id`. It notes every step in the topic `__transaction_state`:
-
-# %%
-written_by_coordinator(lab, name)
-
-# %% [markdown] covers="E131 B118" explains="two-phase commit"
-# - *Ongoing*: a partition is written down before its first record is sent.
-# - *PrepareCommit*: this line is the decision. From here on nothing can turn it into an abort, also if every client and the coordinator itself die: the next coordinator reads its topic and goes on.
-# - *CompleteCommit*: the marks stand in all partitions.
-#
-# Such a protocol is called **two-phase commit**.
+# And who writes the marks? One broker is the **transaction coordinator** of this `transactional.id`. It first writes its decision into the topic `__transaction_state`, and then the marks.
 
 # %% [markdown]
 # ## One transaction stays open
@@ -290,10 +280,10 @@ author.commit_transaction()
 later = lab.wait_until(lambda: read_log(lab.bootstrap, half_open), what="the end of the transaction")
 print("after the commit:", [record.value.decode() for record in later])
 
-# %% [markdown] covers="E125 E126" explains="last stable offset (LSO), transaction.timeout.ms"
+# %% [markdown] covers="E125 E126" explains="last stable offset (LSO), transaction.timeout.ms, transaction.max.timeout.ms"
 # A reader of committed records stops at the **last stable offset (LSO)**: where the oldest open transaction of the partition begins. It may not pass it, because it gets a partition in order, and this record is not decided yet. So one slow producer holds up all readers of its partitions, and also the records of producers that know nothing of transactions.
 #
-# What if it never comes back? A transaction that is open for longer than its producer's `transaction.timeout.ms` is aborted by the coordinator. The default is 60 s, brokers allow 15 minutes at most, and they look every 10 s.
+# What if it never comes back? A transaction that is open for longer than its producer's `transaction.timeout.ms` is aborted by the coordinator. The default is 60 s, brokers allow 15 minutes at most (`transaction.max.timeout.ms`), and they look every 10 s.
 
 # %% [markdown]
 # ### Exercise 11.2: Let the readers go on
@@ -430,8 +420,7 @@ compared_books(books)
 
 # %%
 loose, tied = books.values()
-lab.observed("Without transactions some entries had no partner", loose.uneven)
-lab.observed("The sum of all accounts was not 0 any more", loose.euros)
+lab.observed("Without transactions money was gone, or came from nowhere", loose.uneven and loose.euros)
 outcome = {(False, False): "each transfer once", (True, False): "some transfers twice, none in part"}
 missed = "some transfers are missing" if tied.missing else "some transfers in part"
 guess_11c.compare(outcome.get((bool(tied.twice), bool(tied.uneven or tied.missing)), missed))
@@ -439,7 +428,7 @@ guess_11c.compare(outcome.get((bool(tied.twice), bool(tied.uneven or tied.missin
 # %% [markdown] covers="E122" explains="send_offsets_to_transaction"
 # Without transactions money is gone, or came from nowhere. With them the sum is right, and a transfer was done again: its transaction was committed, and then the worker died before it committed the offset.
 #
-# But an offset is a record, too: in `__consumer_offsets`. So it can be in the *same* transaction: `send_offsets_to_transaction(offsets, group_metadata)` of the producer. `offsets` is a list of `TopicPartition(topic, partition, offset)`, and the second argument is what `consumer.consumer_group_metadata()` returns. The consumer itself commits nothing then. And it reads with `read_committed`, as this client does unless told otherwise: else it works on records that are taken back later.
+# But an offset is a record, too: in `__consumer_offsets`. So it can be in the *same* transaction: `send_offsets_to_transaction(offsets, group_metadata)` of the producer. `offsets` is a list of `TopicPartition(topic, partition, offset)`, and the second argument is what `consumer.consumer_group_metadata()` returns. The consumer itself commits nothing then. It must read with `read_committed`, the default here: else it works on what is taken back later.
 
 # %% [markdown]
 # ### Exercise 11.3: Each transfer once
@@ -684,26 +673,36 @@ in_the_log(lab, till)
 # | | it means |
 # |---|---|
 # | `error.retriable()` | nothing is wrong yet; the same call may be made again |
-# | `error.txn_requires_abort()` | this transaction cannot be committed any more; the producer can go on after an abort (with this client the next transaction into that partition may have to be aborted, too) |
+# | `error.txn_requires_abort()` | this transaction cannot be committed any more; the producer can go on after an abort |
 # | `error.fatal()` | this producer can do nothing more |
 #
-# What `produce()` itself raises, for example for a record that is too large (lab 05), is none of the three: the transaction is open and whole, and you decide how it ends.
+# What `produce()` itself raises, for a record that is too large or when the queue is full (lab 05), is none of the three. The transaction stays open, and readers wait, until your program ends it.
+#
+# One abort may not be enough: after a record that the brokers have refused, this client's next transaction into that partition fails as well. After a second abort it goes on.
 
 # %% [markdown]
 # ### Exercise 11.4: What to do with an error
 #
-# A colleague's function writes rows, each a topic and a text, in one transaction. `tried_in_five_cases` calls it with a real producer in five cases:
+# A colleague's function writes rows, each a topic and a text, in one transaction. `begin_with` leaves none open if `produce()` raises an error. `tried_in_five_cases` calls it with a real producer in five cases:
 
 # %%
 from threebrokers.lab.scenarios import tried_in_five_cases
 
 
+def begin_with(producer, rows):
+    producer.begin_transaction()
+    try:
+        for topic, text in rows:
+            producer.produce(topic, text)
+    except (KafkaException, BufferError):
+        producer.abort_transaction(10)
+        raise
+
+
 def hopeful(producer, rows):
     while True:
         try:
-            producer.begin_transaction()
-            for topic, text in rows:
-                producer.produce(topic, text)
+            begin_with(producer, rows)
             producer.commit_transaction(10)
             return "booked"
         except KafkaException:
@@ -713,31 +712,24 @@ def hopeful(producer, rows):
 tried_in_five_cases(lab, hopeful)
 
 # %% [markdown]
-# Write `book(producer, rows)`. It returns `"booked"` if readers get the rows, and `"aborted"` if they cannot be written and are taken back. If the producer can do nothing more, the error reaches the caller. Whatever happens, it ends, no row is there twice, and no transaction stays open.
+# Write `book(producer, rows)`. It returns `"booked"` if readers get the rows, and `"aborted"` if the brokers refuse one and they are taken back. If the producer can do nothing more, the error reaches the caller. Whatever happens, it ends, and no row is there twice.
 
 
 # %%
-def begin_with(producer, rows):
-    producer.begin_transaction()
-    for topic, text in rows:
-        producer.produce(topic, text)
-    return True
-
-
-# TODO: write book(producer, rows), which calls begin_with(producer, rows)
+# TODO: write book(producer, rows), which begins with begin_with(producer, rows)
 # BEGIN SOLUTION
-def book(producer, rows, begun=False):
+def book(producer, rows):
+    begin_with(producer, rows)
     while True:
         try:
-            begun = begun or begin_with(producer, rows)
             producer.commit_transaction(10)
             return "booked"
         except KafkaException as fault:
-            if fault.args[0].fatal():
-                raise
-            if not fault.args[0].retriable():
+            if fault.args[0].txn_requires_abort():
                 producer.abort_transaction(10)
                 return "aborted"
+            if not fault.args[0].retriable():
+                raise
 
 
 # END SOLUTION
@@ -747,12 +739,12 @@ tried
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# Which of the colleague's lines in `try` may be done again when an answer was only late? Where should the loop begin? And what is open if a line before it raises an error?
+# Which of the colleague's lines in `try` may be done again when an answer was only late? Where should the loop begin?
 #
 # </details>
 # <details><summary>Another hint</summary>
 #
-# The rows are produced once, `commit_transaction` may be called again. In `except`, the three questions of the table lead to three ends: around the loop again, `return` after an abort, `raise`.
+# The loop holds `commit_transaction` alone. In `except`, the three questions of the table lead to three ends: around the loop again, `return` after an abort, `raise`.
 #
 # </details>
 
@@ -762,9 +754,7 @@ tried
 def book(producer, rows):
     while True:
         try:
-            producer.begin_transaction()
-            for topic, text in rows:
-                producer.produce(topic, text)
+            begin_with(producer, rows)
             producer.commit_transaction(10)
             return "booked"
         except KafkaException:
@@ -803,9 +793,11 @@ def book(producer, rows):
 
 
 # %% tags=["wrong"]
-# looks for errors of the commit alone | and its transaction stays open
+# looks for errors of the commit alone | that was begun is still open
 def book(producer, rows):
-    begin_with(producer, rows)
+    producer.begin_transaction()
+    for topic, text in rows:
+        producer.produce(topic, text)
     while True:
         try:
             producer.commit_transaction(10)
@@ -893,32 +885,40 @@ def book(producer, rows):
 lab.check.right_thing_done(book, tried)
 
 # %% [markdown]
-# In the loop of exercise 11.3 an abort has a second half. The consumer has read the transfers of the aborted transaction, so its position is after them, and the offset of the next transaction would pass over them: lost, although every commit was right. So end the program, as its kills did, and the next one begins at the committed offset. Or go back before you go on:
+# ## After an abort, go back
 #
-# ```python
-# for place in consumer.committed(consumer.assignment(), timeout=10):
-#     consumer.seek(place)
-# ```
-#
-# (Where nothing is committed yet, `seek` to the first offset. And `BufferError`, for a full queue, needs an abort as well.)
+# An abort takes back records and the offset. It does not take back the *consumer*: its position is after the transfer that was read. Here the loop of exercise 11.3 has five transfers, 0 to 4. The transaction of transfer 1 is aborted, and the loop goes on:
 
-# %% [markdown] explains="transaction.max.timeout.ms, transactional.id.expiration.ms"
+# %%
+from threebrokers.lab.scenarios import after_one_abort
+
+
+def goes_back(consumer):
+    for place in consumer.committed(consumer.assignment(), timeout=10):
+        consumer.seek(place)
+
+
+found = after_one_abort(lab, goes_back)
+lab.observed("Who went on has lost a transfer, who went back none", list(found["missing"]) == [1, 0])
+found
+
+# %% [markdown]
+# Who only goes on loses a transfer, without any error: the next offset that is committed is after it. So `seek` to the committed offset, or end the program: its successor begins there.
+
+# %% [markdown] explains="transactional.id.expiration.ms"
 # ## Here and in production
 #
 # | | here | default |
 # |---|---|---|
-# | an open transaction is aborted after (`transaction.timeout.ms`) | 60 s, the vans 15 min | 60 s |
 # | partitions of `__transaction_state` (`transaction.state.log.num.partitions`) | 3 | 50 |
-# | the most that brokers allow (`transaction.max.timeout.ms`) | 15 min | 15 min |
-# | they look for such transactions every (`transaction.abort.timed.out.transaction.cleanup.interval.ms`) | 10 s | 10 s |
 # | an unused name is forgotten after (`transactional.id.expiration.ms`) | 7 days | 7 days |
 #
-# A dead worker's successor follows here at once, because it has the same `group.instance.id`. Otherwise its partitions wait for the end of its session: 45 s.
+# A dead worker's successor follows here at once, with the same `group.instance.id`. Otherwise its partitions wait for the end of its session, 45 s.
 
 # %% [markdown]
 # ## What to remember
 #
-# - A transaction makes writes atomic: records of many partitions, and the offset of what was read. Only readers with `read_committed` see it so, and they wait at the oldest open one.
+# - A transaction makes writes atomic: records of many partitions, and the offset of what was read. Only readers with `read_committed` see it so, and they wait at the oldest open one. After an abort, the consumer must go back.
 # - One name for one worker, the same at each start: so a successor ends what a dead one left open, and a zombie is fenced.
 # - What is not a record of the same cluster, an e-mail or a row, is not in it.
 
@@ -930,11 +930,34 @@ lab.check.right_thing_done(book, tried)
 # %%
 lab.quiz()
 
-# %% [markdown] covers="E133"
+# %% [markdown]
 # ## Going further
 #
 # What follows is not needed for the next lab. Each section stands by itself, after the set-up cell.
 #
+# ### Where the decision stands
+#
+# The transaction coordinator notes every step in a topic, `__transaction_state`. These are the steps of one transaction:
+
+# %%
+from threebrokers.lab.scenarios import written_by_coordinator
+
+decided, deciding = lab.fresh_topic("decided", replication_factor=3), lab.topic("deciding")
+decider = lab.producer({"transactional.id": deciding})
+decider.init_transactions()
+decider.begin_transaction()
+decider.produce(decided, "all of it")
+decider.commit_transaction()
+written_by_coordinator(lab, deciding)
+
+# %% [markdown] covers="E131 B118" explains="two-phase commit"
+# - *Ongoing*: a partition is written down before its first record is sent.
+# - *PrepareCommit*: this line is the decision. From here on nothing can turn it into an abort, also if every client and the coordinator itself die: the next coordinator reads its topic and goes on.
+# - *CompleteCommit*: the marks stand in all partitions.
+#
+# Such a protocol is called **two-phase commit**.
+
+# %% [markdown] covers="E133"
 # ### What does it cost?
 #
 # The same small records, in transactions of 1, 10, 100 and 1000, one transaction after the other:
@@ -960,9 +983,9 @@ most = "a hundred times as many or more" if ratio >= 60 else "ten times as many"
 guess_11d.compare(most if ratio > 3 else "about as many")
 
 # %% [markdown] covers="E127 E126"
-# For this producer a transaction has a price of its own: telling the coordinator of each partition, the decision, a mark in each partition. A record more in it costs almost nothing.
+# A transaction has a price of its own: telling the coordinator of each partition, the decision, a mark in each partition. A record more in it costs almost nothing.
 #
-# A part of it is a pause. While the marks of the last transaction are being written, the coordinator refuses the next one (CONCURRENT_TRANSACTIONS), and this client asks again every 20 ms, whatever `retry.backoff.ms` says.
+# A part of it is a pause. While the marks of the last transaction are being written, the coordinator refuses the next one (CONCURRENT_TRANSACTIONS), and this client asks again every 20 ms, whatever `retry.backoff.ms` says. So these are numbers of a Python producer; another client has others.
 #
 # So large transactions are cheap, and what they cost instead is time: nobody reads a record before its transaction has ended. Here 200 records a second come in, and a commit comes every 10, 100 or 1000 ms:
 
@@ -1122,7 +1145,7 @@ lab.check.fitting_choices(choices)
 # Old books say that a worker cannot keep a running sum and its offset together. Since Kafka 0.11 it can: the new sum is one more record, in a topic that keeps the newest record of each key, in the same transaction as the offset. A worker that starts reads the sums first. That is what **Kafka Streams** does when `processing.guarantee=exactly_once_v2` is set, for every sum and every join, and it makes the transactions for you. It is a library for Java; in Python you write the loop of exercise 11.3. Spark's sink writes to Kafka at least once.
 
 # %% [markdown]
-# ### What is left to read?
+# ### A group that has read everything
 #
 # One transaction writes three records. A group in Python reads all of them and commits after each, as lab 06 advises. A second group does the same with Java's console consumer.
 
@@ -1134,6 +1157,8 @@ guess_11e.choose("1")
 # END SOLUTION
 
 # %%
+from threebrokers.lab.scenarios import partition_of
+
 receipts = lab.fresh_topic("receipts", replication_factor=3)
 cashier = lab.producer({"transactional.id": lab.topic("cashier")})
 cashier.init_transactions()
@@ -1175,6 +1200,8 @@ guess_11f.choose("1 and one for each transaction")
 # END SOLUTION
 
 # %%
+from threebrokers.lab.scenarios import in_the_log
+
 by_python, by_java = (lab.fresh_topic(topic, replication_factor=3) for topic in ("by-python", "by-java"))
 writer = lab.producer({"transactional.id": lab.topic("by-python")})
 writer.init_transactions()
@@ -1220,6 +1247,7 @@ guess_11g.choose("one of the two")
 # END SOLUTION
 
 # %%
+from threebrokers.kafka.log_reader import read_log
 from threebrokers.lab.scenarios import coordinator_of_transactions
 
 sender = lab.producer({"transactional.id": lab.topic("sender")})

@@ -247,9 +247,9 @@ GOOD = {
         (CASES[3], Case(returned="aborted"), "returns 'aborted' as if it could go on"),
         (CASES[3], Case(raised=RuntimeError("x"), seen=2), "readers get 2 of its 2 records; none should"),
         (CASES[4], Case(again=True), "the client will refuse it each time"),
-        (CASES[4], Case(raised=RuntimeError("x")), "of produce(), and its transaction stays open"),
-        (CASES[4], Case(returned="aborted", goes_on=False), "its producer cannot begin another transaction"),
-        (CASES[4], Case(returned="aborted", seen=1), "readers get 1 of the 2 records, and its producer can"),
+        (CASES[4], Case(raised=RuntimeError("x"), goes_on=False), "that was begun is still open; it should"),
+        (CASES[4], Case(returned="aborted", goes_on=False), "that was begun is still open; it should"),
+        (CASES[4], Case(returned="aborted", seen=1), "readers get 1 of the 2 records; they should see none"),
         (CASES[4], Case(returned="booked"), "returns 'booked'; it should be 'aborted'"),
     ],
 )

@@ -68,6 +68,18 @@ def test_which_topics_a_committed_transaction_had_written_into():
     assert list(transactions.committed_parts(notes, ["a", "b"])) == [frozenset({"a"})]
 
 
+def test_the_notes_are_read_when_the_last_transaction_is_over(monkeypatch: pytest.MonkeyPatch):
+    notes = [
+        TransactionNote("x", state, 1, 0, 1, frozenset({("a", 0)}), 1000 * second)
+        for second, state in ((1, "Empty"), (5, "Ongoing"), (6, "PrepareCommit"), (7, "CompleteCommit"))
+    ]
+    looks = iter((notes[:3], notes))
+    monkeypatch.setattr(transactions, "coordinator_notes", lambda lab, name: next(looks))
+    table = transactions.written_by_coordinator(SimpleNamespace(opened_at=4), "x")  # type: ignore[arg-type]
+    assert list(table["state"]) == ["Ongoing", "PrepareCommit", "CompleteCommit"]
+    assert list(table["partitions of the transaction"]) == ["a-0"] * 3
+
+
 def test_the_coordinator_is_read_from_the_tools_table():
     told = "CoordinatorId\tTransactionalId\tProducerId\n3            \tvan-a          \t17\n"
     assert transactions.coordinator_of_transactions(cluster(None, told), "van-a") == 3
@@ -203,8 +215,25 @@ def test_who_gives_up_without_an_abort_leaves_a_producer_that_cannot_go_on(lab):
         return "booked"
 
     cases = tried_in_five_cases(lab, careless).cases
-    assert [case.goes_on for case in cases.values()] == [True, False, False, True, True]
+    assert [case.goes_on for case in cases.values()] == [True, False, False, True, False]
     assert cases[CASES[4]].error == "MSG_SIZE_TOO_LARGE"
+    assert repr(cases[CASES[4]]).endswith("readers get 0 of its 2 records; its transaction is still open")
+
+
+def test_an_error_of_produce_may_reach_the_caller_after_an_abort(lab):
+    def careful(producer: Any, rows: Any) -> str:
+        producer.begin_transaction()
+        try:
+            for where, text in rows:
+                producer.produce(where, text)
+        except KafkaException:
+            producer.abort_transaction()
+            raise
+        producer.commit_transaction(10)
+        return "booked"
+
+    large = tried_in_five_cases(lab, careful).cases[CASES[4]]
+    assert (large.error, large.seen, large.goes_on) == ("MSG_SIZE_TOO_LARGE", 0, True)
 
 
 def test_what_cannot_be_called_is_not_tried(lab):

@@ -1,5 +1,6 @@
 """What lessons do to a cluster and measure in it, where reading the code would not help a learner."""
 
+from threebrokers.lab.scenarios.aborting import after_one_abort
 from threebrokers.lab.scenarios.addresses import connections_into
 from threebrokers.lab.scenarios.choosing import IMPORTANT, LEVELS, SYMBOLS, send_prices, where_they_are
 from threebrokers.lab.scenarios.cleaner import cleaner_runs, segments_of, wait_for_cleaner
@@ -168,6 +169,7 @@ __all__ = [
     "a_day_later",
     "accepted",
     "acknowledged_and_gone",
+    "after_one_abort",
     "after_two_outages",
     "all_acknowledged",
     "an_hour_later",

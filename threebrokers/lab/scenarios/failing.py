@@ -57,7 +57,8 @@ class Case:
             told = f"raises {type(self.raised).__name__}{f' ({self.error})' if self.error else ''}"
         else:
             told = f"returns {self.returned!r}"
-        return f"{told}; readers get {self.seen} of its 2 records"
+        held = "" if self.goes_on else "; its transaction is still open"
+        return f"{told}; readers get {self.seen} of its 2 records{held}"
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,8 @@ def _tried(lab: Lab, book: Callable[..., Any], name: str, normal: str, strict: s
         told["again"] = True
     except Exception as fault:
         told["raised"], told["error"] = fault, _error_name(fault)
-    goes_on = name == CASES[3] or bool(told.get("raised") or told.get("again")) or _goes_on(producer, normal)
+    lost = name == CASES[3] or "again" in told or ("raised" in told and name != CASES[4])
+    goes_on = lost or _goes_on(producer, normal)  # nobody asks what a producer can do that is given up
     return Case(**told, seen=_seen(lab, mark, (normal, strict)), goes_on=goes_on)
 
 

@@ -131,10 +131,22 @@ def written_by_coordinator(lab: Lab, transactional_id: str) -> "pd.DataFrame":
             "partitions of the transaction": listed(sorted(f"{t}-{p}" for t, p in note.partitions)),
             "epoch": note.producer_epoch,
         }
-        for note in coordinator_notes(lab, transactional_id)
+        for note in _notes_to_the_end(lab, transactional_id)
         if note.at >= 1000 * lab.opened_at
     ]
     return pd.DataFrame(rows)
+
+
+def _notes_to_the_end(lab: Lab, transactional_id: str) -> list[TransactionNote]:
+    """Return what the coordinator has noted when the last transaction is over: commits return before that."""
+    found: list[TransactionNote] = []
+
+    def is_over() -> bool:
+        found[:] = coordinator_notes(lab, transactional_id)
+        return bool(found) and found[-1].state.startswith(("Complete", "Empty"))
+
+    quiet_wait(is_over, SETTLE_SECONDS)
+    return found
 
 
 @dataclass(frozen=True)
