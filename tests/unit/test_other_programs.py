@@ -16,7 +16,7 @@ from threebrokers.waiting import quiet_wait
 class Engine:
     """Stands in for an engine: all brokers are up, whatever is done to them."""
 
-    name = "local"
+    name, access = "local", None
 
     def __init__(self, home):
         self.home = home

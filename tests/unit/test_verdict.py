@@ -207,7 +207,7 @@ def test_outside_a_notebook_nothing_is_changed(monkeypatch):
 
 def test_a_lab_asks_for_boxes_before_anything_can_fail(monkeypatch):
     asked: list[bool] = []
-    monkeypatch.setattr(opening, "show_in_boxes", lambda: asked.append(True))
+    monkeypatch.setattr(opening, "show_in_boxes", lambda shown: asked.append(True))
     with pytest.raises(LabError, match="two digits"):
         opening.open_lab("one")
     assert asked == [True]

@@ -16,7 +16,6 @@ from threebrokers.kafka import rights
 from threebrokers.lab import cluster_defaults
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.names import Names, all_names
-from threebrokers.lab.not_yours import Shown
 from threebrokers.lab.outcomes import show_in_boxes
 from threebrokers.notebook import shell
 from threebrokers.text import counted, numbered
@@ -29,6 +28,8 @@ def open_lab(number: str) -> Lab:
 
     Raises LabError if there is no such lab, or if the brokers cannot start.
     """
+    from threebrokers.lab.recorded import Shown  # programs of a lab do without recordings
+
     show_in_boxes(Shown(number))
     cells.history()  # which notes from now on how each cell ends
     names = _names(number)

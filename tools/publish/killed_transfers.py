@@ -47,7 +47,10 @@ class Run(NamedTuple):
         became = Counter(_became(left, number) for number in range(COUNT))
         account = Account(
             COUNT,
-            *(became[word] for word in ("once", "lost", "twice", "in part")),
+            became["once"],
+            became["lost"],
+            became["twice"],
+            became["in part"],
             left.stored,
             sum(map(sum, left.counts.values())),
         )

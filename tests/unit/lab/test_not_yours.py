@@ -7,7 +7,7 @@ import pytest
 from threebrokers import cells
 from threebrokers.cells import CellRun, Fault, History
 from threebrokers.errors import LabError, NotYoursError
-from threebrokers.lab import not_yours
+from threebrokers.lab import not_yours, recorded
 from threebrokers.lab.outcomes import NotYet, Skipped
 
 REFUSAL = Fault(
@@ -82,26 +82,26 @@ def test_another_trouble_stays_what_it_is(after):
     ("number", "kind", "done"), [("04", "kill", "kill"), ("04", "cut", "cut"), ("04", "", "stop")]
 )
 def test_the_recording_of_the_experiment_is_found_by_what_was_asked(number, kind, done):
-    found = not_yours.recording(number, kind)
+    found = recorded.recording(number, kind)
     assert found is not None
     assert found.actions[0].kind == done
 
 
 def test_a_lab_without_such_an_experiment_shows_nothing():
-    assert not_yours.recording("01", "kill") is None
-    assert not_yours.recording("03", "kill") is None
+    assert recorded.recording("01", "kill") is None
+    assert recorded.recording("03", "kill") is None
 
 
 def test_what_is_shown_is_said_first_and_the_one_before_goes(monkeypatch):
     told, closed = [], []
-    monkeypatch.setattr(not_yours, "tell", told.append)
+    monkeypatch.setattr(recorded, "tell", told.append)
     panels = iter(
         [SimpleNamespace(close=lambda: closed.append(1)), SimpleNamespace(close=lambda: closed.append(2))]
     )
     monkeypatch.setattr(
-        not_yours, "recording", lambda number, kind: SimpleNamespace(replay=lambda: next(panels))
+        recorded, "recording", lambda number, kind: SimpleNamespace(replay=lambda: next(panels))
     )
-    show = not_yours.Shown("04")
+    show = recorded.Shown("04")
     show(NotYoursError("not yours", kind="kill"))
     show(NotYoursError("not yours", kind="kill"))
     assert (len(told), closed) == (4, [1])

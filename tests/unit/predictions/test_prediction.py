@@ -129,7 +129,7 @@ def test_buttons_show_code_and_escape_the_rest():
 
 @pytest.fixture
 def lab() -> Lab:
-    return Lab("04", SimpleNamespace(bootstrap="nowhere:1"), lambda: None, "x")
+    return Lab("04", SimpleNamespace(bootstrap="nowhere:1", access=None), lambda: None, "x")
 
 
 @pytest.fixture

@@ -120,17 +120,20 @@ def test_every_question_of_the_course_has_one_right_answer_and_reads_well():
 
 
 def test_a_lab_shows_its_own_quiz_and_reviews_earlier_ones():
-    lab = Lab("02", SimpleNamespace(bootstrap="nowhere:1"), lambda: None, "x")
+    lab = Lab("02", SimpleNamespace(bootstrap="nowhere:1", access=None), lambda: None, "x")
     assert list(lab.quiz().asked) == list(question.read("02"))
     assert list(lab.review().asked) == ["1.q1", "0.q2", "1.q2"]
-    assert list(Lab("00", SimpleNamespace(bootstrap="nowhere:1"), lambda: None, "x").review().asked) == []
+    assert (
+        list(Lab("00", SimpleNamespace(bootstrap="nowhere:1", access=None), lambda: None, "x").review().asked)
+        == []
+    )
 
 
 def test_a_lab_without_a_quiz_says_so_in_one_sentence():
     with pytest.raises(
         LabError, match=r"^The quiz of lab 77 cannot be read \(.*: No such file or directory\): "
     ):
-        Lab("77", SimpleNamespace(bootstrap="nowhere:1"), lambda: None, "x").quiz()
+        Lab("77", SimpleNamespace(bootstrap="nowhere:1", access=None), lambda: None, "x").quiz()
 
 
 def test_a_damaged_file_of_answers_is_kept_aside_and_told_once(home):

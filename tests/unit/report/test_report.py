@@ -100,7 +100,7 @@ def test_answers_to_questions_that_are_gone_do_not_matter():
 
 
 def test_in_a_notebook_a_button_puts_an_exercise_back(repo):
-    lab = Lab("03", SimpleNamespace(bootstrap="nowhere:1"), lambda: None, "x")
+    lab = Lab("03", SimpleNamespace(bootstrap="nowhere:1", access=None), lambda: None, "x")
     mine = repo / "work" / "03_replication.ipynb"
     changed = json.loads(mine.read_text())
     changed["cells"][2]["source"] = "topic = 1"
