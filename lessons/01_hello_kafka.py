@@ -840,7 +840,7 @@ print("\n".join(line[:80] for line in table.splitlines()))
 
 # %%
 lab.delete_topic("my-topic")
-print(lab.cluster.tool("kafka-topics", "--create", "--topic", "my-topic", "--partitions", "13"))
+print(lab.cluster.tool("kafka-topics", "--create", "--topic", lab.topic("my-topic"), "--partitions", "13"))
 print(lab.cluster.tool("kafka-topics", "--describe", "--topic", hello).expandtabs(1))
 print(lab.cluster.tool("kafka-topics", "--list"))
 

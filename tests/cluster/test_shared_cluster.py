@@ -107,7 +107,7 @@ def test_what_needs_power_over_brokers_is_skipped_and_its_recording_shown(shared
     assert any("application/vnd.jupyter.widget-view+json" in one for one in killed.displayed)
     assert "recorded" in killed.shown
     assert checked.error == "Skipped"
-    assert "broker 2 cannot be killed here" in checked.message
+    assert "is not yours, so " in checked.message
     assert "does not let you touch this topic 'teacher-news'" in foreign.message
     assert "names that begin with 'anna-'" in tool.message
     assert "word-of" not in hidden.shown
