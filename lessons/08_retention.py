@@ -333,7 +333,7 @@ worker.subscribe([charges.topic])
 charges.bill_all(worker)
 
 # %% tags=["wrong", "raises-exception"]
-# looks when the worker is closed | line 10: RuntimeError: Consumer closed
+# looks when the worker is closed | RuntimeError: Consumer closed
 worker = charges.ledger.consumer({"group.id": charges.group, "auto.offset.reset": "earliest"})
 worker.subscribe([charges.topic])
 charges.bill_all(worker)

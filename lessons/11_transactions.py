@@ -48,7 +48,7 @@ guess_11a.compare(f"{seen['read_committed'].sum()} and {seen['read_uncommitted']
 seen
 
 # %% [markdown] covers="E124" explains="isolation.level, abort"
-# An abort deletes nothing. The records stay in the log, and each *reader* decides with `isolation.level` whether it passes over them. This client's default is `read_committed`; Java's is `read_uncommitted`, and so is that of Kafka's own tools and of Spark. So a Java consumer that nobody has configured processes what was taken back. The producer cannot prevent that.
+# An abort deletes nothing. Each *reader* decides with `isolation.level` whether it passes over the records. This client's default is `read_committed`; Java's is `read_uncommitted`, and so is that of Kafka's own tools and of Spark. So a Java consumer that nobody has configured processes what was taken back.
 
 # %% [markdown]
 # ### Exercise 11.1: All three, or none
@@ -644,7 +644,7 @@ lab.check.each_once(runs)
 # %% [markdown] covers="E128" explains="zombie"
 # ## Two with one name
 #
-# Worker A hangs in the middle of a transaction: a long pause of its machine. Nobody knows whether it is dead, so B is started in its place, with the same `transactional.id`. Then A wakes up. It is a **zombie**: it believes that it is at work.
+# Worker A hangs in the middle of a transaction. Nobody knows whether it is dead, so B is started in its place, with the same `transactional.id`. Then A wakes up. It is a **zombie**: it believes that it is at work.
 
 # %%
 from confluent_kafka import KafkaException
@@ -666,19 +666,17 @@ except KafkaException as fault:
 in_the_log(lab, till)
 
 # %% [markdown] covers="B121" explains="producer epoch"
-# When B called `init_transactions()`, the coordinator aborted what A had left open, at once, and gave B a higher **producer epoch**. Brokers refuse everything that comes with a lower one: A is *fenced*. So the name must be the same at each start of the same worker, and two workers that live must not share one.
+# When B called `init_transactions()`, the coordinator aborted what A had left open, at once, and gave B a higher **producer epoch**. Brokers refuse everything that comes with a lower one: A is *fenced*. So each worker has a name of its own, the same at each start.
 #
 # An error in a transaction tells by itself what is to be done. `error = fault.args[0]` of a `KafkaException`:
 #
 # | | it means |
 # |---|---|
 # | `error.retriable()` | nothing is wrong yet; the same call may be made again |
-# | `error.txn_requires_abort()` | this transaction cannot be committed any more; the producer can go on after an abort |
+# | `error.txn_requires_abort()` | this transaction cannot be committed any more; the producer can go on after an abort (with this client, after a refused record, sometimes after a second one) |
 # | `error.fatal()` | this producer can do nothing more |
 #
 # What `produce()` itself raises, for a record that is too large or when the queue is full (lab 05), is none of the three. The transaction stays open, and readers wait, until your program ends it.
-#
-# One abort may not be enough: after a record that the brokers have refused, this client's next transaction into that partition fails as well. After a second abort it goes on.
 
 # %% [markdown]
 # ### Exercise 11.4: What to do with an error
@@ -887,7 +885,7 @@ lab.check.right_thing_done(book, tried)
 # %% [markdown]
 # ## After an abort, go back
 #
-# An abort takes back records and the offset. It does not take back the *consumer*: its position is after the transfer that was read. Here the loop of exercise 11.3 has five transfers, 0 to 4. The transaction of transfer 1 is aborted, and the loop goes on:
+# An abort takes back records and the offset. It does not take back the *consumer*: its position is after the transfer that was read. The loop of exercise 11.3 gets five transfers, 0 to 4, and the transaction of transfer 1 is aborted:
 
 # %%
 from threebrokers.lab.scenarios import after_one_abort
@@ -903,7 +901,7 @@ lab.observed("Who went on has lost a transfer, who went back none", list(found["
 found
 
 # %% [markdown]
-# Who only goes on loses a transfer, without any error: the next offset that is committed is after it. So `seek` to the committed offset, or end the program: its successor begins there.
+# Who only goes on loses a transfer, without any error. So `seek` to the committed offset, or end the program: its successor begins there.
 
 # %% [markdown] explains="transactional.id.expiration.ms"
 # ## Here and in production
@@ -918,7 +916,7 @@ found
 # %% [markdown]
 # ## What to remember
 #
-# - A transaction makes writes atomic: records of many partitions, and the offset of what was read. Only readers with `read_committed` see it so, and they wait at the oldest open one. After an abort, the consumer must go back.
+# - A transaction makes writes atomic: records of many partitions, and the offset of what was read. Only readers with `read_committed` see it so, and wait at the oldest open one. After an abort, the consumer goes back.
 # - One name for one worker, the same at each start: so a successor ends what a dead one left open, and a zombie is fenced.
 # - What is not a record of the same cluster, an e-mail or a row, is not in it.
 

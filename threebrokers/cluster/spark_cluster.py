@@ -34,11 +34,7 @@ MASTER, WORKERS, CONNECT = "master", ("worker-1", "worker-2"), "connect"
 NAMES = (MASTER, *WORKERS, CONNECT)
 # One core each, so that both get work; an executor of a lab's session takes 512 MB.
 OFFER = ["--cores", "1", "--memory", "640m"]
-# What spark-class gives its JVMs, for the modules that Spark's network layer and its serializer open.
-FLAGS = [
-    "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:+ExitOnOutOfMemoryError",
-    *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in ("java.lang", "java.nio", "sun.nio.ch")),
-]  # fmt: skip
+FLAGS = ["-XX:+ExitOnOutOfMemoryError", *spark_java.FLAGS]
 HEAP, DRIVER_HEAP = "-Xmx192m", "-Xmx640m"
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 # A port that is taken is a fault: Spark would take the next one. Its REST server runs anybody's programs.

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from threebrokers.spark.flights import flight_columns, start_board
 from threebrokers.spark.plain import to_the_end
+from threebrokers.spark.steps import rows_read
 
 
 def report(records: DataFrame) -> pd.DataFrame:
@@ -21,7 +22,7 @@ def board(spark: SparkSession, bootstrap: str, topic: str) -> tuple[int, pd.Data
     """Return how many records a stream has read until it ended, and its table: departures by airport."""
     query = start_board(spark, bootstrap, topic)
     query.awaitTermination()
-    read = sum(int(step["numInputRows"]) for step in query.recentProgress)
+    read = sum(map(rows_read, query.recentProgress))
     return read, spark.table("board").toPandas()
 
 

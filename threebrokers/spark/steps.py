@@ -42,6 +42,12 @@ def steps(progress: Iterable[Mapping[str, Any]]) -> list[Step]:
     return list(found.values())
 
 
+def rows_read(told: Mapping[str, Any]) -> int:
+    """Return how many rows a step of a query has read; Spark Connect tells it of each source alone."""
+    whole = told.get("numInputRows")
+    return int(whole if whole is not None else sum(one["numInputRows"] for one in told["sources"]))
+
+
 def watermark_delay(taken: Sequence[Step]) -> timedelta | None:
     """Return by how much the watermark stays behind the newest event time; None if there is no watermark.
 
@@ -71,7 +77,7 @@ def _step(told: Mapping[str, Any]) -> Step:
     times, kept = told.get("eventTime") or {}, told.get("stateOperators") or []
     return Step(
         batch=int(told["batchId"]),
-        rows=int(told["numInputRows"]),
+        rows=rows_read(told),
         seconds=float((told.get("durationMs") or {}).get("triggerExecution", 0)) / 1000,
         state=sum(int(one["numRowsTotal"]) for one in kept),
         dropped=sum(int(one["numRowsDroppedByWatermark"]) for one in kept),

@@ -16,6 +16,7 @@ from threebrokers.checks.lab14.turns import AWAY, LATE, departures_of_package, j
 from threebrokers.data.registers import deleted_planes
 from threebrokers.data.replay import late_departures
 from threebrokers.lab.exercise import NotYet
+from threebrokers.spark.steps import Step
 
 SIX, TEN = timedelta(hours=6), timedelta(minutes=10)
 
@@ -58,14 +59,22 @@ def test_each_departure_with_its_own_arrival():
     assert "the table has 874 rows" in told(judge_pairs, pd.concat([right, right.head(1)]))
 
 
+def step_with(watermark: datetime | None, rows: int) -> Step:
+    return Step(
+        batch=3, rows=rows, seconds=1.0, state=0, dropped=0, newest=None, watermark=watermark, behind=0
+    )
+
+
 def test_a_join_that_forgets():
     judge_state(700, TEN)
     assert "has no watermark" in told(judge_state, 1756, None)
     assert "nothing says that partners are" in told(judge_state, 1756, TEN)
     assert "the watermark is 1 day behind" in told(judge_state, 1756, timedelta(days=1))
     assert "of one stream, nothing is" in told(judge_state, 1200, TEN)
-    assert delay_of(None) is None
-    assert delay_of(datetime(2013, 6, 25, 5, 49, tzinfo=UTC)) == TEN
+    behind = datetime(2013, 6, 25, 5, 49, tzinfo=UTC)
+    assert delay_of(step_with(None, rows=0)) is None
+    assert delay_of(step_with(behind, rows=0)) == TEN
+    assert delay_of(step_with(behind, rows=573)) == timedelta()  # it worked with the watermark of before
     assert has_watermark([{"eventTime": {}}, {"eventTime": {"watermark": "2013-06-24T00:00:00Z"}}])
     assert not has_watermark([{"eventTime": {}}, {}])
 

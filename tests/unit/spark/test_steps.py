@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from threebrokers.spark.progress_view import ProgressView
-from threebrokers.spark.steps import offsets, steps, watermark_delay
+from threebrokers.spark.steps import offsets, rows_read, steps, watermark_delay
 
 
 def told(batch: int, rows: int, *, newest: str = "", mark: str = "", **more: Any) -> dict[str, Any]:
@@ -107,3 +107,9 @@ def test_the_picture_can_begin_before_there_is_much(taken):
     view = ProgressView("Query", taken)
     ET.fromstring(view.svg())
     assert view.words
+
+
+def test_spark_connect_tells_rows_of_each_source_alone() -> None:
+    entry = told(0, 0) | {"numInputRows": None, "sources": [{"numInputRows": 3}, {"numInputRows": 4}]}
+    assert rows_read(entry) == 7
+    assert steps([entry])[0].rows == 7

@@ -14,6 +14,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from threebrokers.checks.expect_spark import first_line
 from threebrokers.data.flights import flight_messages
 from threebrokers.lab.exercise import NotYet, eventually
+from threebrokers.spark.steps import rows_read
 from threebrokers.text import counted, listed
 
 MONTH = 1
@@ -64,7 +65,7 @@ def judge_progress(steps: Sequence[Any], topic: str) -> None:
             "it should read everything, and end by itself",
             "stop() in " + CELL,
         )
-    if sum(step["numInputRows"] for step in steps) == 0:
+    if sum(map(rows_read, steps)) == 0:
         raise NotYet(
             f"the query read 0 of {len(_values()):,} records",
             "it should start at the first one: without a checkpoint a stream starts at the end of the topic, "

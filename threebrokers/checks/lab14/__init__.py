@@ -34,7 +34,7 @@ def forgets_what_landed(lab: Lab, query: StreamingQuery) -> str:
     expect_ended(query)
     pairs.judge_pairs(rows_of(query, pairs.COLUMNS))
     last = steps_of(query)[-1]
-    delay = pairs.delay_of(last.watermark) if has_watermark(progress_of(query)) else None
+    delay = pairs.delay_of(last) if has_watermark(progress_of(query)) else None
     pairs.judge_state(last.state, delay)
     return (
         "each of the 873 arrivals has its departure, and rows that can find no partner any more have left "

@@ -1,6 +1,6 @@
 """Exercise 14.2: departures joined with arrivals, judged by the pairs, and by what the query still keeps."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pandas as pd
 
@@ -8,6 +8,7 @@ from threebrokers.checks.expect_spark import delay_in_words
 from threebrokers.data.arrivals import late_arrivals
 from threebrokers.data.replay import late_departures
 from threebrokers.lab.exercise import NotYet
+from threebrokers.spark.steps import Step
 from threebrokers.text import counted
 
 COLUMNS = {
@@ -64,13 +65,17 @@ def judge_pairs(rows: pd.DataFrame) -> None:
         raise NotYet(f"the table has {len(rows)} rows", f"there are {len(right)} pairs", JOIN)
 
 
-def delay_of(mark: datetime | None) -> timedelta | None:
-    """Return how far a watermark is behind the slower of the two streams when all is read."""
-    return (
-        None
-        if mark is None
-        else min(late_departures()["left"].max(), late_arrivals()["arrived"].max()) - mark
-    )
+def delay_of(last: Step) -> timedelta | None:
+    """Return how far the watermark is behind the slower of the two streams, by the query's last step.
+
+    That step knows it if it comes after all rows. A query that may forget nothing has no such step: it ends
+    with its last rows, and its delay counts as none.
+    """
+    if last.watermark is None:
+        return None
+    if last.rows:
+        return timedelta()
+    return min(late_departures()["left"].max(), late_arrivals()["arrived"].max()) - last.watermark
 
 
 def judge_state(kept: int, delay: timedelta | None) -> None:
