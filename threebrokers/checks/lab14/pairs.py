@@ -1,6 +1,6 @@
 """Exercise 14.2: departures joined with arrivals, judged by the pairs, and by what the query still keeps."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pandas as pd
 
@@ -75,7 +75,8 @@ def delay_of(last: Step) -> timedelta | None:
         return None
     if last.rows:
         return timedelta()
-    return min(late_departures()["left"].max(), late_arrivals()["arrived"].max()) - last.watermark
+    newest: datetime = min(late_departures()["left"].max(), late_arrivals()["arrived"].max())
+    return newest - last.watermark
 
 
 def judge_state(kept: int, delay: timedelta | None) -> None:
