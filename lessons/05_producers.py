@@ -1053,7 +1053,7 @@ def serialize(price):
 
 
 # %% tags=["wrong"]
-# sends everything | dollars=141, cents=120))` returned
+# sends everything | cents=120))` returned b
 def serialize(price):
     return json.dumps(vars(price)).encode()
 
