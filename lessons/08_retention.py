@@ -347,7 +347,7 @@ charges.bill_all(worker)
 missed = {0: 0, 1: 15, 2: 20}
 
 # %% tags=["wrong", "raises-exception"]
-# lets the client tell, and does not listen | ended in an error
+# lets the client tell, and does not listen | KafkaException
 worker = charges.ledger.consumer({"group.id": charges.group, "auto.offset.reset": "error"})
 worker.subscribe([charges.topic])
 charges.bill_all(worker)

@@ -81,6 +81,7 @@ def test_after_a_reload_of_the_page_it_is_there_again(tmp_path, watched):
         page.reload()
         expect(docked.locator(".tb-broker")).to_have_count(3, timeout=60 * MS)
         expect(page.locator(".jp-LinkedOutputView")).to_have_count(1)
+        page.locator(".lm-TabBar-tab", has_text="panel.ipynb").click()  # the view has no kernel to wait for
         idle(page)
         run(page, 2)
         expect(docked.locator(".tb-broker.tb-b2 .tb-state")).to_have_text("✕ down", timeout=20 * MS)
