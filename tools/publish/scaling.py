@@ -240,8 +240,9 @@ HEAD = """\
 
 How reading Kafka with Spark grows, measured, and what a million records per second would take, computed.
 
-Rates by partitions, cores and `minPartitions` are the median of {runs} runs on one machine ({machine}),
-with {versions}; batches and state were measured once. Brokers, Spark and the measuring program share it: read how the numbers change, not how large they are. The records are the
+Rates by partitions, cores and `minPartitions` are the median of {runs} runs, batches and state were measured
+once, on one machine ({machine}), with {versions}. Brokers, Spark and the measuring
+program share it: read how the numbers change, not how large they are. The records are the
 course's flights, {size:.0f} bytes each, in topics with one replica.
 """
 PARTS = """\

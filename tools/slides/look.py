@@ -17,6 +17,11 @@ READY = "() => window.Reveal && Reveal.isReady()"
 MEASURE = (Path(__file__).parent / "assets" / "measure.js").read_text("utf-8")
 UNHIDE = "() => document.querySelectorAll('section').forEach((s) => s.removeAttribute('aria-hidden'))"
 AXE = {"resultTypes": ["violations"], "preload": False}  # a file may not be asked for a second time
+# reveal.js makes a sheet of each slide.
+LAID_OUT = """() => {
+  const count = (what) => document.querySelectorAll(what).length;
+  return count(".pdf-page") > 0 && count(".pdf-page") >= count(".slides section");
+}"""
 
 
 class NoBrowserError(Exception):
@@ -53,6 +58,7 @@ def print_one(browser: Browser, path: Path) -> Path:
     """Print a page beside itself, one slide a sheet; return the PDF's path."""
     page = browser.new_page(viewport=SIZES[0])
     _open(page, path, "?print-pdf")
+    page.wait_for_function(LAID_OUT)  # on a busy machine only the first sheet would be there
     page.pdf(path=path.with_suffix(".pdf"), prefer_css_page_size=True, print_background=True)
     page.close()
     return path.with_suffix(".pdf")
