@@ -28,7 +28,8 @@ def main() -> None:
     server = jupyterlab.start(next(iter(workspace.labs().values())))
     try:
         _say(up=round(time.monotonic() - began, 1), jupyter=server.identity.pid)
-        sys.stdin.readline()
+        if not sys.stdin.readline():
+            return  # the room was closed before its work began
         _say(**_work(lab, float(sys.argv[1])))
         sys.stdin.readline()
     finally:

@@ -8,10 +8,13 @@ import argparse
 import os
 import platform
 import re
+import signal
 import statistics
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 import psutil
 from rich.console import Console
@@ -113,6 +116,7 @@ def main(arguments: list[str] | None = None, path: Path = PAGE) -> int:
     parser.add_argument("--minutes", type=float, default=MINUTES, help=f"how long they work ({MINUTES:g})")
     parser.add_argument("--at-once", type=int, default=AT_ONCE, help=f"how many start together ({AT_ONCE})")
     asked = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, _end)
     if asked.room:
         found = room.measure(
             asked.room, asked.minutes * 60, asked.at_once, lambda text: print(text, flush=True)
@@ -127,6 +131,10 @@ def main(arguments: list[str] | None = None, path: Path = PAGE) -> int:
             console.print(needs[-1].row(), *needs[-1].failures, sep="\n")
             rewrite(path, LABS, lambda kept: labs_part(needs, asked.gigabytes, kept))
     return int(any(one.failures or one.killed for one in needs))
+
+
+def _end(number: int, _frame: FrameType | None) -> None:
+    sys.exit(128 + number)  # through the blocks that end learners and brokers
 
 
 def _machine() -> str:
