@@ -65,7 +65,8 @@ def _work(lab: Lab, seconds: float) -> dict[str, Any]:
             lab.cluster.kill(victim)
             lab.cluster.start(victim)
             kills, next_kill = kills + 1, now + KILL_SECONDS
-        producer.poll(max(now + ROUND_SECONDS - time.monotonic(), 0))
+        while (left_of_round := now + ROUND_SECONDS - time.monotonic()) > 0:
+            producer.poll(left_of_round)  # it returns at each report
     left = producer.flush(FLUSH_SECONDS)
     stored = Counter(int(record.value or b"-1") for record in read_log(lab.bootstrap, topic))
     return {
