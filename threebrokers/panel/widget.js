@@ -298,7 +298,7 @@ async function dock(root) {
 }
 
 const ORDER = "▶ was done at this time. All else was seen then, and happened since the look before; what came in one look has no order.";
-const STALE_MS = 3000, REST_MS = 10000;
+const STALE_MS = 3000, REST_MS = 10000, RESTORE_MS = 10000;
 const AGAIN = "run the first cell of this page, then this one";
 
 function render({ model, el }) {
@@ -308,7 +308,8 @@ function render({ model, el }) {
   root.setAttribute("aria-label", model.get("times").length ? "Recording of the cluster" : "Live panel of the cluster");
   root.dataset.lmSuppressShortcuts = "true"; // keys pressed here are not JupyterLab's
   el.append(root);
-  let news = Date.now(), gone = "";
+  let news = Date.now(), gone = "", docking = false;
+  const began = news;
   const view = {
     speed: 1, playing: false, asked: null, stale: "", rests: false, filter: "", unfolded: new Set(), docked: null,
     press: (kind, broker, force) => model.send({ kind, broker, force }),
@@ -325,7 +326,7 @@ function render({ model, el }) {
     unfold: (name) => { if (!view.unfolded.delete(name)) view.unfolded.add(name); show(); },
     dock: async () => {
       if (view.docked?.isAttached) globalThis.jupyterapp.shell.activateById(view.docked.id);
-      else view.docked = await dock(root);
+      else await once(dock);
     },
     go: (position) => { model.set("position", position); model.save_changes(); show(); },
     seek: (at) => view.go(Math.max(0, view.times.findIndex((time) => time >= at))),
@@ -347,10 +348,15 @@ function render({ model, el }) {
     draw(root, there(whole(view)));
     if (atEnd) { const drawn = root.querySelector(".tb-events"); drawn.scrollTop = drawn.scrollHeight; }
   }
+  async function once(make) { // a view that is just being made is empty, too
+    if (docking) return;
+    docking = true;
+    try { view.docked = await make(root); } finally { docking = false; }
+  }
   function onFrame() { news = Date.now(); view.stale = ""; view.rests = false; show(); }
   async function beat() {
     if (canDock(root) !== view.dockable) show(); // only now it stands in the page
-    if (view.dockable && !view.docked) view.docked = await dockAgain(root);
+    if (view.dockable && !view.docked && Date.now() - began < RESTORE_MS) await once(dockAgain);
     if (view.playing) {
       view.from.at += ((Date.now() - view.from.ms) / 1000) * view.speed;
       view.from.ms = Date.now();

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
@@ -23,7 +23,6 @@ class Box:
 
     folder: Path
     most: int = 0
-    _ended: threading.Event = field(default_factory=threading.Event)
 
     @property
     def before(self) -> list[str]:
@@ -39,17 +38,6 @@ class Box:
                 return _numbers(path.read_text()).get("oom_kill", 0)
         return 0
 
-    def look(self) -> None:
-        """Take the memory of now, until the box is closed."""
-        while not self._ended.wait(LOOK_SECONDS):
-            found = _numbers((self.folder / "memory.stat").read_text())
-            self.most = max(self.most, next((found[name] for name in OWN if name in found), 0))
-
-    def close(self) -> None:
-        """Stop looking, and remove the group, whose processes must have ended."""
-        self._ended.set()
-        self.folder.rmdir()
-
 
 @contextmanager
 def memory_box(limit: int) -> Iterator[Box]:
@@ -63,15 +51,22 @@ def memory_box(limit: int) -> Iterator[Box]:
         (folder / ("memory.max" if unified else "memory.limit_in_bytes")).write_text(str(limit))
     except OSError as fault:
         raise SystemExit(f"✗ {NO_BOX} ({fault.strerror})") from None
-    box = Box(folder)
-    watcher = threading.Thread(target=box.look, daemon=True)
+    box, ended = Box(folder), threading.Event()
+    watcher = threading.Thread(target=_look, args=(box, ended), daemon=True)
     watcher.start()
     try:
         yield box
     finally:
-        box._ended.set()
+        ended.set()
         watcher.join()
-        box.close()
+        folder.rmdir()  # its processes must have ended
+
+
+def _look(box: Box, ended: threading.Event) -> None:
+    """Take the memory of now, again and again until the box is not used any more."""
+    while not ended.wait(LOOK_SECONDS):
+        found = _numbers((box.folder / "memory.stat").read_text())
+        box.most = max(box.most, next((found[name] for name in OWN if name in found), 0))
 
 
 def _numbers(text: str) -> dict[str, int]:

@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import psutil
 
 from tools import ROOT
 from tools.proof import environment
 
+Learner: TypeAlias = "subprocess.Popen[str]"
 END_SECONDS, MEASURE_SECONDS = 180.0, 10.0
 
 
@@ -48,66 +49,51 @@ def measure(learners: int, seconds: float, at_once: int, say: Callable[[str], No
     """
     with (
         tempfile.TemporaryDirectory(prefix="threebrokers-room-") as folder,
-        _all(learners, seconds, folder) as all_,
+        _ended(Path(folder)) as running,
     ):
         starts: list[float] = []
         for first in range(0, learners, at_once):
-            group = [one() for one in all_.waiting[first : first + at_once]]
-            starts += [float(_line(one)["up"]) for one in group]
+            for number in range(first, min(first + at_once, learners)):
+                running.append(_started(Path(folder) / f"learner-{number:02}", seconds))
+            starts += [float(_line(one)["up"]) for one in running[first:]]
             say(f"{len(starts)} of {learners} have started; the last took {starts[-1]:.0f} s")
         idle, memory = _share_of_processors(), _memory(Path(folder))
         say(f"{memory / 1e9:.1f} GB in all; {idle:.0%} of the processors while nobody works")
-        for one in all_.running:
+        for one in running:
             _go_on(one)
         busy = _share_of_processors()
-        told = tuple(_line(one) for one in all_.running)
-        for one in all_.running:
+        told = tuple(_line(one) for one in running)
+        for one in running:
             _go_on(one)
         return Room(learners, seconds, memory, idle, busy, tuple(starts), told)
 
 
-@dataclass
-class _All:
-    """The learners of a room: how each is started, and those that run."""
-
-    waiting: list[Callable[[], "subprocess.Popen[str]"]]
-    running: list["subprocess.Popen[str]"]
+def _started(home: Path, seconds: float) -> Learner:
+    return subprocess.Popen(
+        [sys.executable, "-m", "tools.bench.learner", str(seconds)],
+        cwd=ROOT, env=os.environ | {"THREEBROKERS_HOME": str(home), "BROWSER": "none"},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
 
 
 @contextmanager
-def _all(learners: int, seconds: float, folder: str) -> Iterator[_All]:
-    """Have learners, each with a home in the folder; whatever of them still runs at the end is ended."""
-    made = _All([], [])
-
-    def starter(number: int) -> Callable[[], "subprocess.Popen[str]"]:
-        def start() -> "subprocess.Popen[str]":
-            home = Path(folder) / f"learner-{number:02}"
-            made.running.append(
-                subprocess.Popen(
-                    [sys.executable, "-m", "tools.bench.learner", str(seconds)],
-                    cwd=ROOT, env=os.environ | {"THREEBROKERS_HOME": str(home), "BROWSER": "none"},
-                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                )
-            )  # fmt: skip
-            return made.running[-1]
-
-        return start
-
-    made.waiting = [starter(number) for number in range(learners)]
+def _ended(folder: Path) -> Iterator[list[Learner]]:
+    """Keep a list of learners with homes in the folder; whatever of them still runs at the end is ended."""
+    running: list[Learner] = []
     try:
-        yield made
+        yield running
     finally:
-        for one in made.running:
+        for one in running:
             assert one.stdin
             one.stdin.close()
         _, left = psutil.wait_procs(
-            [psutil.Process(one.pid) for one in made.running if one.poll() is None], END_SECONDS
+            [psutil.Process(one.pid) for one in running if one.poll() is None], END_SECONDS
         )
-        for process in [*left, *environment.processes_of(Path(folder))]:
+        for process in [*left, *environment.processes_of(folder)]:
             process.kill()
 
 
-def _line(learner: "subprocess.Popen[str]") -> dict[str, Any]:
+def _line(learner: Learner) -> dict[str, Any]:
     """Return what a learner says next; other lines, as of a start, are passed over."""
     assert learner.stdout
     for line in learner.stdout:
@@ -117,7 +103,7 @@ def _line(learner: "subprocess.Popen[str]") -> dict[str, Any]:
     raise RuntimeError(f"A learner has ended early, with code {learner.wait()}.")
 
 
-def _go_on(learner: "subprocess.Popen[str]") -> None:
+def _go_on(learner: Learner) -> None:
     assert learner.stdin
     learner.stdin.write("\n")
     learner.stdin.flush()

@@ -1,13 +1,13 @@
 """Run a lesson's solution many times and count how often each experiment showed what it promises."""
 
 import argparse
+import signal
 import statistics
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
 
 from rich import box
 from rich.console import Console
@@ -18,7 +18,7 @@ from tools import ROOT
 from tools.lessons import lesson as lessons
 from tools.lessons import solution_marks
 from tools.lessons.lesson import Cell, Lesson
-from tools.proof import environment, expectations
+from tools.proof import environment, expectations, test
 from tools.proof.incidents import unasked
 
 CELL_SECONDS, WIDTH = 180, 110
@@ -110,6 +110,7 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
             f"There is no lesson '{chosen.lesson}': see lessons/ (make repeat LAB=04 N=20).", file=sys.stderr
         )
         return 2
+    signal.signal(signal.SIGTERM, test.end)
     console = Console(highlight=False, markup=False, soft_wrap=True, width=WIDTH)
     with environment.bench() as home:
         tally = repeat(lessons.read(found[0]), chosen.times, console)
@@ -127,9 +128,3 @@ def _sent(kernel: Kernel, cell: Cell) -> Reply:
         return kernel.run(text, f"cell-{cell.place}", CELL_SECONDS)
     except (TimeoutError, RuntimeError) as fault:
         return Reply(type(fault).__name__, str(fault), seconds=CELL_SECONDS)
-
-
-def _end(number: int, _frame: FrameType | None) -> None:
-    sys.exit(128 + number)  # through the blocks that end kernels and brokers
-
-    sys.exit(main())

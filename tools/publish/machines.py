@@ -10,11 +10,9 @@ import platform
 import re
 import signal
 import statistics
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 
 import psutil
 from rich.console import Console
@@ -25,7 +23,7 @@ from tools import ROOT
 from tools.bench import room
 from tools.bench.memory_box import memory_box
 from tools.lessons import lesson as lessons
-from tools.proof import environment, repeat
+from tools.proof import environment, repeat, test
 
 PAGE = ROOT / "docs" / "machines.md"
 GIGABYTES, MINUTES, AT_ONCE = 4.0, 10.0, 2
@@ -116,7 +114,7 @@ def main(arguments: list[str] | None = None, path: Path = PAGE) -> int:
     parser.add_argument("--minutes", type=float, default=MINUTES, help=f"how long they work ({MINUTES:g})")
     parser.add_argument("--at-once", type=int, default=AT_ONCE, help=f"how many start together ({AT_ONCE})")
     asked = parser.parse_args(arguments)
-    signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGTERM, test.end)
     if asked.room:
         found = room.measure(
             asked.room, asked.minutes * 60, asked.at_once, lambda text: print(text, flush=True)
@@ -131,10 +129,6 @@ def main(arguments: list[str] | None = None, path: Path = PAGE) -> int:
             console.print(needs[-1].row(), *needs[-1].failures, sep="\n")
             rewrite(path, LABS, lambda kept: labs_part(needs, asked.gigabytes, kept))
     return int(any(one.failures or one.killed for one in needs))
-
-
-def _end(number: int, _frame: FrameType | None) -> None:
-    sys.exit(128 + number)  # through the blocks that end learners and brokers
 
 
 def _machine() -> str:

@@ -1,6 +1,5 @@
 """Workers of transfers that are killed for docs/guarantees.md: the programs of lab 11, in ten places each."""
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,17 +12,6 @@ from tools.publish.killed_transfers import Account, Run
 
 ONCE = dict.fromkeys(range(COUNT), (1, 1))
 KILLS = tuple((place, number or None) for number, place in enumerate(PLACES.values()))
-
-
-@pytest.fixture
-def lab() -> Any:
-    started = dict[str, str]()
-
-    def run(name: str, text: str) -> Any:
-        started[name] = text
-        return SimpleNamespace(wait=lambda within: 0)
-
-    return SimpleNamespace(programs=SimpleNamespace(run=run), started=started, close=lambda: None)
 
 
 def test_books_become_numbers_and_a_word_for_each_place() -> None:

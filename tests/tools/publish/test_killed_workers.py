@@ -1,6 +1,5 @@
 """Workers that are killed for docs/guarantees.md: the programs of lab 06, each killed as often as it says."""
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,17 +11,6 @@ from threebrokers.ledger import Balance, Entry
 from threebrokers.ledger.journal import Number
 from tools.publish import killed_workers
 from tools.publish.killed_workers import Account, account
-
-
-@pytest.fixture
-def lab() -> Any:
-    started = dict[str, str]()
-
-    def run(name: str, text: str) -> Any:
-        started[name] = text
-        return SimpleNamespace(wait=lambda within: 0)
-
-    return SimpleNamespace(programs=SimpleNamespace(run=run), started=started, close=lambda: None)
 
 
 def entry(number: int) -> Entry:
