@@ -439,6 +439,30 @@ for number in range(50, 100):
     producer.produce(transfers, str(number))
 producer.flush()
 
+# %% tags=["wrong"]
+# counts from one | record of the topic has another value
+producer = ledger.producer({"enable.idempotence": True})
+for number in through_a_kill(lab, transfers):
+    producer.produce(transfers, str(number + 1))
+producer.flush()
+
+# %% tags=["wrong"]
+# asks the lab for a producer | is not one of the ledger
+producer = lab.producer({"acks": "all", "retries": 0})
+for number in through_a_kill(lab, transfers):
+    producer.produce(transfers, str(number))
+producer.flush()
+
+# %% tags=["right"]
+# sends all of them in one transaction
+producer = ledger.producer({"transactional.id": lab.topic("transfers")})
+producer.init_transactions()
+producer.begin_transaction()
+for number in through_a_kill(lab, transfers):
+    producer.produce(transfers, str(number))
+    producer.poll(0)
+producer.commit_transaction(60)
+
 # %% tags=["nbval-check-output"]
 lab.check.nothing_lost(producer)
 
@@ -546,6 +570,13 @@ price = "refused"
 bills = lab.fresh_topic("bills", brokers=brokers, config={"min.insync.replicas": "2"})
 two_outages(lab, bills, bills_ledger)
 price = "writes"
+
+# %% tags=["right"]
+# lets any replica lead, and mends the topic before the accident
+bills = lab.fresh_topic("bills", brokers=brokers, config=unclean)
+lab.cluster.tool("kafka-configs", "--alter", "--topic", bills, "--add-config", "min.insync.replicas=2")
+two_outages(lab, bills, bills_ledger)
+price = "refused"
 
 # %% tags=["nbval-check-output"]
 lab.check.loss_prevented(bills, price)
@@ -752,6 +783,12 @@ may_fail = {3: 1, 4: 1, 5: 3}
 # believes that half is enough | half is no majority
 before = after = lab.cluster.tool("kafka-metadata-quorum", "describe", "--status")
 may_fail = {3: 1, 4: 2, 5: 2}
+
+# %% tags=["wrong"]
+# asks how far each node has read | prints with --replication
+with far_sensor, handover:
+    before = after = lab.cluster.tool("kafka-metadata-quorum", "describe", "--replication")
+may_fail = {3: 1, 4: 1, 5: 2}
 
 # %% tags=["nbval-check-output"]
 lab.check.controller_killed(before, after, may_fail, handover)
