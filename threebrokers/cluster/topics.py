@@ -54,6 +54,7 @@ def create(
 ) -> None:
     """Create a topic and wait until every broker knows a leader for each of its partitions.
 
+    The controller may put some copies on a broker that is away: nobody waits for these.
     `brokers` are those that keep each partition, the first one leading, or such a list for each partition;
     without them the controller chooses so many as `replication_factor` says. Raises LabError with the
     broker's own words if it refuses.
@@ -63,9 +64,9 @@ def create(
     lists = lists or [[one for one in brokers if isinstance(one, int)]] * partitions
     if brokers:
         copies = {"replica_assignment": lists}
-    running = _fence(cluster, {n for each in lists for n in each})
+    up = _fence(cluster, {n for each in lists for n in each})
     new = NewTopic(name, num_partitions=partitions, config=dict(config), **copies)
-    refused = _ask_for(cluster, new, asked_again=replication_factor <= running)
+    refused = _ask_for(cluster, new, asked_again=replication_factor <= len(up))
     if refused:
         if told := rights.of_fault(KafkaException(refused), name):
             raise told
@@ -78,7 +79,7 @@ def create(
         return (
             topic is not None
             and len(topic.partitions) == partitions
-            and all(p.leader is not None and len(p.isr) == len(p.replicas) for p in topic.partitions)
+            and all(p.leader is not None and up & {*p.replicas} <= {*p.isr} for p in topic.partitions)
         )
 
     _settle(cluster, [name], f"every broker to know the leaders of '{name}'", led)
@@ -150,8 +151,8 @@ def _carry_out(
     return sorted(done)
 
 
-def _fence(cluster: Cluster, needed: Collection[int]) -> int:
-    """Wait until nobody counts a broker as alive that is not; return how many run.
+def _fence(cluster: Cluster, needed: Collection[int]) -> set[int]:
+    """Wait until nobody counts a broker as alive that is not; return those that run.
 
     The new topic's copies would go to a dead one too. And until those are counted that it is to lie on: a
     moment after an outage brokers run that the controller does not count yet, and they would not lead.
@@ -173,7 +174,7 @@ def _fence(cluster: Cluster, needed: Collection[int]) -> int:
         wait_until(fenced, what=what, within=SETTLE_SECONDS, otherwise=OTHERWISE)
     if wanted:
         quiet_wait(counted, COUNTED_SECONDS)
-    return len(up)
+    return set(up)
 
 
 def _settle(

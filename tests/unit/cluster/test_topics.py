@@ -27,6 +27,7 @@ class Brokers:
         self.codes, self.asked_about, self.asked_for = list(codes), list[str](), list[Any]()
         self.within, self.dead, self.still_counted = list[float](), set[int](), 0
         self.back, self.not_yet_counted = set[int](), 0
+        self.made: Any = None
 
     def admin(self) -> Any:
         code = self.codes.pop(0)
@@ -50,7 +51,7 @@ class Brokers:
         self.not_yet_counted = max(0, self.not_yet_counted - 1)
         counted = {1, *(self.dead if self.still_counted else ())}
         counted |= set() if self.not_yet_counted else self.back
-        return {1: SimpleNamespace(topic=lambda name: None, registered=counted)}
+        return {1: SimpleNamespace(topic=lambda name: self.made, registered=counted)}
 
 
 def delete(brokers: Brokers, *names: str) -> None:
@@ -77,6 +78,18 @@ def test_a_topic_is_made_when_a_broker_that_died_is_no_longer_counted() -> None:
     with pytest.raises(LabError, match="refused to create 'a'"):
         topics.create(cast(Cluster, brokers), "a", 1, 1, {})
     assert len(brokers.within) == 1
+
+
+def test_a_copy_on_a_broker_that_is_away_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(topics, "SETTLE_SECONDS", 0.2)
+    brokers = Brokers(None, None)
+    brokers.dead = {3}
+    partition = SimpleNamespace(leader=1, replicas=(1, 3), isr=(1,))
+    brokers.made = SimpleNamespace(partitions=[partition])
+    topics.create(cast(Cluster, brokers), "a", 1, 2, {})
+    partition.replicas, partition.isr = (1, 3), ()
+    with pytest.raises(LabError, match="to know the leaders of 'a'"):
+        topics.create(cast(Cluster, brokers), "a", 1, 2, {})
 
 
 def test_brokers_that_it_shall_lie_on_and_are_not_counted_yet_are_waited_for() -> None:
