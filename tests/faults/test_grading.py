@@ -21,6 +21,14 @@ def test_thirty_hand_ins_get_what_they_have_earned(tmp_path: Path) -> None:
     assert not (ROOT / "threebrokers" / "written.py").exists()
 
 
+# Batches; streams with state, whose Java starts programs all the time; a Spark cluster of two workers.
+@pytest.mark.slow_fault
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("number", ["12", "14", "15"])
+def test_a_lab_with_spark_is_graded_in_its_box(tmp_path: Path, number: str) -> None:
+    assert grading_of.every_other(tmp_path, number) == []
+
+
 @pytest.mark.slow_fault
 @pytest.mark.timeout(1200)
 def test_without_boxes_all_that_a_hand_in_has_started_is_ended_by_its_mark(tmp_path: Path) -> None:
