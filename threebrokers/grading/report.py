@@ -41,8 +41,8 @@ def table(grades: Sequence[Grade]) -> RenderableType:
     """Return the table of the terminal: a row a hand-in, a sign an exercise, and what happened."""
     shown = Table(box=box.SIMPLE, pad_edge=False)
     for column in ("learner", "lab", "exercises", "solved", "time", "what happened"):
-        # A line that ended inside the signs would part a sign from its exercise.
-        shown.add_column(column, justify="right" if column == "time" else "left", no_wrap=column == "exercises")
+        whole = column == "exercises"  # a line that ended in it could part a sign from its exercise
+        shown.add_column(column, justify="right" if column == "time" else "left", no_wrap=whole)
     for grade in grades:
         signs = Text(" ").join(_sign(mark) for mark in grade.marks) if grade.marks else Text("–")
         solved = f"{grade.solved} of {len(grade.marks)}" if grade.marks else "–"

@@ -145,7 +145,7 @@ def _has_memory_of(one: psutil.Process, pids: set[int]) -> bool:
         return False
     if number is None or parent not in pids:
         return False
-    return ctypes.CDLL(None).syscall(number, one.pid, parent, KCMP_VM, 0, 0) == 0
+    return bool(ctypes.CDLL(None).syscall(number, one.pid, parent, KCMP_VM, 0, 0) == 0)
 
 
 def _size(folder: Path) -> int:

@@ -58,8 +58,8 @@ def whole(page: Page, names: Iterable[tuple[str, str]]) -> str:
 def _colours() -> str:
     """Return the colours as custom properties: dark on a dark screen, and always light on paper."""
     names = {
-        "ink": theme.INK, "paper": theme.PAPER, "soft": theme.SOFT, "rule": theme.RULE, "light": theme.LIGHTEST,
-        "good": theme.GOOD.colour, "bad": theme.BAD.colour,
+        "ink": theme.INK, "paper": theme.PAPER, "soft": theme.SOFT, "rule": theme.RULE,
+        "light": theme.LIGHTEST, "good": theme.GOOD.colour, "bad": theme.BAD.colour,
     }  # fmt: skip
     light = "".join(f"--{name}:{colour};" for name, colour in names.items())
     dark = "".join(f"--{name}:{theme.DARK[colour]};" for name, colour in names.items())

@@ -12,8 +12,8 @@ from tools.site.links import heading_id
 from tools.site.parts import Page
 
 SAID = (
-    '<p class="said"><strong>Solution.</strong> This page shows the answers, and what came of them when the cells '
-    "were run. Nothing runs here: do the lab yourself before you read it.</p>"
+    '<p class="said"><strong>Solution.</strong> This page shows the answers, and what came of them when the '
+    "cells were run. Nothing runs here: do the lab yourself before you read it.</p>"
 )
 ANSI = re.compile("\x1b\\[[0-9;]*m")
 

@@ -76,8 +76,8 @@ def test_a_program_that_is_being_started_has_no_memory_of_its_own_yet(tmp_path: 
     gate = tmp_path / "gate"
     os.mkfifo(gate)
     # The new process waits for the gate before it becomes /bin/true, and has its starter's memory so long.
-    code = "import os; x = b'x' * 200_000_000; "
-    code += f"os.posix_spawn('/bin/true', ['true'], {{}}, file_actions=[(os.POSIX_SPAWN_OPEN, 0, {str(gate)!r}, os.O_RDONLY, 0)])"
+    code = f"import os; x = b'x' * 200_000_000; opens = (os.POSIX_SPAWN_OPEN, 0, {str(gate)!r}, 0, 0)\n"
+    code += "os.posix_spawn('/bin/true', ['true'], {}, file_actions=[opens])"
     with psutil.Popen([sys.executable, "-c", code], env=WITH_MARK) as starter:
         theirs = Theirs(False, tmp_path, Path("/no/java"), MARK)
         try:
