@@ -124,7 +124,9 @@ def _answers() -> dict[str, Made]:
 def _breaks() -> dict[str, Made]:
     deaf = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True:\n    pass"
     eats = "held = []\nwhile True:\n    held.append(bytearray(10_000_000))"
-    deletes = "topics = [*lab.admin().list_topics(timeout=10).topics]\n"
+    # A broker may hear of the topic only now: a list without it would leave it there.
+    deletes = "topics = []\nwhile helloworld not in topics:\n"
+    deletes += "    topics = [*lab.admin().list_topics(timeout=10).topics]\n"
     deletes += (
         "[one.result() for one in lab.admin().delete_topics([t for t in topics if t[0] != '_']).values()]\n"
     )
