@@ -25,8 +25,11 @@ TO_TOP = """(part) => {
   const sheet = part.closest(".jp-WindowedPanel-outer");
   sheet.scrollTop += part.getBoundingClientRect().top - sheet.getBoundingClientRect().top - 8;
 }"""
-WIDER = """(cell) => [...cell.querySelectorAll(".jp-OutputArea-output")]
-  .some((output) => output.scrollWidth > output.clientWidth + 1)"""
+WIDER = """(cell) => {
+  const cut = (part) => part.scrollWidth > part.clientWidth + 1;
+  const found = { "a line of code": ".cm-scroller", "an output": ".jp-OutputArea-output" };
+  return Object.keys(found).filter((name) => [...cell.querySelectorAll(found[name])].some(cut)).join(" and ");
+}"""
 
 
 class Notebook:
@@ -74,9 +77,9 @@ class Notebook:
         light = str("Light" in theme).lower()
         expect(self.page.locator(f'body[data-jp-theme-light="{light}"]')).to_be_attached(timeout=60 * MS)
 
-    def is_wider(self, place: int) -> bool:
-        """Tell whether an output of a cell is wider than its place."""
-        return bool(self.cell(place).evaluate(WIDER))
+    def wider(self, place: int) -> str:
+        """Return which parts of a cell are wider than their place, or an empty text."""
+        return str(self.cell(place).evaluate(WIDER))
 
     def take(self, place: int, path: Path) -> None:
         """Take a picture of a cell, with neither focus nor pointer in it."""

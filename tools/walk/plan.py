@@ -60,5 +60,6 @@ def _answers(exercise: Exercise, wrongs: int) -> Iterator[tuple[str, str, Cell |
     """Yield the name of each answer, the text of its cell, and its own cell if it is a wrong one."""
     source = exercise.answers[0].source
     for wrong in exercise.wrongs[:wrongs]:
-        yield wrong.name, solution_marks.replaced(source, wrong.cell.source), wrong.cell
+        typed = wrong.cell.source.partition("\n")[2]  # without the line that names it
+        yield wrong.name, solution_marks.replaced(source, typed), wrong.cell
     yield "the right answer", solution_marks.solved(source), None

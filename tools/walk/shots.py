@@ -27,7 +27,7 @@ class Shot:
     wanted: bool = True
     verdict: str = ""
     traceback: str = ""
-    overflow: bool = False
+    wider: str = ""
     outputs: list[dict[str, object]] = field(default_factory=list)
 
     def file(self, theme: str) -> str:
@@ -42,8 +42,8 @@ class Shot:
             found.append(f"it ended in a traceback that the lesson does not announce: {self.traceback}")
         if self.judges and self.verdict.startswith("✓") != self.wanted:
             found.append(f"the check should say {'solved' if self.wanted else 'not yet'}")
-        if self.overflow:
-            found.append("something in it is wider than its cell")
+        if self.wider:
+            found.append(f"{self.wider} is wider than the cell")
         return found
 
 

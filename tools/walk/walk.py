@@ -65,7 +65,7 @@ class Walk:
             wanted=act.wanted,
             verdict=outputs.verdict(said) if act.judges else "",
             traceback="" if act.fails else outputs.traceback(said),
-            overflow=self.notebook.is_wider(act.place),
+            wider=self.notebook.wider(act.place),
             outputs=said,
         )
         self._keep(shot)

@@ -24,7 +24,7 @@ def test_what_is_odd_is_said():
     assert shot("✗ 6.1  lost", wanted=False).odd == []
     assert shot("✓ 6.1", wanted=True).odd == []
     assert shot("✓ 6.1", wanted=False).odd == ["the check should say not yet"]
-    assert len(shot("", wanted=True, traceback="ValueError: no", overflow=True).odd) == 3
+    assert len(shot("", wanted=True, traceback="ValueError: no", wider="an output").odd) == 3
 
 
 def test_the_table_and_the_page_show_tries_and_the_consoles_errors():
