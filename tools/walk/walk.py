@@ -7,6 +7,7 @@ import argparse
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 from playwright.sync_api import Browser, ConsoleMessage, Page
@@ -40,9 +41,9 @@ class Walk:
             self._take(act, sources[act.place])
         self._end(len(sources) - 1)
         self.notebook.dress(THEMES["dark"])
-        last = {shot.place: shot for shot in self.shots}
+        runs = Counter(shot.place for shot in self.shots)
         for shot in self.shots:
-            if last[shot.place] is not shot:  # it was run again: what it said before is put back
+            if runs[shot.place] > 1:  # what it said at each moment is put back
                 self.notebook.put(shot.place, shot.typed or None, shot.outputs)
             self.notebook.take(shot.place, self.folder / shot.file("dark"))
 
