@@ -66,7 +66,7 @@ guess_4a.choose("0.5 s · 2 s · 4 s · until the network is mended")
 others = [lab.fresh_topic(f"replicas-{n}", partitions=6, replication_factor=n) for n in (1, 2, 3)]
 
 # %% [markdown]
-# All four are in one recording, which takes about 20 s. After `stop`, `kill` and `pause` the cell waits until readings come again. The cut is mended 4 s after the others have a new leader; that is more than twice the clients' patience.
+# All four are in one recording, which takes about 20 s. After `stop`, `kill` and `pause` the cell waits until readings come again. The cut is mended 4 s after the others have a new leader; so it lasts about 6 s, more than twice the clients' patience.
 
 # %%
 import time
@@ -274,7 +274,7 @@ guess_4c.compare(f"it is acknowledged, and the record {'is lost' if gone else 's
 # %% [markdown] covers="B069 D106 E101 E090 D104" explains="leader epoch"
 # **The way back.** When the network heals, or a dead broker returns, its replicas become followers. Each asks the new leader: "up to which offset do we agree?" Every leader has a number, the **leader epoch**, and every batch carries the epoch in which it was written; so both can tell. What the new leader does not have is cut off, also if the old one had acknowledged it. Then the follower fetches the rest, and is in the ISR again.
 #
-# Kafka uses epochs three times: a number grows with each election, and whoever comes with a lower one is refused. Partition leaders have a leader epoch, the active controller has `LeaderEpoch`, and a producer with transactions has a producer epoch (a later lab).
+# Kafka uses epochs in several places: a number grows with each election, and whoever comes with a lower one is refused. Partition leaders have a leader epoch, the active controller has `LeaderEpoch`, and a producer with transactions has a producer epoch (a later lab).
 #
 # The returned broker does not lead again at once: Kafka looks every 300 s whether the first replica of a partition could lead (off in this lab). `lab.cluster.recover()` did it, as you did in lab 03 with `elect_leaders`.
 
@@ -439,6 +439,30 @@ for number in range(50, 100):
     producer.produce(transfers, str(number))
 producer.flush()
 
+# %% tags=["wrong"]
+# counts from one | record of the topic has another value
+producer = ledger.producer({"enable.idempotence": True})
+for number in through_a_kill(lab, transfers):
+    producer.produce(transfers, str(number + 1))
+producer.flush()
+
+# %% tags=["wrong"]
+# asks the lab for a producer | is not one of the ledger
+producer = lab.producer({"acks": "all", "retries": 0})
+for number in through_a_kill(lab, transfers):
+    producer.produce(transfers, str(number))
+producer.flush()
+
+# %% tags=["right"]
+# sends all of them in one transaction
+producer = ledger.producer({"transactional.id": lab.topic("transfers")})
+producer.init_transactions()
+producer.begin_transaction()
+for number in through_a_kill(lab, transfers):
+    producer.produce(transfers, str(number))
+    producer.poll(0)
+producer.commit_transaction(60)
+
 # %% tags=["nbval-check-output"]
 lab.check.nothing_lost(producer)
 
@@ -546,6 +570,13 @@ price = "refused"
 bills = lab.fresh_topic("bills", brokers=brokers, config={"min.insync.replicas": "2"})
 two_outages(lab, bills, bills_ledger)
 price = "writes"
+
+# %% tags=["right"]
+# lets any replica lead, and mends the topic before the accident
+bills = lab.fresh_topic("bills", brokers=brokers, config=unclean)
+lab.cluster.tool("kafka-configs", "--alter", "--topic", bills, "--add-config", "min.insync.replicas=2")
+two_outages(lab, bills, bills_ledger)
+price = "refused"
 
 # %% tags=["nbval-check-output"]
 lab.check.loss_prevented(bills, price)
@@ -752,6 +783,12 @@ may_fail = {3: 1, 4: 1, 5: 3}
 # believes that half is enough | half is no majority
 before = after = lab.cluster.tool("kafka-metadata-quorum", "describe", "--status")
 may_fail = {3: 1, 4: 2, 5: 2}
+
+# %% tags=["wrong"]
+# asks how far each node has read | prints with --replication
+with far_sensor, handover:
+    before = after = lab.cluster.tool("kafka-metadata-quorum", "describe", "--replication")
+may_fail = {3: 1, 4: 1, 5: 2}
 
 # %% tags=["nbval-check-output"]
 lab.check.controller_killed(before, after, may_fail, handover)

@@ -86,6 +86,14 @@ def test_a_cell_whose_end_nobody_told_was_interrupted() -> None:
             RuntimeError("An error occurred while calling o12.save.\n: org.Spark: no key"),
             Fault("RuntimeError", "org.Spark: no key"),
         ),
+        (
+            RuntimeError(
+                "An error occurred while calling o12.save.\n: org.SparkException: Job aborted due to stage "
+                "failure: Task 0 in stage 2.0 failed 1 times, most recent failure: Lost task 0.0 in stage "
+                "2.0 (TID 4) (localhost executor driver): org.Kafka: no key\n\tat org.Spark.run"
+            ),
+            Fault("RuntimeError", "org.Kafka: no key"),
+        ),
     ],
 )
 def test_what_is_kept_of_an_error(error: BaseException, fault: Fault) -> None:

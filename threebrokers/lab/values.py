@@ -7,6 +7,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -111,8 +112,8 @@ def _as(name: str, value: Any, part: Any) -> Any:
 
 
 def _number(value: Any) -> float:
-    # True is an int to Python, and no number to anybody else.
-    if type(value) is bool or not isinstance(value, numbers.Real):
+    # True is an int to Python, and no number to anybody else. Spark adds up decimals as Decimal.
+    if type(value) is bool or not isinstance(value, numbers.Real | Decimal):
         raise _OtherKindError
     return float(value)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from threebrokers.checks import lab04
 from threebrokers.checks.lab04 import group, loss, quorum, silence, transfers
 from threebrokers.cluster.actions import Action
 from threebrokers.kafka.log_reader import Record
@@ -119,6 +120,27 @@ def test_a_part_is_told_from_a_loss(monkeypatch):
     assert "only 20 of 200 records were sent through the ledger" in said
 
 
+def test_values_that_the_loop_did_not_give_out_are_told_from_a_loss():
+    values: tuple[bytes | None, ...] = (b"1", b"200", b"199", b"number 3", None)
+    records = [Record("transfers", 0, n, None, value, 9_000, "create") for n, value in enumerate(values)]
+    transfers._expect_numbers(records, [])
+    transfers._expect_numbers([records[0], records[2]], [0])
+    said = told(transfers._expect_numbers, records[:3], [0])
+    assert "1 of 200 numbers is missing, and 1 record of the topic has another value, such as '200'" in said
+    said = told(transfers._expect_numbers, records[3:], [0, 1])
+    assert "2 of 200 numbers are missing, and 2 records of the topic have another value" in said
+    assert "such as nothing" in told(transfers._expect_numbers, records[4:], [0])
+
+
+def test_a_producer_without_the_ledger_is_told_so_and_not_that_it_failed(monkeypatch):
+    producer, found = sender(monkeypatch, acks=1), Balance("transfers")
+    monkeypatch.setattr(transfers, "is_numbered", lambda producer: False)
+    assert "with acks=1: only the leader" in told(transfers._judge_missing, producer, found, [100])
+    plain = sender(monkeypatch, retries=0)
+    monkeypatch.setattr(transfers, "is_numbered", lambda producer: False)
+    assert "`producer` is not one of the ledger" in told(transfers._judge_missing, plain, found, [100])
+
+
 def test_twice_by_the_client_is_told_from_twice_by_the_program():
     once = balance(range(200))
     again = Balance("transfers", stored=[*once.stored, Entry(Number(1, 50), 0, 200)])
@@ -169,10 +191,9 @@ def test_the_price_is_the_one_that_was_paid():
 
 def test_majorities():
     quorum.judge_failures({3: 1, 4: 1, 5: 2})
-    quorum.judge_failures({"3": "1", "4": 1, "5": 2, 7: 9})
+    quorum.judge_failures({3: 1, 4: 1, 5: 2, 7: 9})
     for may_fail, words in (
         ({3: 1, 4: 1}, "says nothing of 5 voters"),
-        ({3: 1, 4: 1, 5: "two"}, "says nothing of 5 voters"),
         ({3: 2, 4: 1, 5: 2}, "with 2 of 3 gone one is left"),
         ({3: 1, 4: 2, 5: 2}, "with 2 of 4 gone 2 are left, and half is no majority"),
         ({3: 1, 4: 3, 5: 2}, "with 3 of 4 gone one is left"),
@@ -182,6 +203,20 @@ def test_majorities():
         ({3: 0, 4: 1, 5: 2}, "of 3 voters more than 0 may fail"),
     ):
         assert words in told(quorum.judge_failures, may_fail), may_fail
+
+
+@pytest.mark.parametrize(
+    ("may_fail", "words"),
+    [
+        ({"3": 1, "4": 1, "5": 2}, "`a key of may_fail` is '3' (str); it should be a whole number, without"),
+        ({3: "1", 4: "1", 5: "2"}, "`may_fail[3]` is '1' (str); it should be a whole number, without quotes"),
+        ({3: 1, 4: 1, 5: "two"}, "`may_fail[5]` is 'two' (str); it should be a whole number"),
+    ],
+)
+def test_voters_are_numbers(may_fail, words):
+    recording = handed_over((5.0, None))
+    answers = (status(3, 4), status(1, 5), may_fail, recording)
+    assert words in told(lab04.controller_killed, SimpleNamespace(), *answers)
 
 
 def status(leader: int, epoch: int) -> str:
@@ -204,6 +239,7 @@ def test_an_active_controller_was_killed_whatever_came_after():
         ([Action(10.0, "kill", 3)], status(3, 4), "`before` tells of epoch 4 and `after` of epoch 4"),
         ([Action(10.0, "kill", 3)], "Topic: a\tPartition: 0\tLeader: 1", "leaders of partitions"),
         ([Action(10.0, "kill", 3)], "127.0.0.1:9092 (id: 1)", "names any live broker"),
+        ([Action(10.0, "kill", 3)], "NodeId\tDirectoryId\tLogEndOffset\tLag", "prints with --replication"),
         ([Action(10.0, "kill", 3)], "3", "`after` is not the output of the quorum's tool"),
     ],
 )

@@ -12,7 +12,13 @@ from pyspark import SparkContext
 from threebrokers.checks.expect_spark import in_step
 from threebrokers.checks.lab12.delays import REVERSED, _summary, compare_delays, expect_limit
 from threebrokers.checks.lab12.flights import compare_flights
-from threebrokers.checks.lab12.offsets import call, compare_again, expect_fetched, expect_offsets
+from threebrokers.checks.lab12.offsets import (
+    _expect_topic,
+    call,
+    compare_again,
+    expect_fetched,
+    expect_offsets,
+)
 from threebrokers.checks.lab12.stream import judge_copy, judge_progress
 from threebrokers.checks.lab12.summary import _summary as summary
 from threebrokers.checks.lab12.summary import compare_summary, expect_compacted, expect_once, expect_shape
@@ -119,6 +125,22 @@ def test_times_that_are_off(found):
     assert "the first flight is scheduled for 2013-01-01 10:16:00 UTC" in told(compare_flights, found)
 
 
+def test_rows_of_nulls_are_no_fault_of_a_name(found):
+    nothing = found.where(found.isna(), None)
+    assert "all nine columns are null in all 27,004 rows" in told(compare_flights, nothing)
+    assert "`scheduled` is null in" in told(compare_flights, found.assign(scheduled=None))
+
+
+def test_a_table_of_another_topic():
+    plan = (
+        "Project\n+- Relation [key#1] KafkaRelation(strategy=Subscribe[{}], start=EarliestOffsetRangeLimit)"
+    )
+    _expect_topic(plan.format("t"), "t")
+    _expect_topic(plan.format("other, t"), "t")
+    _expect_topic("KafkaRelation(strategy=Assign[t-0, t-1])", "t")
+    assert "`read_new('t', …)` reads 'tt'" in told(_expect_topic, plan.format("tt"), "t")
+
+
 def test_a_group_that_is_not_there(delays):
     assert "has 48 of the 49 airports" in told(compare_delays, delays.iloc[1:])
     wrong = delays.assign(flights=delays["flights"].where(delays.index != 0, 471))
@@ -137,6 +159,12 @@ def test_a_group_that_is_there_twice(delays):
 def test_hours_that_were_converted_the_wrong_way():
     table = _summary(REVERSED)[["flights", "mean_delay"]].astype(float).reset_index()
     assert "five hours later" in told(compare_delays, table)
+
+
+def test_hours_that_are_off(delays):
+    for off, words in ((1, "are 1 later than"), (-1, "are 1 earlier than"), (11, "are 11 later than")):
+        table = delays.assign(hour=(delays["hour"] + off) % 24)
+        assert f"the hours of `delays` {words} those of New York's" in told(compare_delays, table)
 
 
 @pytest.mark.parametrize(

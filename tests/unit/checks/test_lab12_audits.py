@@ -55,6 +55,16 @@ def test_what_is_said_of_other_audits(audit):
     assert "has 2" in told(compare_audit, audit.assign(lost=[1, 0]), BALANCES)
 
 
+def test_an_order_is_one_however_often_it_is_stored_and_whoever_ordered(audit):
+    joined = {"hides": 8, "told": 6}  # two of `hides` have two rows after the join, two have none
+    assert "has two rows after the join" in told(
+        compare_audit, audit.assign(attempted=audit["till"].map(joined)), BALANCES
+    )
+    many = {"t": balance(range(20), [0, 1, 2])}
+    row = {"till": "t", "attempted": 6, "stored": 3, "lost": 13, "doubled": 0}
+    assert "one order of each customer" in told(compare_audit, pd.DataFrame([row]), many)
+
+
 def test_the_notes_of_a_till_know_what_failed():
     notes = _notes(BALANCES)
     assert notes.groupby(["till", "report"]).size().to_dict() == {
@@ -90,5 +100,7 @@ def test_what_is_said_of_other_rows_and_numbers():
     assert "has all records" in told(compare_aborted, sorted(places(STORED)), LOG)
     assert "2 of them aborted records, and 1 that" in told(compare_aborted, [(0, 0), (0, 4), (0, 6)], LOG)
     assert "3 rows, 2 of them" in told(compare_aborted, [(0, 0), (0, 0), (0, 4)], LOG)
-    assert "how many offsets no reader gets" in told(compare_marks, 2, LOG)
+    assert "2: so many aborted records are there" in told(compare_marks, 2, LOG)
+    assert "how many offsets no reader gets" in told(compare_marks, 4, LOG)
+    assert "14 euros: that is the money of the aborted" in told(compare_turnover, 14, LOG)
     assert "the sum of the committed payments" in told(compare_turnover, 1, LOG)

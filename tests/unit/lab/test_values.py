@@ -4,6 +4,7 @@ import functools
 from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import Future
+from decimal import Decimal
 from types import FunctionType
 from typing import Annotated, Any
 
@@ -34,6 +35,7 @@ class Reader:
         (np.float64(9), int, 9),
         (np.float32(0.5), float, 0.5),
         (3, float, 3.0),
+        (Decimal("296.00"), int, 296),
         (np.bool_(True), bool, True),
         (np.str_("x"), str, "x"),
         ((1, 2), list[int], [1, 2]),
@@ -73,6 +75,7 @@ def test_whatever_can_be_called_is_a_function(value: object, hint: Any) -> None:
         (0.5, int, "`n` is 0.5 (float); it should be a whole number"),
         (float("nan"), int, "`n` is nan (float); it should be a whole number"),
         (np.float64(0.5), int, "`n` is 0.5 (float64); it should be a whole number"),
+        (Decimal("0.5"), int, "`n` is Decimal('0.5') (Decimal); it should be a whole number"),
         (True, int, "`n` is True (bool); it should be a whole number"),
         (np.bool_(True), int, "`n` is True (bool); it should be a whole number"),
         (1, bool, "`n` is 1 (int); it should be True or False"),

@@ -1,6 +1,6 @@
 """The checks of lab 04."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from threebrokers.checks.expect import TopicName, Word
 from threebrokers.checks.lab04.group import judge_coordinator
@@ -11,6 +11,8 @@ from threebrokers.checks.lab04.transfers import judge_transfers
 from threebrokers.lab.exercise import exercise
 from threebrokers.lab.lab import Lab
 from threebrokers.recorder import Recording
+
+Status = Annotated[str, "the text that kafka-metadata-quorum prints"]
 
 
 @exercise("4.1", "Shorten a silence")
@@ -46,7 +48,7 @@ def loss_prevented(lab: Lab, bills: TopicName, price: Word) -> str:
 
 @exercise("4.4", "Kill the active controller")
 def controller_killed(
-    lab: Lab, before: str, after: str, may_fail: dict[Any, Any], handover: Recording
+    lab: Lab, before: Status, after: Status, may_fail: dict[int, int], handover: Recording
 ) -> str:
     """Solved if the active controller was killed on the recording, and a topic was made after that.
 

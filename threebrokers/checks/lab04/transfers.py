@@ -14,6 +14,7 @@ from threebrokers.lab.exercise import NotYet, eventually
 from threebrokers.lab.lab import Lab
 from threebrokers.ledger.balance import Balance
 from threebrokers.ledger.interceptors import is_numbered
+from threebrokers.text import counted, have
 
 NUMBERS = range(200)
 LEADER_SECONDS = 8.0
@@ -42,7 +43,9 @@ def judge_transfers(lab: Lab, producer: object) -> None:
     _expect_sent_meanwhile(records, kills[-1])
     sent = Counter(_number(record) for record in records)
     found = lab.join_ledger("transfers").balance(topic)
-    _judge_missing(producer, found, [number for number in NUMBERS if number not in sent])
+    missing = [number for number in NUMBERS if number not in sent]
+    _expect_numbers(records, missing)
+    _judge_missing(producer, found, missing)
     expect_flushed(lab, topic, producer, look_at=FLUSH)
     _judge_twice(found, [number for number in NUMBERS if sent[number] > 1])
 
@@ -73,11 +76,34 @@ def _number(record: Record) -> int | None:
         return None
 
 
+def _expect_numbers(records: list[Record], missing: list[int]) -> None:
+    """Raise NotYet if numbers are missing because their records say something else."""
+    others = [record.value for record in records if _number(record) not in NUMBERS]
+    if missing and others:
+        shown = "nothing" if others[0] is None else repr(others[0].decode(errors="replace"))
+        raise NotYet(
+            f"{_count(missing)}, and {counted(len(others), 'record')} of the topic {have(others)} another "
+            f"value, such as {shown:.60}",
+            "each value should be a number that the loop gives out, as text and unchanged",
+            "produce(transfers, str(number))",
+        )
+
+
+def _count(missing: list[int]) -> str:
+    return f"{len(missing)} of {len(NUMBERS)} numbers {'is' if len(missing) == 1 else 'are'} missing"
+
+
 def _judge_missing(producer: Producer, found: Balance, missing: list[int]) -> None:
     if not missing:
         return
-    count = f"{len(missing)} of {len(NUMBERS)} numbers are missing"
-    if is_numbered(producer) and len(found.attempted) < len(NUMBERS):
+    count = _count(missing)
+    if not is_numbered(producer):
+        raise _too_few_acks(producer, count) or NotYet(
+            f"{count}, and nobody can tell why: `producer` is not one of the ledger",
+            "it should be, so that the ledger knows what became of each record",
+            "ledger.producer({…}) in the cell of the exercise",
+        )
+    if len(found.attempted) < len(NUMBERS):
         raise NotYet(
             f"only {len(found.attempted)} of {len(NUMBERS)} records were sent through the ledger to "
             f"{found.topic!r}",

@@ -111,6 +111,14 @@ def _by_place(balances: Balances, till: str) -> int:
     return 0
 
 
+def _rows_of_the_join(balances: Balances, till: str) -> int:
+    return _not_in_the_log(balances, till) + len(balances[till].stored)
+
+
+def _one_of_each_customer(balances: Balances, till: str) -> int:
+    return len(numbers(balances[till].acknowledged)) - CUSTOMERS
+
+
 HIDES = (
     "that is a difference of two counts, in which a copy too many hides an order that is missing",
     "it should be how many acknowledged orders are not in the log",
@@ -118,6 +126,12 @@ HIDES = (
 )
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "attempted": (
+        (
+            _rows_of_the_join,
+            "an order that is in the log twice has two rows after the join, and counts twice",
+            "it should be what the till has tried to send, each order once",
+            "GROUP BY on `log` before the join, or count(DISTINCT …)",
+        ),
         (
             _known_to_the_log,
             "so many orders stand in the log, and an order that is lost is not there",
@@ -154,6 +168,12 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "lost": (
         (_difference, *HIDES),
         (_acknowledged_difference, *HIDES),
+        (
+            _one_of_each_customer,
+            "so it is if only one order of each customer is found in the log",
+            "two orders of a customer are two orders: each should be looked for by itself",
+            "what makes two records the same order",
+        ),
         (
             _not_in_the_log,
             "some of these failed, and the till was told so",

@@ -114,6 +114,14 @@ def _compare_groups(held: pd.Series) -> None:
             f"it should have every hour with {FEWEST} flights or more",
             "where(…), limit(…) and other filters",
         )
+    for hours in range(1, 24):
+        if _same(_later(held, hours), right):
+            off = f"{hours} earlier than" if hours <= 12 else f"{24 - hours} later than"
+            raise NotYet(
+                f"the hours of `delays` are {off} those of New York's clocks",
+                "the hour should be the one on New York's clocks, which convert_timezone(…) knows",
+                "how the hour is computed: what is added to `scheduled`, or taken away",
+            )
     odd = held.index.symmetric_difference(right.index)
     differs = held != right.reindex(held.index)
     origin, hour = odd[0] if len(odd) else held.index[differs.argmax()]
@@ -122,6 +130,11 @@ def _compare_groups(held: pd.Series) -> None:
         f"the package's table has {_flights(right, origin, hour)}",
         "groupBy(…) and where(…)",
     )
+
+
+def _later(held: pd.Series, hours: int) -> pd.Series:
+    """Return the groups with the name of an hour that is so much later."""
+    return held.set_axis([(origin, (hour + hours) % 24) for origin, hour in held.index])
 
 
 def _flights(counts: pd.Series, origin: str, hour: int) -> str:

@@ -32,6 +32,12 @@ def compare_flights(found: pd.DataFrame) -> None:
             f"January's topic has {len(known):,} records, and each is one row",
             "the topic that is read, unions and joins in " + CELL,
         )
+    if found.isna().all(axis=None):
+        raise NotYet(
+            f"all nine columns are null in all {len(found):,} rows: what was taken apart is no flight's JSON",
+            "the JSON of a flight is in the value of the record, as text",
+            'the first argument of from_json(…): F.col("value").cast("string")',
+        )
     _compare_times(found["scheduled"], known)
     if not found["dep_delay"].isna().any():
         raise NotYet(

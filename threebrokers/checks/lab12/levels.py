@@ -112,6 +112,12 @@ def compare_marks(marks: int, log: Levels) -> None:
             "aborted records have an offset, too, and a reader of the other level gets them",
             "what you take away from the end offsets",
         )
+    if marks == len(log.aborted):
+        raise NotYet(
+            f"`marks` is {marks}: so many aborted records are there, and a reader of all records gets them",
+            "it should be how many offsets no reader gets",
+            "the end offsets, which count the marks, too",
+        )
     if marks == 0:
         raise NotYet(
             "`marks` is 0, and the end offsets of the partitions are more than the records",
@@ -132,6 +138,12 @@ def compare_turnover(turnover: int, log: Levels) -> None:
     if turnover == euros(log.uncommitted):
         raise NotYet(
             f"`turnover` is {turnover} euros: money that the bank has refused is in it",
+            "a report may count what was committed",
+            "the table that you add up",
+        )
+    if turnover == euros(log.aborted):
+        raise NotYet(
+            f"`turnover` is {turnover} euros: that is the money of the aborted payments",
             "a report may count what was committed",
             "the table that you add up",
         )

@@ -1,6 +1,7 @@
 """Exercise 12.3: what the learner's function reads, and from where it will go on."""
 
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from typing import Any
 from confluent_kafka import KafkaException, Producer
 from pyspark.sql import DataFrame
 
-from threebrokers.checks.expect_spark import fetched, first_line, rows
+from threebrokers.checks.expect_spark import fetched, first_line, plan_of, rows
 from threebrokers.errors import LabError
 from threebrokers.kafka import client_settings
 from threebrokers.lab.exercise import NotYet
@@ -18,6 +19,7 @@ from threebrokers.lab.values import told
 
 CELL = "`read_new` in the cell of the exercise"
 LATE = 1  # records that came after a call: a filter may drop them just as well
+SUBSCRIBED = re.compile(r"strategy=Subscribe\[([^\]]*)\]")
 A_TIME = 10**12  # ms since 1970; no topic of the course has so many records
 
 Offsets = Mapping[int, int]
@@ -44,6 +46,7 @@ def call(read_new: Callable[..., Any], topic: str, seen: str | None) -> tuple[Da
         ) from fault
     match answer:
         case (DataFrame() as new, str() as kept):
+            _expect_topic(plan_of("read_new", new, CELL), topic)
             return new, kept
         case (_, _):
             kinds = " and ".join(told(part) for part in answer)
@@ -57,6 +60,17 @@ def call(read_new: Callable[..., Any], topic: str, seen: str | None) -> tuple[Da
         f"it should return a DataFrame of Spark and a text{advice}",
         "its `return`",
     )
+
+
+def _expect_topic(plan: str, topic: str) -> None:
+    """Raise NotYet if Spark's plan subscribes to other topics than the one that the function was given."""
+    for names in SUBSCRIBED.findall(plan):
+        if topic not in names.split(", "):
+            raise NotYet(
+                f"`read_new({topic!r}, …)` reads {names!r}",
+                "it should read the topic that it is called with",
+                'option("subscribe", topic) in the cell of the exercise',
+            )
 
 
 def expect_offsets(kept: str, topic: str, ends: Offsets) -> None:
