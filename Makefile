@@ -94,6 +94,9 @@ room: authors  ## let learners work side by side and write docs/machines.md (LEA
 pictures: authors  ## take the README's pictures anew, light and dark (Chromium)
 	@$(RUN) tools pictures
 
+walk: authors  ## work a lab in the browser, two mistakes an exercise, and keep pictures of each step, build/walk (LAB=06; Chromium)
+	@$(RUN) tools walk --lab $(LAB)
+
 slides: authors  ## build the decks of slides/ as pages and PDFs, build/slides (DECK=02; PDFs need Chromium)
 	@$(RUN) tools slides $(DECK)
 
@@ -122,4 +125,4 @@ runtime authors:
 	@command -v $(PYTHON) >/dev/null || { echo '✗ $(PYTHON) was not found: $(GET), then run make again.'; exit 1; }
 	@$(PYTHON) -m tools.setup $(KIND) $@ $(if $(BUNDLE),"--bundle=$(BUNDLE)")
 
-.PHONY: help lab demo test test-compose test-all repeat-tests bench bench-engines repeat down clean build run guide compose topics reliability facts guarantees scaling machines room pictures record-demos site slides slides-check lint lock lock-python wheel runtime authors
+.PHONY: help lab demo test test-compose test-all repeat-tests bench bench-engines repeat down clean build run guide compose topics reliability facts guarantees scaling machines room pictures walk record-demos site slides slides-check lint lock lock-python wheel runtime authors

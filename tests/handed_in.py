@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from tools import ROOT
+from tools.lessons import lesson as lessons
+from tools.lessons import solution_marks
 
 # Of lab 01 only what two exercises need: the first is judged inside the kernel, the second outside.
 KEPT = ("code-c52b756e", "task-1-1", "exercise-1-1", "check-1-1", "code-0900aaa0")
@@ -122,7 +124,9 @@ def _answers() -> dict[str, Made]:
 def _breaks() -> dict[str, Made]:
     deaf = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True:\n    pass"
     eats = "held = []\nwhile True:\n    held.append(bytearray(10_000_000))"
-    deletes = "topics = [*lab.admin().list_topics(timeout=10).topics]\n"
+    # A broker may hear of the topic only now: a list without it would leave it there.
+    deletes = "topics = []\nwhile helloworld not in topics:\n"
+    deletes += "    topics = [*lab.admin().list_topics(timeout=10).topics]\n"
     deletes += (
         "[one.result() for one in lab.admin().delete_topics([t for t in topics if t[0] != '_']).values()]\n"
     )
@@ -178,6 +182,26 @@ def write(folder: Path, made: dict[str, Made]) -> Path:
         content = json.dumps(_filled(lab, one)).encode() if one.raw is None else one.raw
         target.write_bytes(content)
     return place
+
+
+def write_every_other(folder: Path, number: str) -> dict[str, str]:
+    """Write a hand-in of a lab whose second, fourth, … answers are wrong and all others right.
+
+    Return for each exercise what its sentence must hold; nothing for a right answer.
+    """
+    lesson = lessons.read(next((ROOT / "lessons").glob(f"{number}_*.py")))
+    notebook = json.loads((ROOT / "labs" / f"{lesson.stem}.ipynb").read_text("utf-8"))
+    cells = {cell["id"]: cell for cell in notebook["cells"]}
+    said = {}
+    for place, one in enumerate(lesson.exercises):
+        wrong = one.wrongs[0] if place % 2 else None
+        text = one.answers[0].source
+        answer = solution_marks.replaced(text, wrong.cell.source) if wrong else solution_marks.solved(text)
+        cells[f"exercise-{one.number.replace('.', '-')}"]["source"] = answer
+        said[one.number] = wrong.text if wrong else ""
+    folder.mkdir()
+    (folder / f"{lesson.stem}.ipynb").write_text(json.dumps(notebook), "utf-8")
+    return said
 
 
 @contextmanager

@@ -1,7 +1,5 @@
 """A JupyterLab of `make lab` at small notebooks of a test, and what a learner does in its page."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
@@ -9,9 +7,9 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Error, Page, expect
 
-from threebrokers.app import jupyterlab
+from tools.browser.jupyter import MS, idle, running
 
-MS = 1000
+__all__ = ["MS", "idle", "restart", "run", "running", "write"]
 METADATA = {"kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}}
 
 
@@ -21,26 +19,6 @@ def write(path: Path, *cells: str) -> Path:
     made = [new_code_cell(text, id=f"cell-{place}") for place, text in enumerate(cells)]
     nbformat.write(new_notebook(cells=made, metadata=METADATA), path)
     return path
-
-
-@contextmanager
-def running(repo: Path, notebook: Path, theme: str = "JupyterLab Light") -> Iterator[jupyterlab.Server]:
-    """Run a JupyterLab for a folder that stands in for the repo, without a window, until the block ends."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BROWSER", "none")
-        patch.setattr(jupyterlab, "root", lambda: repo)
-        patch.setattr(jupyterlab, "course", lambda: repo)
-        patch.setitem(jupyterlab.SETTINGS, "@jupyterlab/apputils-extension:themes", {"theme": theme})
-        server = jupyterlab.start(notebook)
-        try:
-            yield server
-        finally:
-            jupyterlab.end(server.identity)
-
-
-def idle(page: Page) -> None:
-    """Wait until the kernel has nothing to do: before that, JupyterLab drops what is typed."""
-    expect(page.locator("#jp-main-statusbar")).to_contain_text("| Idle", timeout=120 * MS)
 
 
 def run(page: Page, *cells: int) -> None:

@@ -1,5 +1,6 @@
 """A cluster that is nobody's own: brokers that ask who comes, with rights for each learner's own prefix."""
 
+import json
 import os
 import secrets
 import socket
@@ -9,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from confluent_kafka.admin import (
     AclBinding,
     AclOperation,
@@ -23,6 +25,8 @@ from threebrokers.cluster.java import environment, java, run
 from threebrokers.cluster.ports import answers
 from threebrokers.cluster.process import Identity
 from threebrokers.cluster.settings import TABLE, as_text
+from threebrokers.kafka import access
+from threebrokers.paths import PACKAGE
 from threebrokers.waiting import wait_until
 
 OWNER, OWNERS = "owner", "the-owner's"
@@ -32,6 +36,13 @@ SMALL = (".threads", ".num.partitions", ".buffer.size", "rebalance.delay.ms", "t
 # What a learner needs: everything with names of the own prefix, and to write with a producer's own number.
 KINDS = (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
 
+# Of lab 01 the cells of exercises that use no disk and no broker by name, and what those need.
+FIRST_LAB = (
+    *("code-c52b756e", "code-3fcf0ab6", "code-462c0562", "code-ff02cd3c", "code-ba057757"),
+    *("exercise-1-1", "check-1-1", "exercise-1-2", "check-1-2", "code-0cee1f28"),
+    *("code-0900aaa0", "exercise-1-3", "check-1-3", "exercise-1-4", "check-1-4"),
+)
+
 
 @dataclass(frozen=True)
 class SharedCluster:
@@ -40,21 +51,24 @@ class SharedCluster:
     bootstrap: str
     folder: Path
     mark: str
+    authority: Path | None = None  # with TLS: the certificate that vouches for the brokers'
 
     def settings(self, user: str, password: str) -> dict[str, str]:
         """Return what a client of librdkafka needs."""
-        return {
+        tls = {"ssl.ca.location": str(self.authority)} if self.authority else {}
+        return tls | {
             "bootstrap.servers": self.bootstrap,
-            "security.protocol": "SASL_PLAINTEXT",
+            "security.protocol": "SASL_SSL" if self.authority else "SASL_PLAINTEXT",
             "sasl.mechanism": "SCRAM-SHA-256",
             "sasl.username": user,
             "sasl.password": password,
         }
 
-    def client_file(self, user: str, password: str = "") -> Path:
-        """Write the file that a learner is given, and return its path."""
+    def client_file(self, user: str, password: str = "", **changed: str) -> Path:
+        """Write the file that a learner is given, and return its path; `changed` replaces settings."""
         path = self.folder / f"{user}.properties"
         found = self.settings(user, password or PASSWORD.format(user))
+        found |= {name.replace("_", "."): value for name, value in changed.items()}
         found.pop("bootstrap.servers")
         path.write_text("".join(f"{name}={value}\n" for name, value in found.items()), "utf-8")
         path.chmod(0o600)
@@ -85,7 +99,9 @@ class SharedCluster:
 
 
 @contextmanager
-def shared_cluster(folder: Path, users: Sequence[str], brokers: int = 3) -> Iterator[SharedCluster]:
+def shared_cluster(
+    folder: Path, users: Sequence[str], brokers: int = 3, tls: bool = False
+) -> Iterator[SharedCluster]:
     """Start such a cluster on free ports of loopback; end it and its processes whatever happens."""
     mark = f"-Dthreebrokers.shared={secrets.token_hex(8)}"
     controller, *clients = _free_ports(1 + brokers)
@@ -93,15 +109,16 @@ def shared_cluster(folder: Path, users: Sequence[str], brokers: int = 3) -> Iter
     numbers = range(1, brokers + 1)
     flags = prepare.prepare(print).broker_flags
     path = os.pathsep.join(map(str, jars.kafka_jars()))
+    authority = certified(folder) if tls else None
     try:
         uuid = "c2hhcmVkLWNsdXN0ZXIhIQ"
         for n in numbers:
             configuration = folder / f"broker-{n}.properties"
-            configuration.write_text(as_text(_properties(n, clients, controller, folder)), "ascii")
+            configuration.write_text(as_text(_properties(n, clients, controller, folder, tls)), "ascii")
             _format(path, configuration, uuid, users)
             command = [str(java()), *flags, mark, "-cp", path, "kafka.Kafka", str(configuration)]
             started.append(process.launch(command, folder / f"broker-{n}.log", environment(), mark))
-        cluster = SharedCluster(",".join(f"127.0.0.1:{port}" for port in clients), folder, mark)
+        cluster = SharedCluster(",".join(f"127.0.0.1:{port}" for port in clients), folder, mark, authority)
         wait_until(
             lambda: all(answers(port) for port in clients),
             what="the shared cluster's ports to open",
@@ -121,7 +138,50 @@ def shared_cluster(folder: Path, users: Sequence[str], brokers: int = 3) -> Iter
             one.reap()
 
 
-def _properties(node: int, clients: Sequence[int], controller: int, folder: Path) -> dict[str, str]:
+def certified(folder: Path) -> Path:
+    """Make an authority and, signed by it, the brokers' certificate for 127.0.0.1; return the former's."""
+    ca, key = folder / "ca.pem", folder / "ca.key"
+    own, own_key, asked = folder / "own.pem", folder / "own.key", folder / "own.csr"
+    new = ("openssl", "req", "-newkey", "rsa:2048", "-nodes", "-subj")
+    names = folder / "names.cnf"
+    names.write_text("subjectAltName=IP:127.0.0.1\n", "ascii")
+    signed = ("-CA", ca, "-CAkey", key, "-CAcreateserial", "-days", "2", "-extfile", names)
+    for command in (
+        (*new, "/CN=authority", "-x509", "-days", "2", "-keyout", key, "-out", ca),
+        (*new, "/CN=broker", "-keyout", own_key, "-out", asked),
+        ("openssl", "x509", "-req", "-in", asked, *signed, "-out", own),
+    ):
+        subprocess.run(command, check=True, capture_output=True)
+    (folder / "brokers.pem").write_text(own_key.read_text("ascii") + own.read_text("ascii"), "ascii")
+    return ca
+
+
+def _over_tls(folder: Path) -> dict[str, str]:
+    return {
+        "listener.security.protocol.map": "CLIENT:SASL_SSL,CONTROLLER:SASL_PLAINTEXT",
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(folder / "brokers.pem"),
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": str(folder / "ca.pem"),
+    }
+
+
+def enter(shared: SharedCluster, monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
+    """Choose that cluster, with this client's file, until the test ends."""
+    monkeypatch.delenv("THREEBROKERS_CLUSTER", raising=False)
+    monkeypatch.setenv(access.BOOTSTRAP, shared.bootstrap)
+    monkeypatch.setenv(access.CLIENT, str(file))
+
+
+def cells(lab: str) -> dict[str, str]:
+    """Return the text of each cell of a solution by its id, as a learner has it at the end."""
+    notebook = json.loads((PACKAGE.parent / "solutions" / f"{lab}.ipynb").read_text("utf-8"))
+    return {c["id"]: "".join(c["source"]) for c in notebook["cells"]}
+
+
+def _properties(
+    node: int, clients: Sequence[int], controller: int, folder: Path, tls: bool
+) -> dict[str, str]:
     # As small as the course's brokers, and patient: nobody is killed here, and the machine may be busy.
     small = {s.name: s.here for s in TABLE if s.name.endswith(SMALL)}
     login = "org.apache.kafka.common.security.{}LoginModule required"
@@ -129,7 +189,7 @@ def _properties(node: int, clients: Sequence[int], controller: int, folder: Path
     copies = str(min(3, len(clients)))
     scram = f'{login.format("scram.Scram")} username="{OWNER}" password="{OWNERS}";'
     own = f"CLIENT://127.0.0.1:{clients[node - 1]}"
-    return small | {
+    found = small | {
         "process.roles": "broker,controller" if node == 1 else "broker",
         "node.id": str(node),
         "controller.quorum.voters": f"1@127.0.0.1:{controller}",
@@ -156,6 +216,7 @@ def _properties(node: int, clients: Sequence[int], controller: int, folder: Path
         "share.coordinator.state.topic.replication.factor": copies,
         "share.coordinator.state.topic.min.isr": "1",
     }
+    return found | (_over_tls(folder) if tls else {})
 
 
 def _format(path: str, configuration: Path, uuid: str, users: Sequence[str]) -> None:

@@ -53,6 +53,13 @@ def solved() -> dict[str, datetime]:
         return {number: when for number, when in known.items() if when}
 
 
+def solved_in(lab: str) -> list[str]:
+    """Return the numbers of a lab's ("03") solved exercises, in order; none if that cannot be read now."""
+    known = _exercises_file().read() or {}
+    mine = [number for number in known if number.partition(".")[0] == str(int(lab))]
+    return sorted(number for number in mine if known[number])
+
+
 def tried() -> set[str]:
     """Return the numbers of all exercises that were tried, solved or not."""
     with _exercises() as known:

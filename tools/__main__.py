@@ -22,6 +22,7 @@ WORDS = {
     "guarantees": ("publish.guarantees", "run the faults of labs 06, 10 and 11, write docs/guarantees.md"),
     "scaling": ("publish.scaling", "measure how Spark's reading grows, write docs/scaling.md"),
     "machines": ("publish.machines", "measure what labs and rooms need, write docs/machines.md"),
+    "walk": ("walk.walk", "work a lab in the browser, mistakes included, with pictures of each step"),
     "pictures": ("publish.pictures", "take the README's pictures anew, light and dark"),
     "site": ("site.build", "write the course as static pages, with a search, to build/site/"),
     "slides": ("slides.build", "build the decks of slides/, as pages and PDFs; --check looks at them"),

@@ -15,8 +15,10 @@ def guide(tmp_path_factory):
     return {file.stem: file for file in files}
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["index", "check-list", "03_replication"])
-def test_a_page_opens_from_its_file_without_a_barrier(guide, watched, name):
+def test_a_page_opens_from_its_file_without_a_barrier(guide, watched, name, theme):
+    watched.page.emulate_media(color_scheme=theme)
     watched.page.goto(guide[name].as_uri())
     assert watched.measured_barriers("body") == []
     assert [address for address in watched.outside if not address.startswith("file:")] == []
@@ -24,7 +26,7 @@ def test_a_page_opens_from_its_file_without_a_barrier(guide, watched, name):
     wider = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     watched.page.set_viewport_size({"width": 700, "height": 900})
     assert watched.page.evaluate(wider) == 0
-    watched.keep(f"guide-{name}")
+    watched.keep(f"guide-{name}-{theme}")
 
 
 def test_pages_print_to_pdf(guide, browser):

@@ -136,6 +136,9 @@ def test_pictures_sit_straight(watched):
         for part in watched.page.locator(columns).all():
             found = part.locator("th[class*='tb-b'], .tb-broker").evaluate_all(widths)
             assert max(found) - min(found) <= 1, found
+    line = "parseFloat(getComputedStyle(one).lineHeight)"
+    lines = f"(all) => all.map((one) => Math.round(one.offsetHeight / {line}))"
+    assert set(watched.page.locator(".tb-still > :first-child b").evaluate_all(lines)) == {1}
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

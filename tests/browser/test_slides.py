@@ -69,6 +69,41 @@ def test_a_recording_plays_inside_its_slide(browser: Browser, pages: list[Path])
     page.close()
 
 
+def test_after_a_recording_the_keys_turn_slides_again(browser: Browser, pages: list[Path]) -> None:
+    page = browser.new_page(viewport=look.SIZES[0])
+    page.goto(page_of(pages, "04").as_uri() + "#/2")
+    player = page.locator(".player")
+    button = player.get_by_role("button")
+    button.focus()
+    page.keyboard.press("Space")  # by the keyboard: the button is pressed, and no slide is turned
+    expect(button).to_have_text(re.compile("pause"))
+    assert page.evaluate("Reveal.getIndices().h") == 2
+    button.click()
+    player.get_by_role("slider").click()
+    moment = player.locator("output").inner_text()
+    page.keyboard.press("ArrowRight")  # by hand: the next key is the slides' own
+    assert page.evaluate("Reveal.getIndices().h") == 3
+    assert player.locator("output").text_content() == moment
+    page.close()
+
+
+def test_no_line_of_a_recording_is_cut(browser: Browser, pages: list[Path]) -> None:
+    page = browser.new_page(viewport=look.SIZES[0])
+    page.goto(page_of(pages, "04").as_uri() + "#/2")
+    slider, lines = page.get_by_role("slider"), page.locator(".player .events")
+    for moment in range(0, 56, 5):
+        slider.fill(str(moment / 10))
+        assert lines.evaluate("(list) => list.scrollHeight <= list.clientHeight")
+        assert lines.evaluate("(l) => [...l.children].every((one) => one.scrollWidth <= one.clientWidth)")
+    page.close()
+
+
+def test_a_reveal_keeps_the_letters_of_its_vote(pages: list[Path]) -> None:
+    slides = page_of(pages, "04").read_text("utf-8").split("<section>")
+    letters = [re.findall(r'class="letter">(\w)<', one) for one in slides if 'class="answers"' in one]
+    assert letters[::2] == letters[1::2]
+
+
 def test_a_deck_is_printed_one_slide_a_sheet(browser: Browser, pages: list[Path]) -> None:
     path = page_of(pages, "00")
     pdf = look.print_one(browser, path).read_bytes()

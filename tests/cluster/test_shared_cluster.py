@@ -1,6 +1,5 @@
 """A cluster that is nobody's own, with rights for each prefix: labs, refusals, thirty learners at once."""
 
-import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,26 +8,20 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from tests.shared_cluster import SharedCluster, shared_cluster
+from tests.shared_cluster import FIRST_LAB, SharedCluster, cells, enter, shared_cluster
 from threebrokers.app.cli import app
 from threebrokers.cluster import Cluster, process
 from threebrokers.doctor import examine
 from threebrokers.errors import LabError
 from threebrokers.grading.kernel import Kernel, Reply
-from threebrokers.kafka import access
 from threebrokers.kafka.log_reader import read_log
-from threebrokers.paths import PACKAGE
 
 ANNA, STRANGER = "anna", "stranger"
 LEARNERS = [f"learner{number:02}" for number in range(1, 31)]
 RECORDS = 40
-# The cells of exercises that use no disk and no broker by name, and what those need; all would take minutes.
+# Only the cells that are needed; all would take minutes.
 LABS = {
-    "01_hello_kafka": (
-        *("code-c52b756e", "code-3fcf0ab6", "code-462c0562", "code-ff02cd3c", "code-ba057757"),
-        *("exercise-1-1", "check-1-1", "exercise-1-2", "check-1-2", "code-0cee1f28"),
-        *("code-0900aaa0", "exercise-1-3", "check-1-3", "exercise-1-4", "check-1-4"),
-    ),
+    "01_hello_kafka": FIRST_LAB,
     "02_the_log": (
         *("code-44413127", "code-4f2832ea", "code-cac542b3", "code-ae2f1bef"),
         *("exercise-2-1", "check-2-1"),
@@ -51,18 +44,6 @@ def shared(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sha
 @pytest.fixture
 def as_anna(shared: SharedCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     enter(shared, monkeypatch, shared.client_file(ANNA))
-
-
-def enter(shared: SharedCluster, monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
-    monkeypatch.delenv("THREEBROKERS_CLUSTER", raising=False)
-    monkeypatch.setenv(access.BOOTSTRAP, shared.bootstrap)
-    monkeypatch.setenv(access.CLIENT, str(file))
-
-
-def cells(lab: str) -> dict[str, str]:
-    """Return the text of each cell of a solution by its id, as a learner has it at the end."""
-    notebook = json.loads((PACKAGE.parent / "solutions" / f"{lab}.ipynb").read_text("utf-8"))
-    return {c["id"]: "".join(c["source"]) for c in notebook["cells"]}
 
 
 def run(kernel: Kernel, name: str, text: str) -> Reply:

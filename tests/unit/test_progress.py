@@ -36,6 +36,15 @@ def test_solved_stays_solved_with_its_first_time() -> None:
     assert first["3.1"].tzinfo is not None
 
 
+def test_what_is_solved_in_one_lab_is_told_in_order(bench: Path) -> None:
+    for number, solved in (("3.2", True), ("3.1", True), ("3.3", False), ("13.1", True)):
+        progress.record(number, solved=solved)
+    assert progress.solved_in("03") == ["3.1", "3.2"]
+    assert progress.solved_in("04") == []
+    (bench / "progress.json").write_text("damaged")
+    assert progress.solved_in("03") == []
+
+
 @pytest.mark.parametrize(
     "damage", [b"", b'{"3.1": ', b"[1, 2]", b'"text"', b'{"3.1": true}', b'{"3.1": "soon"}', b"\xff\x00"]
 )

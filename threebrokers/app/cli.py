@@ -301,7 +301,7 @@ def _offer_grade(grades: argparse.ArgumentParser) -> None:
     for name, kind, usual, what in (
         ("seconds", float, 900, "for a whole hand-in"),
         ("cell-seconds", float, 180, "for one of its cells"),
-        ("memory", int, 2000, "MB for its programs together; the brokers are not counted"),
+        ("memory", int, 3000, "MB for its programs together; the brokers are not counted"),
         ("jobs", int, 1, "hand-ins that are graded side by side"),
     ):
         grades.add_argument(

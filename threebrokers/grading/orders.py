@@ -18,7 +18,7 @@ class Limits:
 
     seconds: float = 900
     cell_seconds: float = 180
-    memory: int = 2000
+    memory: int = 3000
     disk: int = 3000
     processes: int = 150
 

@@ -41,7 +41,8 @@ def table(grades: Sequence[Grade]) -> RenderableType:
     """Return the table of the terminal: a row a hand-in, a sign an exercise, and what happened."""
     shown = Table(box=box.SIMPLE, pad_edge=False)
     for column in ("learner", "lab", "exercises", "solved", "time", "what happened"):
-        shown.add_column(column, justify="right" if column == "time" else "left")
+        whole = column == "exercises"  # a line that ended in it could part a sign from its exercise
+        shown.add_column(column, justify="right" if column == "time" else "left", no_wrap=whole)
     for grade in grades:
         signs = Text(" ").join(_sign(mark) for mark in grade.marks) if grade.marks else Text("–")
         solved = f"{grade.solved} of {len(grade.marks)}" if grade.marks else "–"
@@ -127,7 +128,7 @@ def _part(number: int, grade: Grade, titles: dict[str, str]) -> str:
 def _sign(mark: Mark) -> Text:
     look = LOOKS[mark.verdict]
     place = mark.number.partition(".")[2]  # the lab stands beside it
-    return Text(f"{place}\u00a0{look.sign}", STYLES[look])
+    return Text(f"{place} {look.sign}", STYLES[look])
 
 
 def _as_text(value: object) -> object:

@@ -21,6 +21,8 @@ from threebrokers.kafka.access import Access
 CLIENT_ID = "threebrokers-watch"
 ENTER_SECONDS = 8.0
 MOST_BYTES = 1 << 20  # of an answer; what another protocol says would be taken for a very long one
+# What OpenSSL calls a certificate that was made for another host name, or another address.
+OTHER_NAME = (62, 64)
 OWNER = "ask who gave you the file"
 
 
@@ -65,9 +67,12 @@ def _encrypted(plain: socket.socket, address: str, access: Access) -> ssl.SSLSoc
     try:
         return _context(access).wrap_socket(plain, server_hostname=host)
     except ssl.SSLCertVerificationError as fault:
+        place = "ssl.ca.location in the file of THREEBROKERS_CLIENT"
+        if fault.verify_code in OTHER_NAME:
+            place = "the names in THREEBROKERS_BOOTSTRAP"
         raise NoEntranceError(
             f"The certificate of {address} is not accepted ({fault.verify_message.rstrip('.')})",
-            f"look at ssl.ca.location in the file of THREEBROKERS_CLIENT, or {OWNER}",
+            f"look at {place}, or {OWNER}",
         ) from fault
     except (OSError, ValueError) as fault:
         raise NoEntranceError(

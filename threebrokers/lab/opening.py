@@ -18,7 +18,7 @@ from threebrokers.lab.lab import Lab
 from threebrokers.lab.names import Names, all_names
 from threebrokers.lab.outcomes import show_in_boxes
 from threebrokers.notebook import shell
-from threebrokers.text import counted, numbered
+from threebrokers.text import counted, listed, numbered
 
 __all__ = ["join_lab", "open_lab"]
 
@@ -52,7 +52,7 @@ def open_lab(number: str) -> Lab:
     _offer_programs(lab)
     for told in progress.lost():
         print(told)
-    print(f"{_opened(lab)}{_news(lost)}{cluster_defaults.told(lab)}")
+    print(f"{_opened(lab)}{_news(lost)}{_solved(number)}{cluster_defaults.told(lab)}")
     return lab
 
 
@@ -77,6 +77,12 @@ def _news(lost: list[int]) -> str:
         f" {numbered('Broker', lost)} had ended by {themselves} and {were} started again; "
         f"`lab.cluster.log({lost[0]})` may say why."
     )
+
+
+def _solved(number: str) -> str:
+    """Say which exercises of a lab are solved already; nothing on the first day."""
+    mine = progress.solved_in(number)
+    return f" You have solved {listed(mine)}." if mine else ""
 
 
 def join_lab(number: str, opened: str, program_name: str = "") -> Lab:

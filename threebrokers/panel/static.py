@@ -48,7 +48,7 @@ class Still:
 def still(frame: Frame) -> Still:
     """Draw a frame: brokers, what happened last, and a row for each partition that the frame holds."""
     parts = [
-        _tag("div", _tag("b", _text(TITLE)), "top"),
+        _tag("div", _tag("b", _text(TITLE)), "title"),
         _tag("div", _all(map(_broker, frame["brokers"])), "brokers"),
         _tag("p", _text(frame["alarm"]), "notice tb-alarm") if frame["alarm"] else "",
         _events(frame["events"][-EVENTS:]),

@@ -13,6 +13,7 @@ from tools.lessons import minutes
 
 STYLE = Path(__file__).with_name("style.css")
 COURSE = "Three Brokers"
+LINK, DARK_LINK = "#0550ae", "#79b8ff"  # as on the pages of the site
 LISTED = "## Check-list"
 
 
@@ -44,16 +45,26 @@ def pages(teaching: str, chapters: Iterable[Chapter]) -> list[Page]:
 def whole(page: Page, names: Iterable[tuple[str, str]]) -> str:
     """Return the file of a page, with links to the others; `names` are files, and what they are called."""
     links = " · ".join(_link(name, told, page.name) for name, told in names)
-    colours = f":root{{--ink:{theme.INK};--paper:{theme.PAPER};--soft:{theme.SOFT};--rule:{theme.RULE};"
-    colours += f"--light:{theme.LIGHTEST};--good:{theme.GOOD.colour};--bad:{theme.BAD.colour}}}"
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(page.title)} – {COURSE}, teacher's guide</title>\n"
-        f"<style>{colours}\n{STYLE.read_text('utf-8')}</style>\n</head>\n<body>\n"
+        f"<style>{_colours()}\n{STYLE.read_text('utf-8')}</style>\n</head>\n<body>\n"
         f'<nav aria-label="Pages of the guide">{links}</nav>\n'
         f"<main>\n{page.body}\n</main>\n</body>\n</html>\n"
     )
+
+
+def _colours() -> str:
+    """Return the colours as custom properties: dark on a dark screen, and always light on paper."""
+    names = {
+        "ink": theme.INK, "paper": theme.PAPER, "soft": theme.SOFT, "rule": theme.RULE,
+        "light": theme.LIGHTEST, "good": theme.GOOD.colour, "bad": theme.BAD.colour,
+    }  # fmt: skip
+    light = "".join(f"--{name}:{colour};" for name, colour in names.items())
+    dark = "".join(f"--{name}:{theme.DARK[colour]};" for name, colour in names.items())
+    dark += f"--link:{DARK_LINK};color-scheme:dark"
+    return f":root{{{light}--link:{LINK}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
 
 
 def _link(name: str, told: str, here: str) -> str:

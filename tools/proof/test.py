@@ -130,7 +130,7 @@ def _of_faults(*, slow: bool) -> list[Job]:
         for name, (which, seconds) in chosen.items()
     ]
     return (
-        [*wanted, _pytest(FAULTS, "slow", "tests/faults", "-m", "slow_fault", expected=300.0)]
+        [*wanted, _pytest(FAULTS, "slow", "tests/faults", "-m", "slow_fault", expected=1500.0)]
         if slow
         else wanted
     )

@@ -1,22 +1,19 @@
 """Take the README's pictures anew, light and dark, from a lab that runs: `make pictures`."""
 
-import os
 import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from unittest import mock
 
 import nbformat
 from nbformat.v4 import new_code_cell
-from playwright.sync_api import Locator, Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
-from threebrokers.app import jupyterlab
 from threebrokers.cluster import Cluster
 from tools import ROOT
+from tools.browser import jupyter
+from tools.browser.chromium import NoBrowserError, chromium
 from tools.proof import environment
 
 FOLDER = ROOT / "docs" / "images"
@@ -58,27 +55,30 @@ TO_TOP = """(part) => {
 
 def main() -> int:
     """Take all pictures; return 0 if that could be done."""
-    program = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
-    if program is None:
-        print("There is no Chromium here: install it, then run this again.", file=sys.stderr)
+    try:
+        with chromium() as browser:
+            _open(browser)
+    except NoBrowserError as fault:
+        print(fault, file=sys.stderr)
         return 1
-    with environment.bench(), tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    for picture in sorted(FOLDER.glob("*.png")):
+        print(f"{picture.relative_to(ROOT)}: {picture.stat().st_size // 1024} kB")
+    return 0
+
+
+def _open(browser: Browser) -> None:
+    """Open the lab in a browser and take all of it."""
+    with environment.bench(), tempfile.TemporaryDirectory() as folder:
         Cluster().up()
         notebook = _notebook(Path(folder) / "work" / LAB)
-        flags = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium refuses root otherwise
-        browser = playwright.chromium.launch(executable_path=program, args=flags)
-        with _server(Path(folder), notebook) as address:
+        with jupyter.running(Path(folder), notebook) as server:
             page = browser.new_page(
                 viewport=SIZES["lab"],
                 device_scale_factor=2,
                 reduced_motion="reduce",
             )
-            page.goto(address)
+            page.goto(server.address)
             _take_all(page)
-        browser.close()
-    for picture in sorted(FOLDER.glob("*.png")):
-        print(f"{picture.relative_to(ROOT)}: {picture.stat().st_size // 1024} kB")
-    return 0
 
 
 def _notebook(path: Path) -> Path:
@@ -99,26 +99,14 @@ def _notebook(path: Path) -> Path:
     return path
 
 
-@contextmanager
-def _server(folder: Path, notebook: Path) -> Iterator[str]:
-    """Run a JupyterLab in which this folder stands in for the clone; yield its address."""
-    here = mock.patch.object(jupyterlab, "repo", return_value=folder)
-    with mock.patch.dict(os.environ, BROWSER="none"), here:
-        server = jupyterlab.start(notebook)
-        try:
-            yield server.address
-        finally:
-            jupyterlab.end(server.identity)
-
-
 def _take_all(page: Page) -> None:
     cells = page.locator(".jp-CodeCell")
-    _idle(page)
+    jupyter.idle(page, WAIT)
     for number in range(cells.count() - 2):
         _run(cells.nth(number))
     question = cells.filter(has_text=QUESTION)
     expect(question.locator(".tb-answer").first).to_be_visible(timeout=WAIT * MS)
-    _idle(page)
+    jupyter.idle(page, WAIT)
     page.keyboard.press("Control+s")
     expect(page.locator(".jp-mod-dirty")).to_have_count(0, timeout=WAIT * MS)
     for theme in THEMES:
@@ -141,7 +129,7 @@ def _take_all(page: Page) -> None:
     _run(record)
     line = record.locator(".tb-time > img")
     expect(line).to_be_visible(timeout=WAIT * MS)
-    _idle(page)
+    jupyter.idle(page, WAIT)
     for theme in THEMES:
         _dress(page, theme)
         _take(line, f"timeline-{theme}")
@@ -154,7 +142,7 @@ def _take_panel(page: Page, cell: Locator) -> None:
     panel = cell.locator(".tb")
     expect(panel.locator(".tb-copy")).to_have_count(39, timeout=WAIT * MS)
     expect(panel.locator(".tb-leader")).to_have_count(13, timeout=WAIT * MS)
-    _idle(page)
+    jupyter.idle(page, WAIT)
     panel.locator('[data-press="kill 2"]').click()
     expect(panel.locator(".tb-events")).to_contain_text("have a new leader", timeout=WAIT * MS)
     expect(panel.locator(".tb-leader")).to_have_count(13, timeout=WAIT * MS)
@@ -189,7 +177,3 @@ def _unfocus(page: Page) -> None:
     """Take pointer and focus away: no cell stands out, and no tool bar."""
     page.mouse.move(0, 0)
     page.evaluate("document.activeElement.blur()")
-
-
-def _idle(page: Page) -> None:
-    expect(page.locator("#jp-main-statusbar")).to_contain_text("| Idle", timeout=WAIT * MS)

@@ -11,6 +11,10 @@ from tools.site import texts
 from tools.site.links import heading_id
 from tools.site.parts import Page
 
+SAID = (
+    '<p class="said"><strong>Solution.</strong> This page shows the answers, and what came of them when the '
+    "cells were run. Nothing runs here: do the lab yourself before you read it.</p>"
+)
 ANSI = re.compile("\x1b\\[[0-9;]*m")
 
 
@@ -21,7 +25,8 @@ def page(path: Path) -> Page:
         raise LookupError(f"{path.name} cannot be read: `make build` and `make run` write it.")
     where = f"solutions/{path.stem}.html"
     writer = texts.Writer(f"solutions/{path.name}", where, heading_id)
-    parts = [_cell(cell, writer) for cell in notebook.cells]
+    mark = notebooks.MARK.format(name=path.name)  # it speaks of JupyterLab
+    parts = [SAID, *(_cell(cell, writer) for cell in notebook.cells if cell.source != mark)]
     body = "\n".join(part for part in parts if part)
     found = re.search(r"<h1[^>]*>(.*?)</h1>", body, re.DOTALL)
     title = re.sub("<[^>]*>", "", found[1]) if found else path.stem

@@ -1,14 +1,14 @@
 """Decks in Chromium: printed as PDF, and every slide looked at in the sizes of projectors."""
 
-import os
-import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize
+
+from tools.browser.chromium import NoBrowserError, chromium
 
 SIZES: tuple[ViewportSize, ...] = ({"width": 1280, "height": 720}, {"width": 1920, "height": 1080})
 SMALLEST = 24
@@ -22,25 +22,6 @@ LAID_OUT = """() => {
   const count = (what) => document.querySelectorAll(what).length;
   return count(".pdf-page") > 0 && count(".pdf-page") >= count(".slides section");
 }"""
-
-
-class NoBrowserError(Exception):
-    """There is no Chromium on this machine."""
-
-
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    """Start Chromium, and end it. Raises NoBrowserError if there is none."""
-    program = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
-    if program is None:
-        raise NoBrowserError(
-            "There is no Chromium here: install it, for example with `apt-get install chromium`."
-        )
-    flags = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium refuses root otherwise
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=flags)
-        yield browser
-        browser.close()
 
 
 def print_pdf(pages: Iterable[Path]) -> list[str]:

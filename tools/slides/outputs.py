@@ -79,10 +79,12 @@ def reveal(block: Block) -> Shown:
 
 
 def _answer(number: int, text: str, true: bool | None = None) -> str:
+    """Return one answer; the letter that was voted for stays on the reveal, so hands can be compared."""
     kind = {None: "", True: ' class="true"', False: ' class="false"'}[true]
-    letter = {None: "ABCDEFGH"[number], True: "✓", False: "✗"}[true]
+    sign = {None: "", True: '<i class="sign">✓</i> ', False: '<i class="sign">✗</i> '}[true]
     words = {None: "", True: " (so it was)", False: ""}[true]
-    return f'<li{kind}><b class="letter">{letter}</b> <span>{inline(text)}{words}</span></li>'
+    letter = f'<b class="letter">{"ABCDEFGH"[number]}</b>'
+    return f"<li{kind}>{sign}{letter} <span>{inline(text)}{words}</span></li>"
 
 
 def _name(block: Block) -> str:

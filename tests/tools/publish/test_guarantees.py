@@ -100,6 +100,9 @@ def test_the_page_in_the_repository_has_every_set_up_and_twenty_runs() -> None:
             assert f"| `{of}` |" in section
     workers = text.partition("## A worker is killed")[2]
     assert [way for way in killed_workers.WAYS if f"| {way} | {killed_workers.COUNT} |" not in workers] == []
-    if transfers := text.partition("## A worker of transfers")[2]:  # it stands there when it was measured
-        rows = [*(f"{way} | {killed_transfers.COUNT}" for way in killed_transfers.WAYS), *PLACES.values()]
-        assert [row for row in rows if f"| {row} |" not in transfers] == []
+    transfers = text.partition("## A worker of transfers")[2]
+    assert f"{guarantees.RUNS} runs." in transfers
+    rows = [*(f"{way} | {killed_transfers.COUNT}" for way in killed_transfers.WAYS), *PLACES.values()]
+    assert [row for row in rows if f"| {row} |" not in transfers] == []
+    *_, one_transaction = killed_transfers.WAYS
+    assert f"| {one_transaction} | 18 | 18 | 0 | 0 | 0 |" in transfers

@@ -14,8 +14,9 @@ from threebrokers.grading import confine, namespaces, sights, warden
 from threebrokers.grading.grader import Grader, Wish
 from threebrokers.grading.orders import Limits, Step
 from threebrokers.grading.sights import Sight
-from threebrokers.grading.watch import Theirs, Watch, end_all
+from threebrokers.grading.watch import Theirs, Watch, end_all, taken
 from threebrokers.paths import course
+from threebrokers.waiting import quiet_wait
 
 MARK = "a-mark-of-this-test"
 WITH_MARK = {**os.environ, "THREEBROKERS_GRADING": MARK}
@@ -69,6 +70,25 @@ def test_whoever_takes_too_much_is_ended(tmp_path: Path, code: str, limits: Limi
     with psutil.Popen([sys.executable, "-c", code], env=WITH_MARK, stdin=subprocess.PIPE) as one:
         assert watched(tmp_path, limits) == said
         assert one.wait(10) != 0
+
+
+def test_a_program_that_is_being_started_has_no_memory_of_its_own_yet(tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    # The new process waits for the gate before it becomes /bin/true, and has its starter's memory so long.
+    code = f"import os; x = b'x' * 200_000_000; opens = (os.POSIX_SPAWN_OPEN, 0, {str(gate)!r}, 0, 0)\n"
+    code += "os.posix_spawn('/bin/true', ['true'], {}, file_actions=[opens])"
+    with psutil.Popen([sys.executable, "-c", code], env=WITH_MARK) as starter:
+        theirs = Theirs(False, tmp_path, Path("/no/java"), MARK)
+        try:
+            quiet_wait(lambda: len(theirs()) == 2, 60)
+            found = theirs()
+            assert [one.memory_info().rss > 200_000_000 for one in found] == [True, True]
+            assert 200_000_000 < taken(found) < 300_000_000
+            gate.write_bytes(b"")
+            assert starter.wait(10) == 0
+        finally:
+            end_all(theirs)
 
 
 def test_a_full_folder_is_seen(tmp_path: Path) -> None:

@@ -22,19 +22,26 @@ ANNA = Grade("anna/01.ipynb", "anna", "01", "d", "c", marks=MARKS, notes=["It wa
 BAO = Grade("bao.ipynb", "=bao", fault="It is no notebook, or it is damaged.")
 
 
-def printed(*grades: Grade) -> str:
+def printed(*grades: Grade, width: int = 140) -> str:
     out = io.StringIO()
-    Console(width=140, file=out).print(report.table(grades))
+    Console(width=width, file=out).print(report.table(grades))
     return out.getvalue()
 
 
 def test_a_hand_in_is_a_row_of_the_table_and_every_sign_has_its_word_below() -> None:
     text = printed(ANNA, BAO)
-    assert "1 ✓ 2 ✗ 3 ○ 4 ⚠" in text.replace("\u00a0", " ")
+    assert "1 ✓ 2 ✗ 3 ○ 4 ⚠" in text
     assert "1 of 4" in text
     assert "It is no notebook, or it is damaged." in text
     assert "✓ solved   ✗ not yet   ○ not attempted   ⚠ trouble" in text
     assert "kept apart" not in text
+
+
+def test_no_sign_is_parted_from_its_exercise_on_a_narrow_terminal() -> None:
+    eight = [Mark(f"7.{number}", SOLVED, "so it is.") for number in range(1, 9)]
+    ended = "It was ended in exercise 7.4: the memory limit: 3000 MB."
+    text = printed(Grade("a/07.ipynb", "anna", "07", marks=eight, notes=[ended]), width=80)
+    assert "1 ✓ 2 ✓ 3 ✓ 4 ✓ 5 ✓ 6 ✓ 7 ✓ 8 ✓" in text
 
 
 def test_hand_ins_that_were_not_kept_apart_are_told_below_the_table() -> None:

@@ -75,7 +75,7 @@ const LETTERS = "ABCDEFGH";
 
 function questionPart({ asked, answers, revealed, truth, why }) {
   const items = answers.map(({ words, true: right }, place) => {
-    const mark = !revealed || !truth ? LETTERS[place] : right ? "✓" : "✗";
+    const mark = `${!revealed || !truth ? "" : right ? "✓ " : "✗ "}${LETTERS[place]}`;
     return made("li", revealed && truth ? (right ? "right" : "wrong") : "", made("b", "letter", mark), made("span", "", rich(words), revealed && truth ? unseen(right ? " (so it was)" : " (not so)") : ""));
   });
   return [made("p", "asked", rich(asked)), made("ul", "answers", items),

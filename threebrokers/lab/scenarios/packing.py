@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-ROUNDS = 40
+ROUNDS = 160  # with 40, medians of the same thing differ by half on a busy machine
 FEWEST = 200  # flights say enough of a batch of a hundred or fewer; each batch of one is a request
 Flight = tuple[bytes | None, bytes]
 

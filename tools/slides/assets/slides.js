@@ -39,6 +39,8 @@ for (const player of document.querySelectorAll(".player")) {
       return card;
     }));
     events.replaceChildren(...step.events.map((words) => element("li", "", words.replaceAll("`", ""))));
+    // A line is never cut: the oldest goes when there is no room for all.
+    while (events.scrollHeight > events.clientHeight && events.children.length > 1) events.firstChild.remove();
   };
   const stop = () => { cancelAnimationFrame(playing); playing = null; button.textContent = "▶ play"; };
   const play = () => {
@@ -52,8 +54,12 @@ for (const player of document.querySelectorAll(".player")) {
     };
     playing = requestAnimationFrame(go);
   };
-  button.onclick = () => (playing ? stop() : play());
+  // A hand gives the keys back to the slides: else the next key of the speaker would press or move these again.
+  button.onclick = (event) => { if (event.detail) button.blur(); playing ? stop() : play(); };
   slider.oninput = () => { stop(); show(Number(slider.value)); };
+  slider.onpointerup = () => slider.blur();
+  // Who came here by the keyboard presses the button, and turns no slide.
+  button.onkeydown = (event) => { if (event.key === " " || event.key === "Enter") event.stopPropagation(); };
   Reveal.on("slidechanged", stop);
   // Paper shows the moment that has most to tell: a broker is away.
   const still = steps.find((step) => step.brokers.some((broker) => broker.look !== "up"));

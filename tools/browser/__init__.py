@@ -1,0 +1,1 @@
+"""Chromium, and a JupyterLab in it as learners have it: for tests and for what authors look at."""

@@ -1,0 +1,32 @@
+"""What a cell said, read from its outputs as a notebook keeps them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def verdict(outputs: Sequence[Mapping[str, Any]]) -> str:
+    """Return the last sentence that a check gave: its error's, or the one that says that it is solved."""
+    said = ""
+    for one in outputs:
+        if one["output_type"] == "error":
+            said = str(one["evalue"])
+        elif "data" in one:
+            said = _text(one["data"].get("text/plain", "")).strip("'") or said
+    return said
+
+
+def is_solved(said: str) -> bool:
+    """Tell whether a verdict says that the exercise is solved."""
+    return said.startswith("✓")
+
+
+def traceback(outputs: Sequence[Mapping[str, Any]]) -> str:
+    """Return the error that ended a cell with a traceback, or an empty text."""
+    for one in outputs:
+        if one["output_type"] == "error" and len(one["traceback"]) > 1:
+            return f"{one['ename']}: {one['evalue']}"
+    return ""
+
+
+def _text(value: Any) -> str:
+    return "".join(value) if isinstance(value, list) else str(value)
