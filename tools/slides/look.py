@@ -38,8 +38,7 @@ def print_pdf(pages: Iterable[Path]) -> list[str]:
 def print_one(browser: Browser, path: Path) -> Path:
     """Print a page beside itself, one slide a sheet; return the PDF's path."""
     page = browser.new_page(viewport=SIZES[0])
-    _open(page, path, "?print-pdf")
-    page.wait_for_function(LAID_OUT)  # on a busy machine only the first sheet would be there
+    _open_sheets(page, path)
     page.pdf(path=path.with_suffix(".pdf"), prefer_css_page_size=True, print_background=True)
     page.close()
     return path.with_suffix(".pdf")
@@ -63,7 +62,7 @@ def faults(browser: Browser, path: Path) -> list[str]:
             where = f"{path.stem}, {size['width']}x{size['height']}"
             found += [f"{where}, {fault}" for fault in page.evaluate(MEASURE, SMALLEST)]
     with _watched(browser, SIZES[0], found, path) as page:
-        _open(page, path, "?print-pdf")  # all slides are there at once, so axe looks once
+        _open_sheets(page, path)  # all slides are there at once, so axe looks once
         found += [f"{path.stem}: {barrier}" for barrier in barriers(page)]
     return found
 
@@ -99,3 +98,9 @@ def _watched(browser: Browser, size: ViewportSize, found: list[str], path: Path)
 def _open(page: Page, path: Path, more: str = "") -> None:
     page.goto(path.as_uri() + more)
     page.wait_for_function(READY)
+
+
+def _open_sheets(page: Page, path: Path) -> None:
+    """Open a deck as it is printed; on a busy machine it is ready before all sheets are there."""
+    _open(page, path, "?print-pdf")
+    page.wait_for_function(LAID_OUT)
