@@ -12,20 +12,46 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import Any
 
 CLIENT_ID = "threebrokers-watch"
+# A poll has mostly the responses of the poll before: one for each broker is kept, and not decoded again.
+KEPT_RESPONSES = 4
 # One that was silent is asked again after this time, so that it delays few polls.
 BACKOFF_SECONDS = 0.6
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked, the class of its response, and the version of both."""
+    """What is asked, the class of its response, and the version of both.
+
+    It may be asked again and again: it is encoded once, and equal bytes give the same response.
+    """
 
     message: Any
     response: Any
     version: int
+
+    def framed(self, correlation_id: int) -> bytes:
+        """Return what is sent."""
+        return self._frame[:8] + struct.pack(">i", correlation_id) + self._frame[12:]
+
+    @cached_property
+    def _frame(self) -> bytes:
+        # Size (4 bytes), API key and version (2 each), correlation id (4): the same in every version.
+        self.message.API_VERSION = self.version
+        self.message.with_header(correlation_id=0, client_id=CLIENT_ID)
+        return bytes(self.message.encode(version=self.version, header=True, framed=True))
+
+    @cached_property
+    def decoded(self) -> Callable[[bytes], Any]:
+        """Return a response from its bytes; nobody changes it. Raises ValueError or IndexError."""
+
+        def decode(payload: bytes) -> Any:
+            return self.response.decode(payload, version=self.version, header=True)
+
+        return lru_cache(KEPT_RESPONSES)(decode)
 
 
 @dataclass
@@ -72,7 +98,7 @@ class _Connection:
                 return
             request = self.asked[len(self.responses)]
             payload = bytes(self.received[4 : 4 + size])
-            self.responses.append(request.response.decode(payload, version=request.version, header=True))
+            self.responses.append(request.decoded(payload))
             del self.received[: 4 + size]
 
 
@@ -151,7 +177,7 @@ class Connections:
         if kept is None or (self._enter is None and not _usable(kept)):
             self._drop(address, 0)
             kept = self._sockets[address] = _connecting(address)
-        return _Connection(kept, asked, b"".join(_encoded(request, n) for n, request in enumerate(asked)))
+        return _Connection(kept, asked, b"".join(request.framed(n) for n, request in enumerate(asked)))
 
     def _go_on(self, selector: selectors.BaseSelector, address: str, connection: _Connection) -> None:
         try:
@@ -198,9 +224,3 @@ def _usable(kept: socket.socket) -> bool:
 def _closed(entered: "Future[socket.socket]") -> None:
     if not entered.cancelled() and entered.exception() is None:
         entered.result().close()
-
-
-def _encoded(request: Request, number: int) -> bytes:
-    request.message.API_VERSION = request.version
-    request.message.with_header(correlation_id=number, client_id=CLIENT_ID)
-    return bytes(request.message.encode(version=request.version, header=True, framed=True))

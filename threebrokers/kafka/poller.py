@@ -22,6 +22,7 @@ SILENT_SECONDS = 1.0
 # If the active controller does not tell of topics itself, others may tell old news: for so long what was told
 # before is kept. After that it may be that nobody can ask it.
 UNINFORMED_SECONDS = 2.0
+QUORUM = requests.quorum()
 
 Addresses = Mapping[int, Mapping[str, str]]
 
@@ -72,6 +73,8 @@ class ClusterPoller:
         self._seconds = (FAR_SECONDS, 2 * FAR_SECONDS) if enter else (ANSWER_SECONDS, POLL_SECONDS)
         self._answered: dict[int, float] = {}  # by time.monotonic(): what is told of them is how long ago
         self._known: dict[str, list[int]] = {}  # the partitions of each topic, as far as any broker told
+        self._asked_about: Any = None
+        self._asked: tuple[dict[str, Request], list[Request]] = ({}, [])
         self._last: ClusterState | None = None
         self._informed = 0.0  # by time.monotonic(): when the active controller told of the topics itself
         self.silent: frozenset[int] = frozenset()
@@ -125,11 +128,11 @@ class ClusterPoller:
     ) -> _Answers:
         asked_at = clock.now()
         running = [n for n, process in processes.items() if process.state == "up" and n in listening]
-        asked = self._requests(topics)
-        to_ask = {listening[n]["CLIENT"]: [*asked.values(), *ask_groups(groups)] for n in running}
+        asked, of_groups = self._requests(topics, groups)
+        to_ask = {listening[n]["CLIENT"]: [*asked.values(), *of_groups] for n in running}
         controllers = {n: listening[n]["CONTROLLER"] for n in running if "CONTROLLER" in listening[n]}
         responses = self._connections.ask(
-            to_ask | {address: [requests.quorum()] for address in controllers.values()}, within
+            to_ask | {address: [QUORUM] for address in controllers.values()}, within
         )
         of = {n: responses[listening[n]["CLIENT"]] for n in running if listening[n]["CLIENT"] in responses}
         self._answered.update(dict.fromkeys(of, monotonic()))
@@ -150,9 +153,20 @@ class ClusterPoller:
             groups={n: whole[len(asked) :] for n, whole in of.items()},
         )
 
-    def _requests(self, topics: Sequence[str] | None) -> dict[str, Request]:
-        """Return what every broker is asked about topics, by the name under which `_view` finds it."""
+    def _requests(
+        self, topics: Sequence[str] | None, groups: Sequence[str]
+    ) -> tuple[dict[str, Request], list[Request]]:
+        """Return what every broker is asked about topics, by the name that `_view` knows, and about groups.
+
+        The same is mostly asked again and again, so the same requests are kept.
+        """
         places = {name: ids for name, ids in self._known.items() if topics is None or name in topics}
+        about = (None if topics is None else list(topics), places, list(groups))
+        if self._asked_about != about:
+            self._asked_about, self._asked = about, (self._made(topics, places), ask_groups(groups))
+        return self._asked
+
+    def _made(self, topics: Sequence[str] | None, places: requests.Partitions) -> dict[str, Request]:
         asked = {"metadata": requests.metadata(topics)}
         if topics is None or topics:
             asked["partitions"] = requests.topic_partitions(topics)

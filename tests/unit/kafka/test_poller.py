@@ -9,6 +9,7 @@ from contextlib import suppress
 from types import SimpleNamespace as Told
 
 import pytest
+from kafka.protocol.admin.cluster import DescribeQuorumRequest
 
 from threebrokers import clock
 from threebrokers.cluster import Cluster
@@ -190,6 +191,20 @@ def test_several_questions_are_answered_in_order(talker):
     connections = Connections()
     answers = connections.ask({talker: [requests.quorum()] * 3}, 2)
     assert [requests.read_leader(answer) for answer in answers[talker]] == [(7, 2)] * 3
+    connections.close()
+
+
+def test_a_request_is_encoded_once_and_equal_bytes_are_decoded_once(talker):
+    connections, request = Connections(), requests.quorum()
+    first, second = request.framed(0), request.framed(258)
+    assert (first[8:12], second[8:12]) == (b"\0\0\0\0", b"\0\0\1\2")
+    assert (first[:8], first[12:]) == (second[:8], second[12:])
+    again = DescribeQuorumRequest.decode(second[4:], version=1, header=True)
+    assert (again.header.correlation_id, again.header.client_id) == (258, "threebrokers-watch")
+    told = [connections.ask({talker: [request]}, 2)[talker][0] for _ in range(2)]
+    assert told[0] is told[1]
+    request.message.topics[0].topic_name = "changed later"
+    assert request.framed(0) == first
     connections.close()
 
 
