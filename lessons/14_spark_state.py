@@ -264,6 +264,16 @@ query = start_query(pairs.where("arrived <= left + INTERVAL 12 HOURS"), "append"
 watch_query(query)
 
 # %% tags=["wrong"]
+# an outer join | a left outer join
+out = out.withWatermark("left", "10 minutes").alias("o")
+back = back.withWatermark("arrived", "10 minutes").alias("b")
+same = "o.tailnum = b.tailnum AND o.carrier = b.carrier AND o.flight = b.flight"
+bound = "b.arrived BETWEEN o.left AND o.left + INTERVAL 12 HOURS"
+pairs = out.join(back, F.expr(f"{same} AND {bound}"), "left").select("o.*", "b.arrived")
+query = start_query(pairs, "append", "flown")
+watch_query(query)
+
+# %% tags=["wrong"]
 # the aircraft only | arrivals of another flight of the same aircraft
 out, back = out.withWatermark("left", "10 minutes"), back.withWatermark("arrived", "10 minutes")
 pairs = out.join(back.select("tailnum", "arrived"), ["tailnum"])

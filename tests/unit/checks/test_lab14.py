@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pandas as pd
 import pytest
 
-from threebrokers.checks.lab14.pairs import delay_of, judge_pairs, judge_state, right_pairs
+from threebrokers.checks.lab14.pairs import delay_of, judge_kind, judge_pairs, judge_state, right_pairs
 from threebrokers.checks.lab14.places import compare_places, last_places
 from threebrokers.checks.lab14.queries import has_watermark
 from threebrokers.checks.lab14.reports import judge_memory, judge_rows
@@ -77,6 +77,15 @@ def test_a_join_that_forgets():
     assert delay_of(step_with(behind, rows=573)) == timedelta()  # it worked with the watermark of before
     assert has_watermark([{"eventTime": {}}, {"eventTime": {"watermark": "2013-06-24T00:00:00Z"}}])
     assert not has_watermark([{"eventTime": {}}, {}])
+
+
+def test_a_join_that_would_write_rows_without_a_partner():
+    plan = "+- StreamingSymmetricHashJoin [tailnum#1], [tailnum#2], {}, condition = [ leftOnly = null ]"
+    judge_kind(plan.format("Inner"))
+    judge_kind("+- SortMergeJoin [tailnum#1], [tailnum#2], LeftOuter\n" + plan.format("Inner"))
+    for kind in ("Left", "Right", "Full"):
+        said = told(judge_kind, plan.format(f"{kind}Outer"))
+        assert f"a {kind.lower()} outer join, which keeps rows without a partner" in said
 
 
 def test_each_report_once_and_remembered_for_six_hours():
