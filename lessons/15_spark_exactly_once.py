@@ -28,6 +28,8 @@ lab.review()
 # Nothing ties steps 2 and 3 together: the sink is a database, the checkpoint is a folder. So there is a moment in which the rows are written and nobody has noted it.
 #
 # With `foreachBatch` the sink is a function of yours. It gets each batch as a DataFrame, and its number. Here it writes into a small database (`Book`, a file of SQLite; what happens in a `with` is one transaction).
+#
+# (The cells that kill Spark need its driver beside the notebook. With Spark Connect the driver is a server, which others may use too: these cells say so, and `session()` is the way back.)
 
 # %%
 import json
