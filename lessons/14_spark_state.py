@@ -400,6 +400,12 @@ query = start_query(once.dropDuplicatesWithinWatermark(["carrier", "flight"]), "
 watch_query(query)
 
 # %% tags=["wrong"]
+# the time of the plan | the watermark follows `scheduled`
+once = reports.withWatermark("scheduled", "6 hours").dropDuplicates(["carrier", "flight", "scheduled"])
+query = start_query(once, "append", "once")
+watch_query(query)
+
+# %% tags=["wrong"]
 # the call that remembers for ever, behind a watermark | and nothing is forgotten
 once = reports.withWatermark("sent", "6 hours").dropDuplicates(["carrier", "flight"])
 query = start_query(once, "append", "once")

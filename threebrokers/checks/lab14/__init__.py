@@ -53,6 +53,7 @@ def each_report_once(lab: Lab, query: StreamingQuery) -> str:
     taken = steps_of(query)
     delay = watermark_delay(taken)
     reports.judge_rows(rows_of(query, reports.COLUMNS), delay)
+    reports.judge_clock(step.newest for step in taken)
     reports.judge_memory(delay, max(step.state for step in taken), taken[-1].state)
     return (
         "each of the 883 departures is there once; the query remembers what the sender's promise asks for, "
