@@ -28,6 +28,8 @@ lab.review()
 # Nothing ties steps 2 and 3 together: the sink is a database, the checkpoint is a folder. So there is a moment in which the rows are written and nobody has noted it.
 #
 # With `foreachBatch` the sink is a function of yours. It gets each batch as a DataFrame, and its number. Here it writes into a small database (`Book`, a file of SQLite; what happens in a `with` is one transaction).
+#
+# (The cells that kill Spark need its driver beside the notebook. With Spark Connect the driver is a server, which others may use too: these cells say so, and `session()` is the way back.)
 
 # %%
 import json
@@ -166,7 +168,7 @@ lab.check.what_comes_twice(twice)
 # %% [markdown]
 # ### Exercise 15.2: Each departure once
 #
-# Write `save`: it fills a table `trips` with the columns `part`, `place` (the offset) and `tailnum`. Spark is killed at your sink's **first commit** in batch 1, and starts again; afterwards each of the 883 departures is in the table once.
+# Write `save`: it fills a table `trips` with the columns `part`, `place` (the offset) and `tailnum`. Spark is killed at your sink's **first commit** in batch 1, and starts again. The driver dies, too: what `save` has kept in memory is gone. Afterwards each of the 883 departures is in the table once.
 
 # %%
 from threebrokers.spark import until_done
@@ -237,6 +239,22 @@ def save(batch, number):
         if db.execute("INSERT OR IGNORE INTO done VALUES (?)", (number,)).rowcount:
             db.commit()
             db.executemany("INSERT INTO trips VALUES (?, ?, ?)", rows_of(batch))
+
+
+query = until_done(start_trips, save, "keyed", kill_in=1, book=keyed)
+
+
+# %% tags=["wrong"]
+# what came already, in memory | in memory (`seen`)
+seen = set()
+
+
+def save(batch, number):
+    new = [row for row in rows_of(batch) if row not in seen]
+    seen.update(new)
+    with keyed.open() as db:
+        db.execute("CREATE TABLE IF NOT EXISTS trips (part, place, tailnum)")
+        db.executemany("INSERT INTO trips VALUES (?, ?, ?)", new)
 
 
 query = until_done(start_trips, save, "keyed", kill_in=1, book=keyed)

@@ -1,8 +1,9 @@
 """What checks read from Spark's tables, with the sentences for what cannot be right."""
 
+import io
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from datetime import timedelta
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -11,7 +12,7 @@ import pandas as pd
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import InheritableThread, SparkContext
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from threebrokers.errors import LabError
@@ -76,13 +77,15 @@ def expect_read_by_spark(name: str, frame: DataFrame, look_at: str) -> None:
 def memory_table(query: StreamingQuery, *, start: str = 'start_query(…, "a name")') -> DataFrame:
     """Return the table that a streaming query wrote in memory; `start` is the call that makes one."""
     try:
-        return SparkSession.builder.getOrCreate().table(str(query.name))
+        table = connect.in_use().table(str(query.name))
+        _ = table.columns  # Spark Connect looks for the table only now
     except PySparkException as fault:
         raise NotYet(
             "the query has left no table in memory",
             "its rows should be a table that others can look at",
             start,
         ) from fault
+    return table
 
 
 def by_partition(name: str, numbers: Mapping[int | str, int], look_at: str) -> dict[int, int]:
@@ -111,6 +114,14 @@ def plan_of(name: str, frame: DataFrame, look_at: str) -> str:
         if connect.current() is not None:
             return str(frame._explain_string(extended=True))  # type: ignore[operator]  # Spark Connect's
         return str(frame._jdf.queryExecution().analyzed().toString())
+
+
+def plan_of_query(query: StreamingQuery) -> str:
+    """Return the plan of a query's last batch as text; "" before the first one."""
+    written = io.StringIO()
+    with redirect_stdout(written):
+        query.explain()  # the one way that Spark Connect has, too
+    return written.getvalue()
 
 
 def rows(name: str, frame: DataFrame, look_at: str) -> pd.DataFrame:
@@ -171,7 +182,7 @@ def computed(function: Callable[[], T]) -> T:
         except BaseException as fault:
             result.set_exception(fault)
 
-    InheritableThread(target=work, daemon=True).start()
+    InheritableThread(target=work, daemon=True, session=far).start()
     try:
         return result.result()
     finally:

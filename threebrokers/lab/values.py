@@ -106,9 +106,14 @@ def _as(name: str, value: Any, part: Any) -> Any:
         return _mapped(name, value, arguments)
     if origin is tuple and type(value) is list:
         return tuple(value)
-    if not isinstance(value, origin):
+    if not isinstance(value, origin) and not _is_twin(type(value), origin):
         raise _OtherKindError
     return value
+
+
+def _is_twin(kind: type, wanted: type) -> bool:
+    # Spark has two classes of a name, one of them for Spark Connect, and neither is the other's parent.
+    return (kind.__name__, _library(kind)) == (wanted.__name__, "Spark")
 
 
 def _number(value: Any) -> float:

@@ -4,12 +4,15 @@ PySpark chooses by two variables of the environment which kind of session and of
 set as long as this kernel has such a session.
 """
 
+import json
 import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 
 from threebrokers.cluster import ports
 from threebrokers.cluster.spark_settings import SETTINGS
@@ -17,8 +20,11 @@ from threebrokers.errors import LabError
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.client.retries import RetryPolicy
+    from pyspark.sql.connect.proto import ExecutePlanRequest, WriteStreamOperationStart
+    from pyspark.sql.connect.session import SparkSession as Connected
 
 MODE, URL = "SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE"
+ASKED = "_threebrokers_asked"  # of a session: how its streaming queries were started
 ADDRESS = re.compile(r"sc://(?P<host>[^\s:/;]+):(?P<port>\d{1,5})(/.*)?")
 # PySpark itself would ask a server that is gone for ten minutes.
 TRIES = 5
@@ -31,6 +37,21 @@ def current() -> SparkSession | None:
     from pyspark.sql.connect.session import SparkSession as Connected  # slow to import
 
     return cast("SparkSession | None", Connected._get_default_session())
+
+
+def in_use() -> SparkSession:
+    """Return the session that this kernel uses: that of Spark Connect, or else the classic one."""
+    return current() or SparkSession.builder.getOrCreate()
+
+
+def started(query: StreamingQuery) -> "WriteStreamOperationStart | None":
+    """Return what this kernel's server was asked for when it started `query`; None if nobody knows.
+
+    The server does not tell a query's trigger and output mode. What it was asked is known by the checkpoint,
+    in which the query's id stands.
+    """
+    asked: dict[str, WriteStreamOperationStart] = getattr(current(), ASKED, {})
+    return next((one for place, one in asked.items() if _id_in(Path(place)) == query.id), None)
 
 
 def answers() -> bool:
@@ -55,7 +76,7 @@ def start(address: str) -> SparkSession:
 
     os.environ |= {MODE: "1", URL: address}
     try:
-        made = Connected(connection=address)
+        made = Connected(connection=address, hook_factories=[_noting])
         made.client.set_retry_policies([_policy(address)])
         Connected._set_default_and_active_session(made)
         made.conf._set_all({k: v for k, v in SETTINGS.items() if k.startswith("spark.sql.")}, silent=True)
@@ -100,6 +121,32 @@ def _policy(address: str) -> "RetryPolicy":
             return bool(super().can_retry(exception)) and _listens(address)
 
     return WhileThere(max_retries=TRIES, max_backoff=2_000)
+
+
+def _noting(session: "Connected") -> "Connected.Hook":
+    """Return what notes, on the session, with what each streaming query is started; by its checkpoint."""
+    from pyspark.sql.connect.session import SparkSession as Connected
+
+    asked: dict[str, WriteStreamOperationStart] = {}
+    setattr(session, ASKED, asked)
+
+    class Noting(Connected.Hook):
+        """Sees each request before it is sent, and changes none."""
+
+        def on_execute_plan(self, request: "ExecutePlanRequest") -> "ExecutePlanRequest":
+            if request.plan.command.HasField("write_stream_operation_start"):
+                start = request.plan.command.write_stream_operation_start
+                asked[start.options.get("checkpointLocation", "")] = start
+            return request
+
+    return Noting()
+
+
+def _id_in(checkpoint: Path) -> str | None:
+    try:
+        return str(json.loads((checkpoint / "metadata").read_text(encoding="utf-8"))["id"])
+    except (OSError, ValueError, KeyError):
+        return None
 
 
 def _listens(address: str) -> bool:

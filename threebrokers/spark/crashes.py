@@ -11,13 +11,16 @@ from pyspark.sql.streaming.query import StreamingQuery
 from threebrokers.errors import LabError
 from threebrokers.spark import connect, gateway
 from threebrokers.spark.books import Book
+from threebrokers.spark.memory import Memory
 from threebrokers.spark.queries import NEXT, java_there, reason
 from threebrokers.spark.spark_session import folder, fresh_folder, session
+from threebrokers.text import listed
 from threebrokers.waiting import quiet_wait, shown
 
 Sink = Callable[[DataFrame, int], object]
 Start = Callable[[Sink, str], StreamingQuery]
 SECONDS = 150.0
+FORGOTTEN = "forgotten"  # beside the copy of the checkpoint
 
 
 class SparkKilledError(Exception):
@@ -119,6 +122,20 @@ def started_again(start: Start, sink: Sink, checkpoint: str) -> StreamingQuery:
 def until_done(
     start: Start, sink: Sink, checkpoint: str, *, kill_in: int, book: Book | None = None
 ) -> StreamingQuery:
-    """Run a query to its end, through one death of Spark in the batch `kill_in`; return its second run."""
-    killed(start, sink, checkpoint, batch=kill_in, book=book)
-    return started_again(start, sink, checkpoint)
+    """Run a query to its end, through one death of Spark in the batch `kill_in`; return its second run.
+
+    The driver dies too: in the second run the sink has in memory what it had before the first one. The names
+    of what is gone with it are `forgotten(checkpoint)`.
+    """
+    memory = Memory(sink)
+    kept = killed(start, sink, checkpoint, batch=kill_in, book=book)
+    if gone := memory.changed():
+        (kept / FORGOTTEN).write_text("\n".join(gone), encoding="utf-8")
+        print(f"What Python had in memory is gone, too: {listed(gone)}.")
+    return started_again(start, memory.again(), checkpoint)
+
+
+def forgotten(checkpoint: str) -> list[str]:
+    """Return the names of what a sink had kept in memory when Spark, and the driver with it, died."""
+    file = at_death(checkpoint) / FORGOTTEN
+    return file.read_text(encoding="utf-8").split() if file.exists() else []

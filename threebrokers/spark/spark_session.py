@@ -96,7 +96,7 @@ def _stop_query(checkpoint: Path) -> None:
         return
     try:
         kept = json.loads((checkpoint / "metadata").read_text(encoding="utf-8"))
-        query = SparkSession.builder.getOrCreate().streams.get(kept["id"])
+        query = connect.in_use().streams.get(kept["id"])
     except (OSError, ValueError, KeyError, PySparkException, Py4JError):
         return  # it is no checkpoint, or Spark has ended
     if query is not None:

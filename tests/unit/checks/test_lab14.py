@@ -5,16 +5,17 @@ from datetime import UTC, datetime, timedelta
 import pandas as pd
 import pytest
 
-from threebrokers.checks.lab14.pairs import delay_of, judge_pairs, judge_state, right_pairs
+from threebrokers.checks.lab14.pairs import delay_of, judge_kind, judge_pairs, judge_state, right_pairs
 from threebrokers.checks.lab14.places import compare_places, last_places
 from threebrokers.checks.lab14.queries import has_watermark
-from threebrokers.checks.lab14.reports import judge_memory, judge_rows
+from threebrokers.checks.lab14.reports import judge_clock, judge_memory, judge_rows
 from threebrokers.checks.lab14.seats import judge_seats, right_seats
 from threebrokers.checks.lab14.tasks import compare_places as compare_keys
 from threebrokers.checks.lab14.tasks import expect_counts, judge_topics
 from threebrokers.checks.lab14.turns import AWAY, LATE, departures_of_package, judge_turns
 from threebrokers.data.registers import deleted_planes
 from threebrokers.data.replay import late_departures
+from threebrokers.data.reports import repeated_reports
 from threebrokers.lab.exercise import NotYet
 from threebrokers.spark.steps import Step
 
@@ -79,6 +80,15 @@ def test_a_join_that_forgets():
     assert not has_watermark([{"eventTime": {}}, {}])
 
 
+def test_a_join_that_would_write_rows_without_a_partner():
+    plan = "+- StreamingSymmetricHashJoin [tailnum#1], [tailnum#2], {}, condition = [ leftOnly = null ]"
+    judge_kind(plan.format("Inner"))
+    judge_kind("+- SortMergeJoin [tailnum#1], [tailnum#2], LeftOuter\n" + plan.format("Inner"))
+    for kind in ("Left", "Right", "Full"):
+        said = told(judge_kind, plan.format(f"{kind}Outer"))
+        assert f"a {kind.lower()} outer join, which keeps rows without a partner" in said
+
+
 def test_each_report_once_and_remembered_for_six_hours():
     right = late_departures()[["carrier", "flight"]]
     judge_rows(right, SIX)
@@ -91,6 +101,14 @@ def test_each_report_once_and_remembered_for_six_hours():
     assert "a watermark of 7 days" in told(judge_memory, timedelta(days=7), 883, 883)
     assert "today that was enough: 5 hours" in told(judge_memory, timedelta(hours=5), 400, 200)
     assert "and nothing is forgotten" in told(judge_memory, SIX, 883, 883)
+
+
+def test_the_watermark_of_reports_follows_the_time_at_which_they_were_sent():
+    table = repeated_reports()
+    judge_clock([])
+    judge_clock([None, table["sent"].min(), table["sent"].max()])
+    planned = [table["scheduled"].min().tz_convert("UTC"), None, table["scheduled"].max().tz_convert("UTC")]
+    assert "the watermark follows `scheduled`" in told(judge_clock, planned)
 
 
 def turns_and_alarms() -> pd.DataFrame:

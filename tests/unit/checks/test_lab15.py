@@ -84,6 +84,10 @@ def test_a_book_is_judged_by_its_rows(tmp_path: Path):
     keyed = "CREATE TABLE trips (part, place, tailnum, PRIMARY KEY (part, place))"
     judge_book(book(file, [*WANTED, *BATCH], keyed), WANTED)
     assert "the table has no key" in told(judge_book, book(file, [*WANTED, *BATCH], PLAIN), WANTED)
+    assert "was in memory (`seen` and `last`), and that was gone" in told(
+        judge_book, book(file, [*WANTED, *BATCH], PLAIN), WANTED, ["seen", "last"]
+    )
+    judge_book(book(file, WANTED, PLAIN), WANTED, ["a count that nobody needs"])
     done = "CREATE TABLE done (batch)"
     assert "in a transaction of its own" in told(
         judge_book, book(file, [*WANTED, *BATCH], PLAIN, done), WANTED

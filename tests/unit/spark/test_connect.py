@@ -56,7 +56,7 @@ def test_a_server_must_answer():
 
 
 def test_a_port_of_something_else_is_one_sentence_and_leaves_no_mode(monkeypatch):
-    def refuses(connection):
+    def refuses(connection, hook_factories):
         raise PySparkException(message="no gRPC here\nand a long trace")
 
     monkeypatch.setattr("pyspark.sql.connect.session.SparkSession", refuses, raising=True)

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from threebrokers.spark import gateway
+from threebrokers.spark import crashes, gateway
 from threebrokers.spark.books import Book
-from threebrokers.spark.crashes import Crash
+from threebrokers.spark.crashes import Crash, Sink
 from threebrokers.waiting import quiet_wait
 
 
@@ -69,3 +71,23 @@ def test_a_sink_that_fails_kills_nobody(killed, die):
     with pytest.raises(KeyError):
         die(crash, 1)
     assert (crash.is_due, killed) == (False, [])
+
+
+def test_what_a_sink_kept_in_memory_does_not_survive_a_death(monkeypatch, tmp_path, capsys):
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec("seen = set()\ndef save(batch, number):\n    seen.add(number)\n    return seen", names)  # noqa: S102
+
+    def first(start: object, sink: Sink, checkpoint: str, **more: object) -> Path:
+        sink(None, 1)  # type: ignore[arg-type]
+        return tmp_path
+
+    monkeypatch.setattr(crashes, "killed", first)
+    monkeypatch.setattr(crashes, "started_again", lambda start, sink, checkpoint: sink(None, 2))
+    monkeypatch.setattr(crashes, "at_death", lambda checkpoint: tmp_path)
+    start: Any = None
+    assert crashes.until_done(start, names["save"], "keyed", kill_in=1) == {2}
+    assert names["seen"] == {1}
+    assert crashes.forgotten("keyed") == ["seen"]
+    assert "in memory is gone, too: seen." in capsys.readouterr().out
+    (tmp_path / crashes.FORGOTTEN).unlink()
+    assert crashes.forgotten("keyed") == []

@@ -14,6 +14,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from threebrokers.checks.expect_spark import first_line
 from threebrokers.data.flights import flight_messages
 from threebrokers.lab.exercise import NotYet, eventually
+from threebrokers.spark import connect
 from threebrokers.spark.steps import rows_read
 from threebrokers.text import counted, listed
 
@@ -22,6 +23,7 @@ CELL = "the cell of the exercise"
 READ_SECONDS = 30.0
 END_SECONDS = 5.0
 ENDING = ("AvailableNow", "OneTime")  # triggers with which a query ends by itself
+CONNECTS = {"available_now": "AvailableNow", "once": "OneTime"}  # their names in Spark Connect
 COLUMNS = ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType")
 
 
@@ -131,6 +133,10 @@ def once_more(query: StreamingQuery) -> str:
 
 
 def _trigger(query: StreamingQuery) -> str:
+    if connect.current() is not None:
+        asked = connect.started(query)
+        kind = asked.WhichOneof("trigger") if asked else None
+        return CONNECTS.get(kind or "", "another")
     # Only Java knows the trigger of a query that was started.
     return str(query._jsq.streamingQuery().trigger().toString())
 

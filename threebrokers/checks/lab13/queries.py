@@ -7,6 +7,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from threebrokers.checks.expect_spark import first_line, memory_table
 from threebrokers.lab.exercise import NotYet, eventually
+from threebrokers.spark import connect
 from threebrokers.spark.queries import java_there
 
 CELL = "the cell of the exercise"
@@ -49,13 +50,11 @@ def table_of(query: StreamingQuery, columns: Sequence[str]) -> DataFrame:
 
 
 def output_mode(query: StreamingQuery) -> str:
-    """Return the output mode of a query that was started: only Java knows it."""
-    return str(query._jsq.streamingQuery().outputMode().toString()).lower()
-
-
-def plan_of(query: StreamingQuery) -> str:
-    """Return the plan of a query's last batch as text."""
-    return str(query._jsq.explainInternal(False))
+    """Return the output mode with which a query was started."""
+    if connect.current() is not None:
+        asked = connect.started(query)
+        return asked.output_mode.lower() if asked else "unknown"
+    return str(query._jsq.streamingQuery().outputMode().toString()).lower()  # only Java knows it
 
 
 def _expect_ended(query: StreamingQuery) -> None:

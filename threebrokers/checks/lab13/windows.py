@@ -7,7 +7,8 @@ import pandas as pd
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from threebrokers.checks.lab13.queries import CELL, plan_of
+from threebrokers.checks.expect_spark import plan_of_query
+from threebrokers.checks.lab13.queries import CELL
 from threebrokers.lab.exercise import NotYet
 from threebrokers.spark.hours import HOUR, windows_of_package
 from threebrokers.spark.queries import java_there
@@ -24,7 +25,7 @@ def judge_hours(table: DataFrame, query: StreamingQuery) -> None:
     if rows["start"].min().year > YEAR:
         with java_there():
             # The clock of a batch stands in its plan as a number, a column by its name.
-            reading = "(timestamp#" not in plan_of(query)
+            reading = "(timestamp#" not in plan_of_query(query)
         _told_now(rows, reading)
     compare_windows(rows, HOUR, HOUR)
 

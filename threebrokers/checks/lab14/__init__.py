@@ -3,7 +3,7 @@
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from threebrokers.checks.expect_spark import in_step
+from threebrokers.checks.expect_spark import in_step, plan_of_query
 from threebrokers.checks.lab13.queries import expect_ended
 from threebrokers.checks.lab14 import pairs, reports, seats, turns
 from threebrokers.checks.lab14.places import judge_held
@@ -11,6 +11,7 @@ from threebrokers.checks.lab14.queries import has_watermark, progress_of, rows_o
 from threebrokers.checks.lab14.tasks import judge_topics
 from threebrokers.lab.exercise import exercise
 from threebrokers.lab.lab import Lab
+from threebrokers.spark.queries import java_there
 from threebrokers.spark.steps import watermark_delay
 
 
@@ -36,6 +37,8 @@ def forgets_what_landed(lab: Lab, query: StreamingQuery) -> str:
     last = steps_of(query)[-1]
     delay = pairs.delay_of(last) if has_watermark(progress_of(query)) else None
     pairs.judge_state(last.state, delay)
+    with java_there():
+        pairs.judge_kind(plan_of_query(query))
     return (
         "each of the 873 arrivals has its departure, and rows that can find no partner any more have left "
         "the state: it stays as large as half a day of flights, as long as both streams go on."
@@ -50,6 +53,7 @@ def each_report_once(lab: Lab, query: StreamingQuery) -> str:
     taken = steps_of(query)
     delay = watermark_delay(taken)
     reports.judge_rows(rows_of(query, reports.COLUMNS), delay)
+    reports.judge_clock(step.newest for step in taken)
     reports.judge_memory(delay, max(step.state for step in taken), taken[-1].state)
     return (
         "each of the 883 departures is there once; the query remembers what the sender's promise asks for, "

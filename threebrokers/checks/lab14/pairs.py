@@ -1,5 +1,6 @@
 """Exercise 14.2: departures joined with arrivals, judged by the pairs, and by what the query still keeps."""
 
+import re
 from datetime import datetime, timedelta
 
 import pandas as pd
@@ -77,6 +78,18 @@ def delay_of(last: Step) -> timedelta | None:
         return timedelta()
     newest: datetime = min(late_departures()["left"].max(), late_arrivals()["arrived"].max())
     return newest - last.watermark
+
+
+def judge_kind(plan: str) -> None:
+    """Raise NotYet if the plan of the query has an outer join, which makes no other rows on this day."""
+    found = re.search(r"StreamingSymmetricHashJoin .*\], (Left|Right|Full)Outer,", plan)
+    if found:
+        raise NotYet(
+            f"the pairs are right, but this is a {found[1].lower()} outer join, which keeps rows without a "
+            "partner, too: on another day they are written, with empty columns",
+            "only a departure that has an arrival is a pair",
+            "the kind of the join",
+        )
 
 
 def judge_state(kept: int, delay: timedelta | None) -> None:

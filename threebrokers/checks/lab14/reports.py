@@ -1,12 +1,13 @@
 """Exercise 14.3: each report once, judged by the rows and by how long the query remembers."""
 
-from datetime import timedelta
+from collections.abc import Iterable
+from datetime import datetime, timedelta
 
 import pandas as pd
 
 from threebrokers.checks.expect_spark import delay_in_words
 from threebrokers.data.replay import late_departures
-from threebrokers.data.reports import PROMISED
+from threebrokers.data.reports import PROMISED, repeated_reports
 from threebrokers.lab.exercise import NotYet
 from threebrokers.text import counted
 
@@ -71,4 +72,16 @@ def judge_memory(delay: timedelta | None, most: int, last: int) -> None:
             "moves, and nothing is forgotten",
             "dropDuplicates without the column of the watermark, and the mode complete, remember for ever",
             DROP,
+        )
+
+
+def judge_clock(newest: Iterable[datetime | None]) -> None:
+    """Raise NotYet unless the watermark follows `sent`; `newest` is the latest event time of each batch."""
+    seen = max((time for time in newest if time is not None), default=None)
+    if seen == repeated_reports()["scheduled"].max():
+        raise NotYet(
+            "the rows are right today, but the watermark follows `scheduled`: a flight that leaves too late "
+            "after its plan is behind it, and would be dropped",
+            "two copies are up to six hours apart in `sent`",
+            MARK,
         )

@@ -13,7 +13,7 @@ from threebrokers.checks.lab15.triggers import judge_choice
 from threebrokers.checks.lab15.versions import expect_checkpoints, judge_new, judge_old, judge_readers
 from threebrokers.lab.exercise import exercise
 from threebrokers.lab.lab import Lab
-from threebrokers.spark.crashes import at_death
+from threebrokers.spark.crashes import at_death, forgotten
 from threebrokers.spark.spark_session import folder
 from threebrokers.spark.workers import driver_process
 
@@ -34,7 +34,7 @@ def each_once(lab: Lab, query: StreamingQuery) -> str:
     """Read the learner's database: each record should be there once, after one death of Spark."""
     expect_second_run(query)
     wanted = {(r.partition, r.offset): (r.key or b"").decode() for r in log_of(lab, lab.topic("exact-trips"))}
-    judge_book(folder("book-keyed") / "keyed.sqlite", wanted)
+    judge_book(folder("book-keyed") / "keyed.sqlite", wanted, forgotten("keyed"))
     return (
         "all 883 departures are in the table once, although batch 1 was written and came again: "
         "the sink decides what a second time does."

@@ -2,20 +2,23 @@
 
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
 from threebrokers.lab.exercise import NotYet
-from threebrokers.text import counted
+from threebrokers.text import counted, listed
 
 Place = tuple[int, int]
 TABLE = "CREATE TABLE in your sink"
 SAVE = "the function `save`"
 
 
-def judge_book(file: Path, wanted: Mapping[Place, str]) -> None:
-    """Raise NotYet unless the table `trips` holds each place (partition, offset) once, with its aircraft."""
+def judge_book(file: Path, wanted: Mapping[Place, str], forgotten: Sequence[str] = ()) -> None:
+    """Raise NotYet unless the table `trips` holds each place (partition, offset) once, with its aircraft.
+
+    `forgotten` are the names of what the sink had kept in memory when Spark died.
+    """
     if not file.exists():
         raise NotYet("nothing was written into `keyed`", "`save` should open this database", SAVE)
     try:
@@ -39,7 +42,7 @@ def judge_book(file: Path, wanted: Mapping[Place, str]) -> None:
     if missing := [place for place in wanted if place not in times]:
         raise _missing(missing, wanted, keys)
     if twice := [place for place, count in times.items() if count > 1]:
-        raise _twice(len(twice), keys, others)
+        raise _twice(len(twice), keys, others, forgotten)
     odd = [row for row in found if wanted.get((row[0], row[1])) != row[2]]
     if odd:
         raise NotYet(f"the table `trips` holds {odd[0]!r}", "no departure looks like that", SAVE)
@@ -81,8 +84,15 @@ def _one_piece(missing: list[Place], wanted: Collection[Place]) -> bool:
     )
 
 
-def _twice(count: int, keys: list[list[str]], others: list[str]) -> NotYet:
+def _twice(count: int, keys: list[list[str]], others: list[str], forgotten: Sequence[str]) -> NotYet:
     said = f"{counted(count, 'departure')} {'is' if count == 1 else 'are'} there twice"
+    if forgotten:
+        names = listed(f"`{name}`" for name in forgotten)
+        return NotYet(
+            f"{said}: what `save` knew was in memory ({names}), and that was gone after Spark's death",
+            "what must be known after a death should be in the database",
+            SAVE,
+        )
     if others:
         return NotYet(
             f"{said}: the table `{others[0]}` got the batch in a transaction of its own, after the rows",
