@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import msgspec
+import psutil
 
 from threebrokers import paths
 from threebrokers.cluster.settings import BROKERS, LISTENERS
@@ -81,7 +82,8 @@ def is_free(port: int) -> bool:
             probe.bind((HOST, port))
         except OSError:
             return False
-    return True
+    # macOS lets two listen at one port if the other one listens at every address of the machine.
+    return psutil.LINUX or not answers(port)
 
 
 def wait_free(broker: int, wanted: Mapping[str, int]) -> None:

@@ -52,7 +52,7 @@ class Identity:
         if process.status() == psutil.STATUS_ZOMBIE:
             # While only its first thread has ended, the others still hold its ports and files.
             return process if process.num_threads() > 1 else None
-        words = process.cmdline() if self.mark else []
+        words = _words(process) if self.mark else []
         # One that is ending has no words left before it has ended.
         return process if not words or self.mark in words else None
 
@@ -90,7 +90,9 @@ def start_of(pid: int) -> str:
     setting of the clock changes; macOS notes the time once, to the microsecond.
     """
     if not psutil.LINUX:
-        return f"{psutil.Process(pid).create_time():.6f}"
+        # Without `monotonic` psutil moves the time when the clock is set, after a sleep too: each program that
+        # asks would know the process by another start. psutil compares processes in this way itself.
+        return f"{psutil.Process(pid)._proc.create_time(monotonic=True):.6f}"
     try:
         told = Path(f"/proc/{pid}/stat").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
@@ -102,9 +104,17 @@ def start_of(pid: int) -> str:
 def _has_words(pid: int) -> bool:
     try:
         process = psutil.Process(pid)
-        return process.status() == psutil.STATUS_ZOMBIE or bool(process.cmdline())
+        return process.status() == psutil.STATUS_ZOMBIE or bool(_words(process))
     except psutil.NoSuchProcess:
         return True
+
+
+def _words(process: psutil.Process) -> list[str]:
+    """Return the command line; empty while there is none. Raises psutil.NoSuchProcess."""
+    try:
+        return list(process.cmdline())
+    except psutil.AccessDenied:  # what macOS says of one that begins or ends just now
+        return []
 
 
 @cache
@@ -227,7 +237,7 @@ def send(identity: Identity, signal: str) -> bool:
     process = identity.process()
     try:
         # Looked at here too: for whoever only looks, a process that is ending needs no command line.
-        if process is None or not identity.mark or identity.mark not in process.cmdline():
+        if process is None or not identity.mark or identity.mark not in _words(process):
             return False
         getattr(process, signal)()
     except psutil.NoSuchProcess:

@@ -7,6 +7,7 @@ Any Python 3 must be able to read this file, so that an old one can say what is 
 
 import os
 import shutil
+import subprocess
 import sys
 
 OLDEST = (3, 11)
@@ -27,7 +28,7 @@ def main():  # type: ignore[no-untyped-def]
                 f"✗ The conda environment has Python {mine}, and the course needs 3.11 or newer: "
                 "run `conda env update -f environment.yml --prune`, then the same command again."
             )
-        found = next((path for path in map(shutil.which, NEWER) if path), None)
+        found = next((path for path in map(shutil.which, NEWER) if path and _runs(path)), None)
         if found is None:
             return (
                 f"✗ This is Python {mine}, and the course needs 3.11 or newer: install one, "
@@ -37,6 +38,14 @@ def main():  # type: ignore[no-untyped-def]
     from tools.setup import conda, environment
 
     return (conda if in_conda else environment).main(sys.argv[1:])
+
+
+def _runs(path):  # type: ignore[no-untyped-def]
+    """Tell whether this program runs: pyenv puts one on the PATH for each Python that it does not use, too."""
+    try:
+        return not subprocess.call([path, "-c", ""], stderr=subprocess.DEVNULL)
+    except OSError:
+        return False
 
 
 if __name__ == "__main__":

@@ -560,15 +560,22 @@ def test_an_old_python_is_told(monkeypatch: pytest.MonkeyPatch):
     )
 
 
-def test_a_newer_python_takes_over(monkeypatch: pytest.MonkeyPatch):
+def test_a_newer_python_that_runs_takes_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     ran: list[Any] = []
+    found = {"python3.14": str(tmp_path / "none")}
+    for name, code in (("python3.13", 127), ("python3.12", 0), ("python3.11", 0)):  # pyenv's, and two others
+        path = tmp_path / name
+        path.write_text(f"#!/bin/sh\nexit {code}\n")
+        path.chmod(0o755)
+        found[name] = str(path)
     monkeypatch.setattr(sys, "version_info", (3, 9, 2))
     monkeypatch.setattr(sys, "argv", ["setup", "runtime"])
-    monkeypatch.setattr(shutil, "which", {"python3.12": "/opt/python3.12"}.get)
+    monkeypatch.setattr(shutil, "which", found.get)
     monkeypatch.setattr(os, "execv", lambda *words: ran.append(words) or sys.exit())
     with pytest.raises(SystemExit):
         __main__.main()
-    assert ran == [("/opt/python3.12", ["/opt/python3.12", "-m", "tools.setup", "runtime"])]
+    newer = found["python3.12"]
+    assert ran == [(newer, [newer, "-m", "tools.setup", "runtime"])]
 
 
 def test_a_folder_of_somebody_else():

@@ -2,6 +2,7 @@
 
 import os
 import resource
+import socket
 import subprocess
 import sys
 import time
@@ -10,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from threebrokers.cluster import links_proxy, process
+from threebrokers.cluster import links_proxy, ports, process
 
 MARK = "-Dthreebrokers.test=macos"
 PROGRAM = "import os, sys; print(os.getsid(0) == os.getpid(), flush=True); sys.stdin.read()"
@@ -30,17 +31,72 @@ def without_proc(monkeypatch):
     monkeypatch.setattr(Path, "read_bytes", refuse)
 
 
-def test_a_process_is_known_without_proc(without_proc, tmp_path):
-    command = [sys.executable, "-c", SLEEPS, MARK]
-    one = process.launch(command, tmp_path / "log", dict(os.environ), MARK)
-    try:
-        assert float(one.start) == pytest.approx(time.time(), abs=60)
-        assert one.of_this_boot
-        assert one.process().pid == one.pid
-        assert process.Identity(one.pid, "1.000000", MARK).process() is None
-    finally:
-        process.end([one], 0)
+@pytest.fixture
+def clock(without_proc, monkeypatch):
+    """A clock that can be set, and psutil's times of macOS: `create_time()` moves with it, the noted one not."""
+    moved = [0.0]
+    real = psutil._psplatform.Process.create_time
+
+    def create_time(self, monotonic=False):
+        return real(self) + (0 if monotonic else moved[0])
+
+    monkeypatch.setattr(psutil._psplatform.Process, "create_time", create_time)
+    return moved
+
+
+@pytest.fixture
+def started(tmp_path):
+    """A process of ours that runs until the test ends."""
+    one = process.launch([sys.executable, "-c", SLEEPS, MARK], tmp_path / "log", dict(os.environ), MARK)
+    yield one
+    process.end([one], 0)
     assert one.process() is None
+
+
+def test_a_process_is_known_without_proc(clock, started):
+    assert float(started.start) == pytest.approx(time.time(), abs=60)
+    assert started.of_this_boot
+    assert started.process().pid == started.pid
+    assert process.Identity(started.pid, "1.000000", MARK).process() is None
+
+
+def test_a_process_is_known_after_the_clock_was_set(clock, started):
+    clock[0] = -3600.0
+    assert started.process().pid == started.pid
+    assert started in process.marked(MARK)
+
+
+def test_psutil_tells_the_noted_time_on_macos_too():
+    told = Path(psutil.__file__).with_name("_psosx.py").read_text("utf-8")
+    assert "def create_time(self, monotonic=False):" in told
+
+
+def test_a_process_that_begins_or_ends_may_refuse_its_command_line(without_proc, started, monkeypatch):
+    asked = []
+    real = psutil.Process.cmdline
+
+    def refused(self):
+        if self.pid == started.pid and len(asked) < 3:
+            asked.append(self.pid)
+            raise psutil.AccessDenied(self.pid)
+        return real(self)
+
+    monkeypatch.setattr(psutil.Process, "cmdline", refused)
+    assert started.process().pid == started.pid  # it is there, and holds its ports
+    assert not process.send(started, "kill")  # nobody knows whose it is
+    assert process.identify(started.pid, MARK).pid == started.pid
+    assert len(asked) == 3
+
+
+def test_a_port_is_not_free_where_another_program_listens_at_every_address(monkeypatch):
+    """Linux does not let us have such a port; macOS does, and our part of the calls would be taken away."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        monkeypatch.setattr(socket.socket, "bind", lambda *_: None)
+        assert ports.is_free(port)
+        monkeypatch.setattr(psutil, "LINUX", False)
+        assert not ports.is_free(port)
+    assert ports.is_free(port)
 
 
 def test_a_python_that_cannot_spawn_into_a_session_of_its_own_does_it_otherwise(monkeypatch, tmp_path):
