@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests import jupyter
-from tests.browser.test_verdicts import CONTRASTS
+from tests.browser.test_verdicts import CONTRASTS, STRIP
 from tests.jupyter import idle
 from tools.proof import environment
 
@@ -39,8 +39,8 @@ def test_a_traceback_can_be_read(watched, tmp_path, theme) -> None:
         page.goto(server.address)
         idle(page)
         jupyter.run(page, 0)
-        told = page.locator('[data-mime-type="application/vnd.jupyter.error"] pre')
-        expect(told).to_contain_text("JSONDecodeError: Expecting value", timeout=120 * jupyter.MS)
+        told = page.locator(f"{STRIP} pre")
+        expect(told).to_contain_text("JSONDecodeError: Expecting value", timeout=60 * jupyter.MS)
         watched.keep(f"traceback-{theme.lower()}")
         _, *words = told.evaluate(CONTRASTS)
     assert len(words) > 20
