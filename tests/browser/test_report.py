@@ -12,6 +12,10 @@ from threebrokers.quiz import question as quizzes
 from threebrokers.report import collect, page
 from threebrokers.report.shown import HERE, KEPT
 
+# In how many lines the signs of a lab's exercises stand.
+LINES = """(rows) => rows.map((row) =>
+  new Set([...row.querySelectorAll("[role=img]")].map((sign) => sign.getBoundingClientRect().top)).size)"""
+
 
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
@@ -25,7 +29,7 @@ def home(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [320, 1100])
+@pytest.mark.parametrize("width", [320, 700, 1280])
 def test_the_page_is_read_by_everybody_and_fits(watched, width, dark):
     shown = watched.page
     shown.emulate_media(color_scheme="dark" if dark else "light")
@@ -33,6 +37,7 @@ def test_the_page_is_read_by_everybody_and_fits(watched, width, dark):
     shown.set_content(page(collect()))
     assert shown.evaluate("document.documentElement.scrollWidth") <= width
     watched.keep(f"progress-{width}{'-dark' if dark else ''}")
+    assert [lines for lines in shown.locator("tbody tr").evaluate_all(LINES) if lines != 1] == []
     assert watched.barriers("main") == []
     assert (watched.errors, watched.outside) == ([], [])
 

@@ -31,6 +31,7 @@ FAULTS = {
     '<p style="white-space:nowrap">' + "wide " * 60 + "</p>": "goes beyond the side",
     "<p>high</p>" * 30: "goes beyond the bottom",
     '<p style="color:#bbb">pale</p>': "color-contrast",
+    '<figure style="flex:none;height:9px"><p>high</p></figure>': "a picture lies over what is above it",
     '<figure><div class="tb-picture">mute</div></figure>': "a picture has no words",
     '<img src="x.png" alt="x">': "letters that cannot be measured",
     '<img src="https://127.0.0.1:9/x.png" alt="x">': "asks for https://127.0.0.1:9/x.png",

@@ -78,9 +78,14 @@ def _row(lab: Lab) -> str:
         f"{look.sign}</span>"
         for number, title, look in lab.exercises
     )
-    solved = f"{lab.solved.good} of {lab.solved.every} {signs}"
+    solved = f"{_whole(f'{lab.solved.good} of {lab.solved.every}')} {_whole(signs)}"
     cells = [escape(lab.title), solved, _told(lab.predictions), _told(lab.quiz), str(lab.minutes)]
     return f'<tr><th scope="row">{lab.number}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>\n'
+
+
+def _whole(part: str) -> str:
+    """Return a part of a cell that stays on one line."""
+    return f'<span style="white-space: nowrap">{part}</span>'
 
 
 def _told(share: Share) -> str:

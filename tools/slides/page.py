@@ -30,6 +30,7 @@ KINDS: dict[str, Callable[[Block], Shown]] = {
     "reveal": outputs.reveal,
     "remember": remember,
 }
+CALL = '<p class="call">Vote: which answer do you expect?</p>'
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -84,10 +85,11 @@ def _slide(slide: Slide, deck: Deck) -> str:
         raise DeckError(f"Slide {slide.number}: {fault}") from fault
     level = "h1" if slide.number == 1 else "h2"
     kind = "first" if slide.number == 1 else block.kind if block else "words"
+    head, lines = f"<{level}>{inline(heading)}</{level}>", _lines(slide.lines)
+    # What a question is about comes before the question.
+    first = [lines, head, CALL] if kind == "vote" else [head, lines]
     parts = [
-        f"<{level}>{inline(heading)}</{level}>",
-        '<p class="call">Vote: which answer do you expect?</p>' if kind == "vote" else "",
-        _lines(slide.lines),
+        *first,
         f"<figure>{what.html}{_twin(what.words)}</figure>" if what.html else "",
         f'<p class="foot">Three Brokers · Lab {deck.stem[:2]} · {slide.number} of {len(deck.slides)}</p>',
     ]

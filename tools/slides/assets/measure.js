@@ -27,6 +27,9 @@
         said(number, `${node.localName}.${node.className} is wider than its room: ${node.scrollWidth} of ${node.clientWidth} px`);
       if (node.localName === "img") said(number, "an image has letters that cannot be measured");
     }
+    for (const figure of slide.querySelectorAll("figure"))  // in its middle: what is too high goes up, too
+      if (figure.firstElementChild.getBoundingClientRect().top < figure.getBoundingClientRect().top - 1)
+        said(number, "a picture lies over what is above it");
     for (const figure of slide.querySelectorAll("figure:has(.tb-picture, .bars, .player)"))
       if (!figure.querySelector(".twin li")) said(number, "a picture has no words");
   }
