@@ -335,7 +335,7 @@ print(f"{100 * bytes_stored(lab, first) / sum(len(value) for _, value in flights
 stored_batches(lab, first)[0]
 
 # %% [markdown]
-# The last line is the head of the first batch, read from the file. Compare it with the table above.
+# Below it stands the head of the first batch, read from the file. Compare it with the table above.
 #
 # Send the first 400 flights to `small`, so that its batches have at most a fifth (20 %) of the bytes of the values. The values must arrive as they are, and travel packed.
 

@@ -36,6 +36,8 @@ SETTINGS = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
     # JupyterLab's own two minutes of typing would be gone at Ctrl-C, which waits for this long.
     "@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": AUTOSAVE_SECONDS},
+    # In a window of 1280 px, beside the file browser, a line of 110 letters loses its last ones.
+    "@jupyterlab/notebook-extension:tracker": {"codeCellConfig": {"lineNumbers": False, "lineWrap": True}},
     # In 250 px a file's name can be read if nothing stands beside it.
     "@jupyterlab/filebrowser-extension:browser": {"showLastModifiedColumn": False},
 }

@@ -32,6 +32,7 @@ ADDRESS_SECONDS = 3.0
 # For so long a silent broker is asked again, for a state and for views; the last poll takes 0.5 s at most.
 STATE_SECONDS, VIEWS_SECONDS = 0.95, 1.45
 BUSY_SECONDS = 4.5  # a machine may be so busy that a broker does not answer for some seconds
+LEADER_SECONDS = 10  # until a partition has a leader again, or has none because its brokers are down
 
 
 class Cluster:
@@ -303,7 +304,13 @@ class Cluster:
     def segments(self, topic: str, partition: int, broker: int | None = None) -> list[Path]:
         """Return the files of one partition on one broker, the leader unless told, oldest first."""
         if broker is None:
-            state = self.state([topic])
+            broker = self._leader(topic, partition)
+        self._known(broker)
+        return self._engine.segments(topic, partition, broker)
+
+    def _leader(self, topic: str, partition: int) -> int:
+        # On a busy machine a broker may lose its session; a moment later somebody leads again.
+        for state in poll(lambda: self.state([topic]), LEADER_SECONDS):
             found = state.topic(topic)
             if state.last_response_at is None:
                 raise LabError("No broker answers, so nobody tells who leads: run `threebrokers up`.")
@@ -311,11 +318,13 @@ class Cluster:
                 raise LabError(
                     f"There is no partition {partition} of a topic '{topic}'", "see kafka-topics --list"
                 )
-            broker = found.partitions[partition].leader
-            if broker is None:
-                raise LabError(f"Partition {partition} of '{topic}' has no leader now", "start its brokers")
-        self._known(broker)
-        return self._engine.segments(topic, partition, broker)
+            leader = found.partitions[partition].leader
+            if leader is not None:
+                return leader
+        raise LabError(
+            f"Partition {partition} of '{topic}' has had no leader for {LEADER_SECONDS} s",
+            "start its brokers, with `lab.cluster.up()`",
+        )
 
     def log(self, broker: int) -> Path:
         """Return the path of one broker's own log file, in which it tells what it does."""

@@ -36,7 +36,9 @@ def segments_picture(
         left = {r.offset for segment in after for r in segment.records}
         words.append(f"Gone: {_offsets([o for o in offsets if o not in left])}.")
     heads = [row_head("offset"), *(head(str(offset)) for offset in offsets)]
-    return Picture("The segments of one partition", "\n".join(words), table(rows, heads=heads))
+    return Picture(
+        "The segments of one partition", "\n".join(words), table(rows, heads=heads, kind="segments")
+    )
 
 
 def _files(segments: Sequence[Segment], offsets: Sequence[int]) -> list[str]:

@@ -2,7 +2,8 @@
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
+from typing import Any
 
 HEAD = 61  # bytes of a batch before its first record
 BEFORE_LENGTH = 12  # offset and length, which the length itself does not count
@@ -33,6 +34,16 @@ class Batch:
     producer_id: int = -1
     producer_epoch: int = -1
     mark: str = ""
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        # In a notebook: a line for each, without those that a plain batch leaves empty.
+        told = [f for f in fields(self) if f.default is MISSING or getattr(self, f.name) != f.default]
+        with printer.group(len("Batch("), "Batch(", ")"):
+            for place, field in enumerate(told):
+                if place:
+                    printer.text(",")
+                    printer.breakable()
+                printer.text(f"{field.name}={getattr(self, field.name)!r}")
 
 
 def batches_in(segment: bytes, partition: int = 0) -> Iterator[Batch]:

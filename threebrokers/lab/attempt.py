@@ -123,9 +123,13 @@ def _ended(fault: Fault) -> NotYet:
     line = f" in line {fault.line}" if fault.line else ""
     own = fault.kind == "LabError"  # a whole sentence
     said = ": ".join(part for part in ("" if own else fault.kind, fault.text) if part)
+    if own:
+        look = "the sentence under that cell: do what it says, and run the cell again"
+    else:
+        look = f"{f'line {fault.line} of ' if fault.line else ''}that cell: mend it and run it again"
     callback = " (often this is a callback that failed)" if fault.kind == "SystemError" else ""
     return NotYet(
         f"{CELL} ended in an error{line}: {said.rstrip('.')}{callback}",
         "it should run to its end before there is an answer to judge",
-        f"{f'line {fault.line} of ' if fault.line else ''}that cell: mend it and run it again",
+        look,
     )

@@ -27,7 +27,9 @@ TO_TOP = """(part) => {
 }"""
 WIDER = """(cell) => {
   const cut = (part) => part.scrollWidth > part.clientWidth + 1;
-  const found = { "a line of code": ".cm-scroller", "an output": ".jp-OutputArea-output" };
+  const found = {
+    "a line of code": ".cm-scroller", "an output": ".jp-OutputArea-output", "a picture": ".tb-wide",
+  };
   return Object.keys(found).filter((name) => [...cell.querySelectorAll(found[name])].some(cut)).join(" and ");
 }"""
 

@@ -177,6 +177,8 @@ def test_a_real_jupyterlab_asks_for_its_token_and_for_nothing_else(
         assert refused.value.code == 403
         news = get("/lab/api/settings/@jupyterlab/apputils-extension:notification")["schema"]["properties"]
         assert news["fetchNews"]["default"] == "false"
+        cells = get("/lab/api/settings/@jupyterlab/notebook-extension:tracker")["schema"]["properties"]
+        assert cells["codeCellConfig"]["default"]["lineWrap"] is True
         for folder in ("solutions", "work"):
             cells = get(f"/api/contents/{folder}/01_hello_kafka.ipynb")["content"]["cells"]
             assert cells[0]["metadata"]["trusted"] is True

@@ -1,6 +1,9 @@
 """The batches of a segment, read from bytes."""
 
 import struct
+from dataclasses import replace
+
+from IPython.lib.pretty import pretty
 
 from threebrokers.kafka.batches import HEAD, Batch, batches_in
 
@@ -53,3 +56,11 @@ def test_what_is_not_written_to_its_end_is_left_out():
     assert len(list(batches_in(whole + whole[:-1]))) == 1
     assert len(list(batches_in(whole + bytes(200)))) == 1
     assert list(batches_in(b"")) == []
+
+
+def test_a_notebook_shows_what_a_batch_has_one_a_line():
+    plain = Batch(0, 7, 1, 221, "zstd", 1_795_576_694_443, 1_795_576_694_443)
+    shown = pretty(plain).splitlines()
+    assert shown[0] == "Batch(partition=0,"
+    assert shown[-1].strip() == "max_timestamp=1795576694443)"
+    assert pretty(replace(plain, mark="ABORT")).splitlines()[-1].strip() == "mark='ABORT')"

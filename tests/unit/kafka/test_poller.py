@@ -368,3 +368,21 @@ def test_without_brokers_a_cluster_has_no_topics_and_says_so(tmp_path):
     assert (state.topics, state.last_response_at, cluster.views()) == ((), None, {})
     with pytest.raises(LabError, match=r"No broker answers.*threebrokers up"):
         cluster.segments("orders", 0)
+
+
+def test_segments_wait_for_a_leader_and_say_for_how_long(tmp_path, monkeypatch):
+    cluster, leaders = Cluster(tmp_path), [None, 2]
+
+    def state(topics):
+        leader = leaders.pop(0) if len(leaders) > 1 else leaders[0]
+        return ClusterState(
+            0, (), topics=(TopicState("orders", (partition(leader, 1),)),), last_response_at=0
+        )
+
+    monkeypatch.setattr(cluster, "state", state)
+    monkeypatch.setattr(cluster._engine, "segments", lambda topic, partition, broker: [broker])
+    assert cluster.segments("orders", 0) == [2]
+    leaders[:] = [None]
+    monkeypatch.setattr("threebrokers.cluster.cluster.LEADER_SECONDS", 0)
+    with pytest.raises(LabError, match=r"has had no leader for 0 s.*lab\.cluster\.up"):
+        cluster.segments("orders", 0)

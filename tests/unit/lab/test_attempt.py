@@ -59,8 +59,16 @@ def test_a_cell_that_ended_in_an_error_is_said_first_and_old_variables_are_not_j
     assert said.startswith(
         "✗ 9.1  the cell of the exercise ended in an error in line 2: ValueError: invalid "
     )
+    assert said.endswith("line 2 of that cell: mend it and run it again")
     run("exercise-9-1", "number = 3")
     assert run("check-9-1", "lab.check.three(number)") is None
+
+
+def test_a_sentence_of_the_course_is_followed_and_no_line_is_mended(run: Run) -> None:
+    run("exercise-9-1", "from threebrokers.errors import LabError\nraise LabError('No leader', 'wait')")
+    said = str(run("check-9-1", "lab.check.three(number)"))
+    assert "in line 2: No leader: wait; it should" in said
+    assert said.endswith("the sentence under that cell: do what it says, and run the cell again")
 
 
 def test_an_error_counts_as_a_try_and_not_as_solved(run: Run) -> None:

@@ -36,7 +36,7 @@ def test_a_page_reads_on_where_it_stopped(monkeypatch: pytest.MonkeyPatch):
 
 def test_a_day_tells_of_ibm_before_and_after():
     day = Day("t", (record(3, "IBM", None), record(4, "SAP", "1")), ())
-    assert repr(day) == "IBM before the day: partition 0, offset 3: None\nIBM now: no record"
+    assert repr(day) == "IBM before the day:\n  partition 0, offset 3: None\nIBM now: no record"
     assert repr(Starts("t", {}, None)) == "first start:  {}\nsecond start: None"
 
 

@@ -1,5 +1,6 @@
 """What lab 05 sends and measures, as far as it can be seen without brokers."""
 
+import itertools
 from collections import Counter
 from types import SimpleNamespace
 from typing import Any
@@ -79,6 +80,14 @@ def test_a_sixth_of_the_orders_is_refused_and_known(lab):
         assert Counter(done.returned) == Counter(done.missing)
 
 
+@pytest.fixture
+def steps(monkeypatch):
+    """A clock that goes on by one each time when somebody looks: a busy machine changes nothing."""
+    ticks = itertools.count()
+    monkeypatch.setattr(sending, "time", SimpleNamespace(perf_counter=lambda: next(ticks)))
+
+
+@pytest.mark.usefixtures("steps")
 def test_how_many_are_on_their_way_at_once(lab):
     alone = sending.sent_by(lab, sending.wait_for_each, sending.shop_orders(60), "ways")
     together = sending.sent_by(lab, sending.send_and_listen, sending.shop_orders(60), "ways")
@@ -91,6 +100,15 @@ def test_how_many_are_on_their_way_at_once(lab):
         producer.flush()
 
     assert sending.sent_by(lab, all_at_once, sending.shop_orders(60), "ways").together > 10
+
+
+@pytest.mark.usefixtures("steps")
+def test_who_never_waits_has_no_more_on_their_way_than_were_sent(lab):
+    def forget(producer: Any, topic: str, orders: Any) -> None:
+        for order in orders:
+            producer.produce(topic, **order)
+
+    assert 1 < sending.sent_by(lab, forget, sending.shop_orders(60), "ways").together <= 60
 
 
 def test_what_nobody_waited_for_is_thrown_away(lab):

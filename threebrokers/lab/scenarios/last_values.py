@@ -174,13 +174,13 @@ class Day:
 
     def __repr__(self) -> str:
         moments = (("before the day", self.before), ("now", self.after))
-        return "\n".join(f"IBM {name}: {_told(records)}" for name, records in moments)
+        return "\n".join(f"IBM {name}:{_told(records)}" for name, records in moments)
 
 
 def _told(records: Iterable[Record]) -> str:
     of_ibm = [record for record in records if record.key == b"IBM"]
-    told = [f"partition {r.partition}, offset {r.offset}: {r.value!r}" for r in of_ibm]
-    return "; ".join(told) or "no record"
+    told = [f"\n  partition {r.partition}, offset {r.offset}: {r.value!r}" for r in of_ibm]
+    return "".join(told) or " no record"
 
 
 def a_day_later(lab: Lab, topic: str) -> Day:

@@ -157,7 +157,7 @@ def bar_chart(values: Mapping[str, float], title: str, unit: str, *, log: bool =
         axes.set(xlabel=f"{unit}{', each step is ten times more' if log else ''}")
         if log:
             axes.set_xscale("log")
-        axes.margins(x=0.15)
+        axes.margins(x=0.2)  # room for the longest bar's number
         axes.invert_yaxis()
 
     words = "\n".join(f"{name}: {_short(value)} {unit}." for name, value in values.items())

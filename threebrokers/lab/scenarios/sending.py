@@ -117,10 +117,10 @@ class _OnTheWay(ProducerInterceptor, Delivery):
     def on_acknowledgement(self, error: KafkaError | None, message: Message) -> None:
         self._reported.append(time.perf_counter())
 
-    def seconds(self) -> float:
-        """Return the time that all reported records waited together; which is whose does not matter."""
-        count = len(self._reported)
-        return sum(self._reported) - sum(self._sent[:count])
+    def seconds(self, end: float) -> float:
+        """Return the time that all records waited together, those without a report until `end`."""
+        waiting = len(self._sent) - len(self._reported)
+        return sum(self._reported) + waiting * end - sum(self._sent)
 
 
 def sent_by(
@@ -141,12 +141,13 @@ def sent_by(
         returned = send(producer, topic, orders)
     except Exception as error:
         fault = error
-    seconds = time.perf_counter() - start
+    end = time.perf_counter()
+    seconds = end - start
+    together = on_the_way.seconds(end) / seconds  # before discard(), which reports what still waits
     unreported = producer.unreported(topic)
     listened = producer.has_listener
     producer.discard()
     stored = Counter(record.value for record in read_log(lab.bootstrap, topic) if record.value is not None)
-    together = on_the_way.seconds() / seconds
     return Sending(
         topic, orders, seconds, returned, stored, unreported, listened, fault, together, on_the_way.taken
     )
@@ -222,5 +223,6 @@ def trial(lab: Lab, send: Any) -> Sending | None:
     print(f"{ORDERS} orders in {done.seconds:.2f} s: {ORDERS - len(done.missing)} are stored,")
     print(f"{counted(len(done.missing), 'order is', 'orders are')} not, and send() returned {told} orders.")
     if done.together:
-        print(f"On average {done.together:.0f} were on their way at once.")
+        many = counted(round(done.together), "order was on its way", "orders were on their way")
+        print(f"On average {many} at once.")
     return done
