@@ -95,6 +95,11 @@ lab.cluster.kill(3)
 lab.cluster.start(3)
 
 # %% tags=["wrong"]
+# cut off | only the links of broker 2 were broken
+lab.cluster.cut(2)
+lab.cluster.heal(2)
+
+# %% tags=["wrong"]
 # killed, and another one left paused | broker 3 is paused
 lab.cluster.kill(2)
 lab.cluster.start(2)

@@ -196,6 +196,19 @@ for n in range(10):
     sender.produce(greetings, value=f"greeting {n}", on_delivery=lambda error, message: reports.append(error))
 sender.flush()
 
+# %% tags=["wrong"]
+# calls the function in place of giving it | produce() was given no function
+reports = []
+
+
+def keep(error=None, message=None):
+    reports.append(message)
+
+
+for n in range(10):
+    sender.produce(greetings, value=f"greeting {n}", on_delivery=keep())
+sender.flush()
+
 # %% tags=["wrong", "raises-exception"]
 # append alone, no flush | `append(object, /)`
 reports = []
@@ -378,6 +391,12 @@ messages = reader.consume(10, timeout=1)
 reader = lab.consumer({"group.id": visitors})
 reader.subscribe([hello])
 messages = reader.consume(10, timeout=1)
+
+# %% tags=["wrong"]
+# another topic, read to its end | Look at: the name of the topic
+reader = lab.consumer({"group.id": visitors, "auto.offset.reset": "earliest"})
+reader.subscribe([hello])
+messages = reader.consume(10, timeout=10)
 
 # %% tags=["wrong"]
 # another group | your consumer belongs to the group

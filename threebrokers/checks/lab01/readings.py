@@ -15,6 +15,7 @@ from threebrokers.why_empty.words import partitions
 
 PARTITIONS = 3
 SETTLE_SECONDS = 3.0
+TOPIC = "the name of the topic, wherever your code gives one"
 FROM_THE_START = ("earliest", "smallest", "beginning")
 # What `why_empty` says of consumers that only had to poll a little longer, or are gone by now.
 NO_FAULT = ("unread", "not joined", "not polled", "nobody", "closed", "moving", "forgotten", "unknown")
@@ -71,13 +72,13 @@ def messages_of(values: list[Message], name: str, topic: str, look_at: str) -> l
             raise NotYet(
                 f"`{name}` holds an error where a record should be ({fault.str()})",
                 f"each record should be stored in {topic!r}",
-                "the name of the topic, wherever your code gives one" if fault.code() in UNKNOWN else look_at,
+                TOPIC if fault.code() in UNKNOWN else look_at,
             )
         if message.topic() != topic:
             raise NotYet(
                 f"`{name}` holds records of the topic {message.topic()!r}",
                 f"they should be of {topic!r}",
-                look_at,
+                TOPIC,
             )
     return told
 

@@ -22,9 +22,9 @@ def no_record(sender: Producer, reports: list[Message]) -> NotYet:
     found = f"`reports[{reports.index(None)}]` is None"  # type: ignore[arg-type]
     if isinstance(sender, LabProducer) and not sender.has_listener:
         return NotYet(
-            f"{found}, and that is what produce() returns: it does not wait",
-            "the report comes later, and is given to the function that you pass to produce()",
-            "on_delivery in produce(…)",
+            f"{found}, and produce() was given no function (what it returns is always None)",
+            "it should be given the function itself, which the client calls later, with the report",
+            "on_delivery=… in produce(…): the function's name, without brackets",
         )
     return NotYet(
         found,
