@@ -8,6 +8,7 @@ from confluent_kafka import Producer
 from threebrokers.checks.expect import committed, expect_topic, log_of
 from threebrokers.checks.expect_clients import client_setting, expect_flushed, why_nothing
 from threebrokers.checks.lab06.commits import OFFSETS, timed_commits
+from threebrokers.checks.lab06.delivery_reports import expect_heard, expect_stored
 from threebrokers.kafka.clients import LabProducer
 from threebrokers.kafka.log_reader import Record, read_log
 from threebrokers.lab.exercise import NotYet, eventually
@@ -24,6 +25,8 @@ FLUSH = "postman.flush(), before the offset is committed"
 
 def judge_dead_letters(lab: Lab, dead: str, settings: Mapping[Any, Any], postman: object) -> None:
     """Raise NotYet unless 22 payments are booked once, two are dead letters, and everything is committed.
+
+    A program that would not have noticed that a dead letter was refused is not right either.
 
     `settings` are those of the consumer, which name its group.
     """
@@ -45,6 +48,9 @@ def judge_dead_letters(lab: Lab, dead: str, settings: Mapping[Any, Any], postman
         raise _nothing(lab, group, payments)
     _judge_letters(letters, records)
     expect_flushed(lab, dead, postman, look_at=FLUSH)
+    for number in BAD:
+        if records[number].value not in {letter.value for letter in letters}:
+            expect_stored(lab, postman, group, dead, len(letters), number)
     _judge_booked(done, letters)
     for number in BAD:
         _judge_letter(records[number], letters)
@@ -53,6 +59,7 @@ def judge_dead_letters(lab: Lab, dead: str, settings: Mapping[Any, Any], postman
     for number in BAD:
         own = next(letter for letter in letters if letter.value == records[number].value)
         _judge_order(number, _known(own, postman), commits)
+    expect_heard(postman)
 
 
 def _known(letter: Record, postman: Producer) -> int:
