@@ -99,16 +99,20 @@ from threebrokers.lab.scenarios import killed_twice
 from threebrokers.ledger import compare
 
 WAYS = ("commit, then work", "work, then commit", "automatic", "automatic, work in a thread")
-balances = {way: killed_twice(lab, "worker", way=way, commit_seconds=2).balance for way in WAYS}
-compare(balances)
+runs_of = {way: killed_twice(lab, "worker", way=way, commit_seconds=2) for way in WAYS}
+compare({way: runs.balance for way, runs in runs_of.items()})
 
 # %%
-first, after, automatic, in_thread = (balances[way] for way in WAYS)
-lab.observed("To commit first lost the order that was in work", len(first.unprocessed) == 1)
-lab.observed("To commit after the work lost none, and did one twice", len(after.processed_again) == 1)
-lab.observed("The thread lost all that it had not begun", len(in_thread.unprocessed) > 20)
-gone, again = automatic.unprocessed, automatic.processed_again
-guess_6a.compare(f"{'one' if gone else 'none'} is missing, {'some have' if again else 'none has'} two")
+lost = {way: len(runs.balance.unprocessed) for way, runs in runs_of.items()}
+twice = {way: len(runs.balance.processed_again) for way, runs in runs_of.items()}
+first, after, automatic, in_thread = WAYS
+lab.observed("To commit first lost the order that was in work", lost[first] == 1, runs_of[first].course)
+kept = lost[after] == 0 and twice[after] == 1
+lab.observed("To commit after the work lost none, and did one twice", kept, runs_of[after].course)
+thread_lost = lost[in_thread] > 20
+lab.observed("The thread lost all that it had not begun", thread_lost, runs_of[in_thread].course)
+words = "one" if lost[automatic] else "none", "some have" if twice[automatic] else "none has"
+guess_6a.compare(f"{words[0]} is missing, {words[1]} two")
 
 # %% [markdown] covers="A160 D167 D169 D091" explains="at most once, at least once"
 # - **Commit, then work**: *at most once*. What was in work is gone.
@@ -305,12 +309,11 @@ def begin(consumer, partitions):
 consumer.subscribe([orders.topic], on_assign=begin)
 while True:
     message = consumer.poll(0.2)
-    if message is None or message.error():
-        continue
-    with database:
-        database.execute("INSERT INTO invoices VALUES (?, ?)", orders.invoice(message))
-        place = message.partition(), message.offset() + 1
-        database.execute("INSERT OR REPLACE INTO positions VALUES (?, ?)", place)
+    if message is not None and not message.error():
+        with database:
+            database.execute("INSERT INTO invoices VALUES (?, ?)", orders.invoice(message))
+            place = message.partition(), message.offset() + 1
+            database.execute("INSERT OR REPLACE INTO positions VALUES (?, ?)", place)
 # END SOLUTION
 
 # %%
@@ -1462,9 +1465,7 @@ teller = lab.consumer({**settings, "group.id": lab.group("tellers")})
 teller.subscribe([bank, retry])
 done, tried = [], []
 while len(done) < 5:
-    for message in teller.consume(1, timeout=0.2):
-        if message.error():
-            continue
+    for message in [m for m in teller.consume(1, timeout=0.2) if not m.error()]:
         attempt = int(dict(message.headers() or []).get("attempt", b"1"))
         kept = [pair for pair in message.headers() or [] if pair[0] != "attempt"]
         tried.append((message.value().decode(), attempt))
@@ -1475,8 +1476,7 @@ while len(done) < 5:
             done.append(message.value().decode())
         teller.commit(message=message, asynchronous=False)
 teller.close()
-attempts = [attempt for value, attempt in tried if value == "2"]
-print("done in this order:", *done, "· attempts at payment 2:", attempts)
+print("done in this order:", *done, "· attempts at payment 2:", [n for value, n in tried if value == "2"])
 
 # %% [markdown] covers="B044 D167 A056"
 # ### Many hands

@@ -29,7 +29,8 @@ def heard(monkeypatch: pytest.MonkeyPatch, source: str | None, producer: Produce
 
 LISTENS = (
     'postman = lab.producer({"on_delivery": lambda error, letter: reports.append(error)})',
-    "def told(fault, letter):\n    if fault:\n        raise ValueError\npostman.produce(d, v, k, on_delivery=told)",
+    "def told(fault, letter):\n    if fault:\n        raise ValueError\n"
+    "postman.produce(d, v, k, on_delivery=told)",
     "postman.produce(d, v, k, 0, lambda e, m: seen.append((e, m)))",
     "postman.produce(d, v, k, callback=lambda *all: seen.append(all))",
     "postman.produce(d, v, k, on_delivery=elsewhere.report)",
