@@ -83,6 +83,12 @@ def _judge_order(number: int, known: int, commits: list[tuple[int, int]]) -> Non
 
 def _nothing(lab: Lab, group: str, topic: str) -> NotYet:
     own = [one for one in lab.consumers() if str(one.config.get("group.id")) == group]
+    if own and not own[-1].asked:  # a closed consumer does not tell it any more
+        return NotYet(
+            "nothing came: the consumer has neither subscribed nor been given partitions",
+            f"it should read {topic!r}",
+            "subscribe([payments])",
+        )
     reason = why_nothing(lab, own[-1], group, topic, "subscribe([payments]), and the loop") if own else None
     return reason or NotYet(
         "nothing is booked, and nothing is set aside",
