@@ -30,8 +30,8 @@ for number in range(6):
     producer.produce(notes, f"note {number}")
 producer.flush()
 
-settings = {"group.id": lab.group("readers"), "auto.offset.reset": "earliest", "enable.auto.commit": False}
-reader = lab.consumer(settings)
+settings = {"auto.offset.reset": "earliest", "enable.auto.commit": False}
+reader = lab.consumer({**settings, "group.id": lab.group("readers")})
 reader.subscribe([notes])
 print("first poll:", reader.poll(0), reader.assignment())
 messages = reader.consume(5, timeout=10)
@@ -67,7 +67,7 @@ thread = ThreadPoolExecutor(max_workers=1)
 
 while True:
     message = consumer.poll(1)
-    if message is None or message.error():
+    if message is None or message.error():  # an error comes in place of a record: no work, no commit
         continue
     if orders.way == "commit, then work":
         consumer.commit(message=message, asynchronous=False)
@@ -79,7 +79,7 @@ while True:
         consumer.commit(message=message, asynchronous=False)
 
 # %% [markdown] explains="enable.auto.commit, group.instance.id"
-# `poll` and `consume` may return an error in place of a record: then `message.error()` is not None. The shorter programs below leave out to look at it; a program that stays looks each time.
+# `poll` and `consume` may return an error in place of a record: then `message.error()` is not None, and `value()` is the error's text. The client goes on by itself after most of them. So a program that works on what comes looks each time, and no error becomes an invoice.
 #
 # With `enable.auto.commit`, which is the default, the program never commits; the client does it in the background. Here it does so every 2 s.
 #
@@ -99,16 +99,20 @@ from threebrokers.lab.scenarios import killed_twice
 from threebrokers.ledger import compare
 
 WAYS = ("commit, then work", "work, then commit", "automatic", "automatic, work in a thread")
-balances = {way: killed_twice(lab, "worker", way=way, commit_seconds=2).balance for way in WAYS}
-compare(balances)
+runs_of = {way: killed_twice(lab, "worker", way=way, commit_seconds=2) for way in WAYS}
+compare({way: runs.balance for way, runs in runs_of.items()})
 
 # %%
-first, after, automatic, in_thread = (balances[way] for way in WAYS)
-lab.observed("To commit first lost the order that was in work", len(first.unprocessed) == 1)
-lab.observed("To commit after the work lost none, and did one twice", len(after.processed_again) == 1)
-lab.observed("The thread lost all that it had not begun", len(in_thread.unprocessed) > 20)
-gone, again = automatic.unprocessed, automatic.processed_again
-guess_6a.compare(f"{'one' if gone else 'none'} is missing, {'some have' if again else 'none has'} two")
+lost = {way: len(runs.balance.unprocessed) for way, runs in runs_of.items()}
+twice = {way: len(runs.balance.processed_again) for way, runs in runs_of.items()}
+first, after, automatic, in_thread = WAYS
+lab.observed("To commit first lost the order that was in work", lost[first] == 1, runs_of[first].course)
+kept = lost[after] == 0 and twice[after] == 1
+lab.observed("To commit after the work lost none, and did one twice", kept, runs_of[after].course)
+thread_lost = lost[in_thread] > 20
+lab.observed("The thread lost all that it had not begun", thread_lost, runs_of[in_thread].course)
+words = "one" if lost[automatic] else "none", "some have" if twice[automatic] else "none has"
+guess_6a.compare(f"{words[0]} is missing, {words[1]} two")
 
 # %% [markdown] covers="A160 D167 D169 D091" explains="at most once, at least once"
 # - **Commit, then work**: *at most once*. What was in work is gone.
@@ -151,6 +155,8 @@ consumer = orders.consumer({"enable.auto.commit": False})
 consumer.subscribe([orders.topic])
 while True:
     for message in consumer.consume(10, timeout=0.2):
+        if message.error():
+            continue
         orders.work(message)
         consumer.commit(message=message, asynchronous=False)
 # END SOLUTION
@@ -302,7 +308,8 @@ def begin(consumer, partitions):
 
 consumer.subscribe([orders.topic], on_assign=begin)
 while True:
-    for message in consumer.consume(10, timeout=0.2):
+    message = consumer.poll(0.2)
+    if message is not None and not message.error():
         with database:
             database.execute("INSERT INTO invoices VALUES (?, ?)", orders.invoice(message))
             place = message.partition(), message.offset() + 1
@@ -502,6 +509,8 @@ def book(message):
 def work_until_it_dies(consumer):
     while len(booked) < 24:
         for message in consumer.consume(1, timeout=0.2):
+            if message.error():
+                continue
             book(message)
             consumer.commit(message=message, asynchronous=False)
 
@@ -531,29 +540,31 @@ guess_6b.compare(str(len(booked)))
 # - key, value and headers as they came, byte for byte;
 # - three headers more: `reason` (what the error says), `partition` and `offset` (where it was), as text.
 #
-# In the end the group has committed everything, and not before it is safe to do so.
+# In the end the group has committed everything, and not before it is safe to do so: brokers may refuse a dead letter, too (lab 05), and then nobody has the record. If that happens, your program ends with an error and commits nothing more.
 
 # %%
 from secrets import token_hex
 
 payments, ledger = payments_with_poison(lab)
-dead, booked = lab.fresh_topic("payments-dead"), []
+dead, booked, reports = lab.fresh_topic("payments-dead"), [], []
 cashiers = {"group.id": lab.group(f"cashiers-{token_hex(2)}"), "auto.offset.reset": "earliest"}
-# TODO: make `cashier` (a consumer) and `postman` (a producer); read 24 payments; book(message), or set aside
+cashier = lab.consumer({**cashiers, "enable.auto.commit": False})
+# TODO: make a producer `postman`; read 24 payments with `cashier`; book each, or set it aside
 # BEGIN SOLUTION
-cashier, postman = lab.consumer({**cashiers, "enable.auto.commit": False}), lab.producer()
+postman = lab.producer({"on_delivery": lambda error, letter: reports.append(error)})
 cashier.subscribe([payments])
-for message in cashier.consume(24, timeout=10):
+for message in [m for m in cashier.consume(24, timeout=10) if not m.error()]:
     try:
         book(message)
     except (ValueError, KeyError) as fault:
         place = [("partition", str(message.partition())), ("offset", str(message.offset()))]
         headers = [*(message.headers() or []), ("reason", repr(fault)), *place]
         postman.produce(dead, message.value(), message.key(), headers=headers)
-        postman.flush()
+        if postman.flush() or any(reports):
+            raise RuntimeError(f"a dead letter is not stored: {reports}") from fault
     cashier.commit(message=message, asynchronous=False)
-cashier.close()
 # END SOLUTION
+cashier.close()
 
 # %% [markdown]
 # <details><summary>Hint</summary>
@@ -563,7 +574,7 @@ cashier.close()
 # </details>
 # <details><summary>Another hint</summary>
 #
-# `message.headers()` is a list of pairs, or None. `produce(topic, value, key, headers=[…])` takes such a list. `flush()` waits for the report of the dead letter; what it says, only `on_delivery` learns.
+# `message.headers()` is a list of pairs, or None. `produce(topic, value, key, headers=[…])` takes such a list. `flush()` waits for the delivery report; what it says, only `on_delivery` learns, a function of `(error, message)`.
 #
 # </details>
 
@@ -680,6 +691,50 @@ for message in cashier.consume(24, timeout=10):
 cashier.close()
 
 # %% tags=["wrong"]
+# takes flush() for the report | would not have noticed
+cashier, postman = lab.consumer({**cashiers, "enable.auto.commit": False}), lab.producer()
+cashier.subscribe([payments])
+for message in cashier.consume(24, timeout=10):
+    try:
+        book(message)
+    except (ValueError, KeyError) as fault:
+        more = [("reason", repr(fault)), ("partition", "0"), ("offset", str(message.offset()))]
+        postman.produce(dead, message.value(), message.key(), headers=message.headers() + more)
+        postman.flush()
+    cashier.commit(message=message, asynchronous=False)
+cashier.close()
+
+# %% tags=["wrong"]
+# the brokers refuse the dead letters, and it goes on | was sent and is not stored
+cashier, postman = lab.consumer({**cashiers, "enable.auto.commit": False}), lab.producer()
+cashier.subscribe([payments])
+for message in cashier.consume(24, timeout=10):
+    try:
+        book(message)
+    except (ValueError, KeyError) as fault:
+        more = [("reason", repr(fault)), ("partition", "0"), ("offset", str(message.offset()))]
+        letter = {"headers": message.headers() + more, "timestamp": 1000 * message.timestamp()[1]}
+        postman.produce(dead, message.value(), message.key(), **letter)
+        postman.flush()
+    cashier.commit(message=message, asynchronous=False)
+cashier.close()
+
+# %% tags=["wrong"]
+# takes a report, and not what it says | does not look at the error
+cashier, sent = lab.consumer({**cashiers, "enable.auto.commit": False}), []
+postman = lab.producer({"on_delivery": lambda error, letter: sent.append(letter)})
+cashier.subscribe([payments])
+for message in cashier.consume(24, timeout=10):
+    try:
+        book(message)
+    except (ValueError, KeyError) as fault:
+        more = [("reason", repr(fault)), ("partition", "0"), ("offset", str(message.offset()))]
+        postman.produce(dead, message.value(), message.key(), headers=message.headers() + more)
+        postman.flush()
+    cashier.commit(message=message, asynchronous=False)
+cashier.close()
+
+# %% tags=["wrong"]
 # forgets to subscribe | has neither subscribed nor been given partitions
 cashier, postman = lab.consumer(cashiers), lab.producer()
 for message in cashier.consume(24, timeout=1):
@@ -689,7 +744,7 @@ for message in cashier.consume(24, timeout=1):
 # plain clients, one flush, one commit when all is safe
 from confluent_kafka import Consumer, Producer
 
-postman = Producer({"bootstrap.servers": lab.bootstrap})
+postman, faults = Producer({"bootstrap.servers": lab.bootstrap}), []
 cashier = Consumer({**cashiers, "bootstrap.servers": lab.bootstrap, "enable.auto.commit": False})
 cashier.subscribe([payments])
 count = 0
@@ -703,13 +758,23 @@ while count < 24:
     except Exception as fault:
         headers = dict(message.headers())
         headers |= {"reason": str(fault), "partition": b"0", "offset": str(message.offset())}
-        postman.produce(dead, key=message.key(), value=message.value(), headers=headers)
-postman.flush()
+        letter = {"key": message.key(), "value": message.value(), "headers": headers}
+        postman.produce(dead, **letter, on_delivery=lambda error, m: error and faults.append(error))
+if postman.flush() or faults:
+    raise RuntimeError(f"not all dead letters are stored: {faults}")
 cashier.commit()
 cashier.close()
 
 # %% tags=["right"]
-# automatic commits that are sent when the consumer is closed, after the flush
+# automatic commits that are sent when the consumer is closed, after the reports
+from confluent_kafka import KafkaException
+
+
+def stored(error, letter):
+    if error is not None:
+        raise KafkaException(error)
+
+
 cashier, postman = lab.consumer(cashiers), lab.producer()
 cashier.subscribe([payments])
 for message in cashier.consume(24, timeout=10):
@@ -717,7 +782,8 @@ for message in cashier.consume(24, timeout=10):
         book(message)
     except (ValueError, KeyError) as fault:
         more = [("reason", type(fault).__name__), ("partition", "0"), ("offset", f"{message.offset()}")]
-        postman.produce(dead, message.value(), message.key(), headers=message.headers() + more)
+        headers = message.headers() + more
+        postman.produce(dead, message.value(), message.key(), headers=headers, on_delivery=stored)
 postman.flush()
 cashier.close()
 
@@ -1023,7 +1089,7 @@ visitor.subscribe([visits])
 read = []
 try:
     while len(read) < 5000:
-        read += visitor.consume(250, timeout=1)
+        read += [message for message in visitor.consume(250, timeout=1) if not message.error()]
         if read:
             visitor.commit(message=read[-1])
 finally:
@@ -1367,9 +1433,12 @@ from confluent_kafka.admin import NewPartitions
 
 grown = lab.fresh_topic("grown")
 fixed = lab.consumer({"group.id": lab.group("fixed"), "enable.auto.commit": False})
-fixed.assign([TopicPartition(p.topic, p.id, 0) for p in lab.cluster.state([grown]).topic(grown).partitions])
+places = lab.cluster.state([grown]).topic(grown).partitions
+fixed.assign([TopicPartition(p.topic, p.id, 0) for p in places])
 lab.admin().create_partitions([NewPartitions(grown, 2)])[grown].result()
-lab.wait_until(lambda: len(producer.list_topics(grown, timeout=5).topics[grown].partitions) == 2, what="it")
+lab.wait_until(
+    lambda: len(producer.list_topics(grown, timeout=5).topics[grown].partitions) == 2, what="both partitions"
+)
 for partition in (0, 1):
     producer.produce(grown, f"to partition {partition}", partition=partition)
 producer.flush()
@@ -1396,7 +1465,7 @@ teller = lab.consumer({**settings, "group.id": lab.group("tellers")})
 teller.subscribe([bank, retry])
 done, tried = [], []
 while len(done) < 5:
-    for message in teller.consume(1, timeout=0.2):
+    for message in [m for m in teller.consume(1, timeout=0.2) if not m.error()]:
         attempt = int(dict(message.headers() or []).get("attempt", b"1"))
         kept = [pair for pair in message.headers() or [] if pair[0] != "attempt"]
         tried.append((message.value().decode(), attempt))

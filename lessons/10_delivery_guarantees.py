@@ -181,13 +181,21 @@ lab.check.lost_explained(gone, lost_offsets, now_there, had_them)
 # ```
 #
 # Change as little as you can: the same kill must take nothing that was acknowledged, and all 200 records shall be acknowledged in the end, although one broker stays down. `killed_leader` takes the topic's settings, too. (It adds `linger.ms` 200, so that 100 records travel together, and gives up after 15 s.)
+#
+# Then set `because`, the reason why your change helps. Of the last 100 records …
+#
+# - `"copied"`: the followers got a copy just before the kill;
+# - `"refused"`: the leader refused them, because too few replicas were in sync;
+# - `"waited"`: the leader acknowledged none of them, and the producer sent them again, to the next leader;
+# - `"recovered"`: the new leader took them from the killed broker's disk.
 
 # %%
-# TODO: set `settings`, `config`, and `kept`, which killed_leader(lab, {"mine": settings}, config) returns
+# TODO: set `settings`, `config`, `kept` = killed_leader(lab, {"mine": settings}, config), and `because`
 # BEGIN SOLUTION
 settings = {"acks": "all", "retries": 5}
 config = {"min.insync.replicas": "2"}
 kept = killed_leader(lab, {"mine": settings}, config)
+because = "waited"
 # END SOLUTION
 kept
 
@@ -208,73 +216,106 @@ kept
 settings = {"acks": 1, "retries": 5}
 config = {"min.insync.replicas": "2"}
 kept = killed_leader(lab, {"mine": settings}, config)
+because = "waited"
 
 # %% tags=["wrong"]
 # asks for all three replicas, with acks=1 | only requests with acks=all are refused because of it
 settings = {"acks": 1, "retries": 5}
 config = {"min.insync.replicas": "3"}
 kept = killed_leader(lab, {"mine": settings}, config)
+because = "waited"
 
 # %% tags=["wrong", "raises-exception"]
 # asks for two | the brokers know only 0, 1 and all
 settings = {"acks": 2, "retries": 5}
 config = {"min.insync.replicas": "2"}
 kept = killed_leader(lab, {"mine": settings}, config)
+because = "waited"
 
 # %% tags=["wrong"]
 # retries more | more retries change nothing
 settings = {"acks": 1, "retries": 1_000_000}
 config = {"min.insync.replicas": "2"}
 kept = killed_leader(lab, {"mine": settings}, config)
+because = "waited"
 
 # %% tags=["wrong"]
 # sends one request after the other | is slower, and each is acknowledged
 settings = {"acks": 1, "retries": 5, "max.in.flight.requests.per.connection": 1}
 config = {"min.insync.replicas": "2"}
 kept = killed_leader(lab, {"mine": settings}, config)
+because = "waited"
 
 # %% tags=["wrong"]
 # does not ask at all | are lost and reported as delivered
 settings = {"acks": 0}
 config = {"min.insync.replicas": "2"}
 kept = killed_leader(lab, {"mine": settings}, config)
+because = "waited"
 
 # %% tags=["wrong"]
 # wants all three always | nobody may write
 settings = {"acks": "all", "retries": 5}
 config = {"min.insync.replicas": "3"}
 kept = killed_leader(lab, {"mine": settings}, config)
+because = "waited"
 
 # %% tags=["wrong"]
 # is content with one | when both followers have left the ISR
 settings = {"acks": "all", "retries": 5}
 config = {"min.insync.replicas": "1"}
 kept = killed_leader(lab, {"mine": settings}, config)
+because = "waited"
 
 # %% tags=["wrong"]
 # does not try again | failed at the first try
 settings = {"acks": "all", "retries": 0}
 config = {"min.insync.replicas": "2"}
 kept = killed_leader(lab, {"mine": settings}, config)
+because = "waited"
 
 # %% tags=["wrong"]
 # shows the table above | the result of an earlier try
 kept = killed
+because = "waited"
+
+# %% tags=["wrong"]
+# believes that followers were quick enough | no follower could fetch
+settings = {"acks": "all", "retries": 5}
+config = {"min.insync.replicas": "2"}
+kept = killed_leader(lab, {"mine": settings}, config)
+because = "copied"
+
+# %% tags=["wrong"]
+# believes that the leader refused | all three still were
+settings = {"acks": "all", "retries": 5}
+config = {"min.insync.replicas": "2"}
+kept = killed_leader(lab, {"mine": settings}, config)
+because = "refused"
+
+# %% tags=["wrong"]
+# believes that the dead broker's disk was read | the killed broker stays down
+settings = {"acks": "all", "retries": 5}
+config = {"min.insync.replicas": "2"}
+kept = killed_leader(lab, {"mine": settings}, config)
+because = "recovered"
 
 # %% tags=["right"]
 # idempotent, too, and the number for acks
 settings = {"acks": -1, "enable.idempotence": True}
 config = {}
 kept = killed_leader(lab, {"orders": settings}, config)
+because = "waited"
 
 # %% tags=["right"]
 # the client's own defaults
 settings = {}
 config = {"min.insync.replicas": 2}
 kept = killed_leader(lab, {"mine": settings}, config)
+because = "waited"
 
 # %% tags=["nbval-check-output"]
-lab.check.nothing_lost(kept)
+lab.check.nothing_lost(kept, because)
 
 # %% [markdown] covers="D156 D157"
 # `acks=all` alone does not save a program that ignores its delivery reports: what fails in the end must be sent again or written down by *you* (lab 05). So it takes three things: the right `acks`, patience that is longer than an election, and code that looks at every report. (Five retries were patience enough: a client that reaches no leader waits, and only what it has sent counts as a try. What ends its patience here is `message.timeout.ms`.)
@@ -348,12 +389,20 @@ guess_10b.compare(" and ".join(doublers) or "none of them")
 # ### Exercise 10.3: Nothing twice
 #
 # This producer doubles records when an answer gets lost: `settings = {"acks": "all"}`. Change as little as you can. Each record shall be acknowledged, and stored once.
+#
+# Then set `because`, the reason why the log holds each record once:
+#
+# - `"compared"`: the leader compared their values with those in the log;
+# - `"known"`: the leader knew the batch by the numbers that the producer gave to it;
+# - `"sent once"`: the producer did not send them again;
+# - `"cleaned"`: the second copies were deleted from the log.
 
 # %%
-# TODO: set `settings`, and `once`, which lost_answers(lab, {"mine": settings}) returns
+# TODO: set `settings`, `once` = lost_answers(lab, {"mine": settings}), and `because`
 # BEGIN SOLUTION
 settings = {"acks": "all", "enable.idempotence": True}
 once = lost_answers(lab, {"mine": settings})
+because = "known"
 # END SOLUTION
 once
 
@@ -373,49 +422,76 @@ once
 # leaves it as it is | took them for new ones
 settings = {"acks": "all"}
 once = lost_answers(lab, {"mine": settings})
+because = "known"
 
 # %% tags=["wrong"]
 # does not try again | a program that believes its reports
 settings = {"acks": "all", "retries": 0}
 once = lost_answers(lab, {"mine": settings})
+because = "known"
 
 # %% tags=["wrong"]
 # one request at a time | keeps the order, and the same request
 settings = {"acks": "all", "max.in.flight.requests.per.connection": 1}
 once = lost_answers(lab, {"mine": settings})
+because = "known"
 
 # %% tags=["wrong"]
 # waits longer | no time was over
 settings = {"acks": "all", "request.timeout.ms": 60_000}
 once = lost_answers(lab, {"mine": settings})
+because = "known"
 
 # %% tags=["wrong"]
 # asks fewer | the answer comes sooner
 settings = {"acks": 1}
 once = lost_answers(lab, {"mine": settings})
+because = "known"
 
 # %% tags=["wrong"]
 # asks nobody | so nobody would hear of a loss
 settings = {"acks": 0}
 once = lost_answers(lab, {"mine": settings})
+because = "known"
 
 # %% tags=["wrong", "raises-exception"]
 # idempotence with acks=1 | The client refuses the settings of 'mine'
 settings = {"acks": 1, "enable.idempotence": True}
 once = lost_answers(lab, {"mine": settings})
+because = "known"
+
+# %% tags=["wrong"]
+# believes that values are compared | compares no values
+settings = {"enable.idempotence": True}
+once = lost_answers(lab, {"mine": settings})
+because = "compared"
+
+# %% tags=["wrong"]
+# believes that it was not sent again | sent these 100 again
+settings = {"enable.idempotence": True}
+once = lost_answers(lab, {"mine": settings})
+because = "sent once"
+
+# %% tags=["wrong"]
+# believes that the second copy was deleted | was never in the log
+settings = {"enable.idempotence": True}
+once = lost_answers(lab, {"mine": settings})
+because = "cleaned"
 
 # %% tags=["right"]
 # nothing but idempotence
 settings = {"enable.idempotence": True}
 once = lost_answers(lab, {"mine": settings})
+because = "known"
 
 # %% tags=["right"]
 # with everything that it needs, as text
 settings = {"enable.idempotence": "true", "acks": "-1", "max.in.flight": 5, "retries": 1000}
 once = lost_answers(lab, {"orders": settings})
+because = "known"
 
 # %% tags=["nbval-check-output"]
-lab.check.nothing_twice(once)
+lab.check.nothing_twice(once, because)
 
 # %% [markdown]
 # ## The program starts again

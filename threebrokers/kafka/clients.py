@@ -99,6 +99,10 @@ class LabProducer(confluent_kafka.Producer):
         waiting = len(self)  # records, and the parcels in which their reports wait: it can be too many
         return min(waiting, self._reports.missing(topic))
 
+    def given(self, topic: str) -> int:
+        """Return how many records of this topic the program has given to it, stored or not."""
+        return self._reports.given(topic)
+
     def unreported_topics(self) -> list[str]:
         """Return the topics of the records that have no delivery report yet."""
         return self._reports.open_topics()

@@ -24,6 +24,7 @@ class Reports:
         # Two counters: a program may send in one thread and poll in another.
         self._sent: Counter[str] = Counter()
         self._reported: Counter[str] = Counter()
+        self._given: Counter[str] = Counter()
         self._raised: BaseException | None = None
         self._muted = False
         self._checked: object = None
@@ -49,6 +50,11 @@ class Reports:
     def expect(self, topic: str) -> None:
         """Note that a record was given to the client."""
         self._sent[topic] += 1
+        self._given[topic] += 1
+
+    def given(self, topic: str) -> int:
+        """Return how many records of this topic were ever given to the client."""
+        return self._given[topic]
 
     def missing(self, topic: str) -> int:
         """Return how many reports are missing, of this topic or (empty) of all."""

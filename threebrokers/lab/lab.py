@@ -252,14 +252,16 @@ class Lab:
 
         return shown.Shown(collect(), self.number)
 
-    def observed(self, what: str, truth: object) -> None:
+    def observed(self, what: str, truth: object, instead: str = "") -> None:
         """Show `what`, a sentence in the past tense, if `truth` is true.
 
-        Raises LabError if not: then the cell shows it in one sentence, and `make repeat` counts it.
+        Raises LabError if not: then the cell shows it in one sentence, and `make repeat` counts it. `instead`
+        says what happened, so that somebody can find out why.
         """
         sentence = what.strip().rstrip(".")
         if not truth:
-            raise LabError(f"This time it did not happen: {sentence}; run the cell again.")
+            more = f" ({instead})" if instead else ""
+            raise LabError(f"This time it did not happen: {sentence}{more}; run the cell again.")
         tell(Box(theme.GOOD, f"{theme.GOOD.sign} {sentence}.", f"{sentence}."))
 
     def program(self, name: str, *, restart: bool = False) -> Program:

@@ -17,6 +17,7 @@ PLACES = (
     "lab/opening.py",
     "lab/outcomes.py",
     "lab/scenarios/killing.py",
+    "lab/scenarios/lives.py",
     "ledger",
     "notebook.py",
     "panel",

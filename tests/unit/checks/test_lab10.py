@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from threebrokers.checks.lab06 import runs
-from threebrokers.checks.lab10 import effects, gone, lonely, trials, ways
+from threebrokers.checks.lab10 import effects, gone, lonely, reasons, trials, ways
 from threebrokers.kafka.log_reader import Record
 from threebrokers.lab.exercise import NotAttempted, NotYet
 from threebrokers.lab.scenarios import Alone, Effects, Gone, Killed, Trials
@@ -136,6 +136,21 @@ def test_a_set_up_that_keeps_all_passes():
 )
 def test_a_set_up_that_loses(balance, settings, least, words):
     assert words in told(trials.judge_kept, trial(KILLED, balance, settings, least))
+
+
+@pytest.mark.parametrize(
+    ("expect", "right", "wrong"),
+    [
+        (reasons.expect_reason_kept, "Waited", reasons.KEPT),
+        (reasons.expect_reason_once, " known", reasons.ONCE),
+    ],
+)
+def test_each_wrong_reason_has_an_answer_of_its_own(expect, right, wrong):
+    expect(right)
+    said = [told(expect, word) for word in wrong]
+    assert len(set(said)) == len(wrong) == 3
+    assert all(f"`because` is “{word}”" in text for word, text in zip(wrong, said, strict=True))
+    assert "it should be one of" in told(expect, "no idea")
 
 
 def test_a_trial_that_is_not_this_one():

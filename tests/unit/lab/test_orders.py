@@ -9,7 +9,7 @@ import pytest
 
 from threebrokers.lab import orders
 from threebrokers.lab.orders import Job, Orders, job_file
-from threebrokers.lab.scenarios import killing
+from threebrokers.lab.scenarios import killing, lives
 
 
 @pytest.fixture(autouse=True)
@@ -117,7 +117,7 @@ def test_it_tells_the_notebook_whether_it_waits_for_its_commits(capsys, settings
     work, _ = given(1, stops=killing.AT_WORK)
     work.consumer(settings).commit(*places, **named)
     work.work(order(7))
-    assert killing._habits(capsys.readouterr().out)[1] == hurried
+    assert lives._habits(capsys.readouterr().out)[1] == hurried
 
 
 def test_it_stands_still_where_it_is_to_be_killed_each_life_at_its_own_place(capsys):
@@ -161,12 +161,56 @@ def test_it_stands_still_between_two_statements(capsys, home, life, one, place):
     empty.close()
 
 
-def test_the_job_is_offered_only_while_the_block_runs():
+class Running:
+    """A program that runs until it is asked to end; it notes whether there was a job for it by then."""
+
+    exit_code, output, state = None, "", "runs"
+
+    def __init__(self, lab: Any) -> None:
+        self.lab, self.jobs = lab, list[Job | None]()
+
+    def stop(self) -> None:
+        self.jobs.append(job_file(self.lab, "careful").read())
+
+    kill = stop
+
+
+def test_the_job_is_offered_only_while_the_block_runs_and_to_no_earlier_run():
     here = lab(Book(1))
-    with killing._offered(here, Job("careful", "orders")):
+    earlier = Running(here)
+    here.program = lambda name: earlier
+    with lives.offered(here, Job("careful", "orders")):
+        assert earlier.jobs, "an earlier run could take the job, and be its first life"
+        assert not any(earlier.jobs)
         assert job_file(here, "careful").read() == Job("careful", "orders")
         assert job_file(here, "another").read() is None
     assert job_file(here, "careful").read() is None
+
+
+@pytest.mark.parametrize(
+    ("said", "state", "why"),
+    [
+        (f"run 1, order 7: {orders.STOPPED}", None, lives.AT_ITS_PLACE),
+        (orders.DONE, None, "it did the last order"),
+        (f"the consumer {orders.DEAF}", None, "it asked for no topic"),
+        ("run 1 begins\nKafkaException: x", "failed (exit code 1)", "it failed (exit code 1)"),
+        ("run 1 begins", None, "it did nothing for 0 s"),
+    ],
+)
+def test_it_says_why_nobody_waits_for_a_program_any_more(monkeypatch, said, state, why):
+    monkeypatch.setattr(lives, "IDLE_SECONDS", 0)
+    here = lab(Book(1))
+    program = Running(here)
+    program.output, program.state, program.exit_code = said, state or "runs", 1 if state else None
+    assert lives._why_it_is_over(here, program, Job("careful", "orders"), "g") == why  # type: ignore[arg-type]
+
+
+def test_how_the_lives_of_a_program_went_is_one_line():
+    done = lives.Ending(1.0, 2, why="it did the last order", last="order 39 is done")
+    assert done.course == (
+        "the program was killed 2 times; then it did the last order (its last line: order 39 is done)"
+    )
+    assert lives.Ending(1.0, 1, why="it failed").course == "the program was killed 1 time; then it failed"
 
 
 def test_it_stands_still_also_if_the_rows_are_asked_for_before_the_first_is_written(capsys, home):
@@ -196,4 +240,4 @@ def test_it_stands_still_also_if_the_rows_are_asked_for_before_the_first_is_writ
     ],
 )
 def test_what_a_program_failed_of(code, said, fault):
-    assert killing._fault(SimpleNamespace(exit_code=code, output=said)) == fault  # type: ignore[arg-type]
+    assert lives.fault_of(SimpleNamespace(exit_code=code, output=said)) == fault  # type: ignore[arg-type]

@@ -207,3 +207,5 @@ def test_what_happened_is_told(capsys):
 def test_what_did_not_happen_is_told_in_one_sentence():
     with pytest.raises(LabError, match=r"^This time it did not happen: Broker 2 was away; run the cell"):
         Lab.observed(None, "Broker 2 was away.", [])
+    with pytest.raises(LabError, match=r": Broker 2 was away \(it was up\); run the cell again"):
+        Lab.observed(None, "Broker 2 was away.", False, "it was up")

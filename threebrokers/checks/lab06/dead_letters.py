@@ -8,6 +8,7 @@ from confluent_kafka import Producer
 from threebrokers.checks.expect import committed, expect_topic, log_of
 from threebrokers.checks.expect_clients import client_setting, expect_flushed, why_nothing
 from threebrokers.checks.lab06.commits import OFFSETS, timed_commits
+from threebrokers.checks.lab06.delivery_reports import expect_heard, expect_stored
 from threebrokers.kafka.clients import LabProducer
 from threebrokers.kafka.log_reader import Record, read_log
 from threebrokers.lab.exercise import NotYet, eventually
@@ -24,6 +25,8 @@ FLUSH = "postman.flush(), before the offset is committed"
 
 def judge_dead_letters(lab: Lab, dead: str, settings: Mapping[Any, Any], postman: object) -> None:
     """Raise NotYet unless 22 payments are booked once, two are dead letters, and everything is committed.
+
+    A program that would not have noticed that a dead letter was refused is not right either.
 
     `settings` are those of the consumer, which name its group.
     """
@@ -45,6 +48,9 @@ def judge_dead_letters(lab: Lab, dead: str, settings: Mapping[Any, Any], postman
         raise _nothing(lab, group, payments)
     _judge_letters(letters, records)
     expect_flushed(lab, dead, postman, look_at=FLUSH)
+    for number in BAD:
+        if records[number].value not in {letter.value for letter in letters}:
+            expect_stored(lab, postman, group, dead, len(letters), number)
     _judge_booked(done, letters)
     for number in BAD:
         _judge_letter(records[number], letters)
@@ -53,6 +59,7 @@ def judge_dead_letters(lab: Lab, dead: str, settings: Mapping[Any, Any], postman
     for number in BAD:
         own = next(letter for letter in letters if letter.value == records[number].value)
         _judge_order(number, _known(own, postman), commits)
+    expect_heard(postman)
 
 
 def _known(letter: Record, postman: Producer) -> int:
@@ -76,6 +83,12 @@ def _judge_order(number: int, known: int, commits: list[tuple[int, int]]) -> Non
 
 def _nothing(lab: Lab, group: str, topic: str) -> NotYet:
     own = [one for one in lab.consumers() if str(one.config.get("group.id")) == group]
+    if own and not own[-1].asked:  # a closed consumer does not tell it any more
+        return NotYet(
+            "nothing came: the consumer has neither subscribed nor been given partitions",
+            f"it should read {topic!r}",
+            "subscribe([payments])",
+        )
     reason = why_nothing(lab, own[-1], group, topic, "subscribe([payments]), and the loop") if own else None
     return reason or NotYet(
         "nothing is booked, and nothing is set aside",

@@ -6,6 +6,7 @@ from threebrokers.checks.expect import Word
 from threebrokers.checks.lab10.effects import judge_effects
 from threebrokers.checks.lab10.gone import judge_gone
 from threebrokers.checks.lab10.lonely import judge_alone
+from threebrokers.checks.lab10.reasons import expect_reason_kept, expect_reason_once
 from threebrokers.checks.lab10.trials import judge_kept, judge_once
 from threebrokers.checks.lab10.ways import judge_ways
 from threebrokers.lab.exercise import exercise
@@ -32,9 +33,10 @@ def lost_explained(lab: Lab, gone: Lost, lost_offsets: Offsets, now_there: int, 
 
 
 @exercise("10.2", "Nothing lost")
-def nothing_lost(lab: Lab, kept: Killed) -> str:
-    """Solved if the same kill takes no acknowledged record, and every record is acknowledged."""
+def nothing_lost(lab: Lab, kept: Killed, because: Word) -> str:
+    """Solved if the kill takes no acknowledged record, every record is acknowledged, and it is told why."""
     judge_kept(kept)
+    expect_reason_kept(because)
     return (
         "all 200 records are acknowledged and stored: the leader alone had 100 of them, so it acknowledged "
         "none of these, and the producer sent them to the next leader."
@@ -42,9 +44,10 @@ def nothing_lost(lab: Lab, kept: Killed) -> str:
 
 
 @exercise("10.3", "Nothing twice")
-def nothing_twice(lab: Lab, once: Unheard) -> str:
-    """Solved if the same lost answers leave each record in the log once, and all are acknowledged."""
+def nothing_twice(lab: Lab, once: Unheard, because: Word) -> str:
+    """Solved if the lost answers leave each record in the log once, all acknowledged, and it is told why."""
     judge_once(once)
+    expect_reason_once(because)
     return (
         "each of the 200 records is stored once, though 100 were sent twice: the leader knew the batch again "
         "by its producer id and its sequence number, and answered without storing it."

@@ -22,7 +22,6 @@ from threebrokers.lab.scenarios.guarantees import (
 from threebrokers.lab.scenarios.joining import joined_with, newcomer, newcomers, who_stopped
 from threebrokers.lab.scenarios.killing import (
     Departure,
-    Ending,
     Invoices,
     Killed,
     ended_by_ctrl_c,
@@ -46,6 +45,7 @@ from threebrokers.lab.scenarios.last_values import (
     write_at,
 )
 from threebrokers.lab.scenarios.left_behind import Charges, lost_places
+from threebrokers.lab.scenarios.lives import Ending
 from threebrokers.lab.scenarios.lookups import lookup_times
 from threebrokers.lab.scenarios.measuring import (
     accepted,

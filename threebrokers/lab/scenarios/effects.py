@@ -10,7 +10,8 @@ from typing import Any
 from threebrokers.kafka.clients import LabProducer
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.orders import COUNT, Job, group_of
-from threebrokers.lab.scenarios.killing import Invoiced, committed_offset, live_and_die, without_database
+from threebrokers.lab.scenarios.killing import Invoiced, without_database
+from threebrokers.lab.scenarios.lives import committed_offset, live_and_die
 
 TOPIC = "paid-orders"
 # Each life is killed just before something that the program does for this order: what its database is told,

@@ -3,67 +3,37 @@
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from threebrokers import clock, paths
+from threebrokers import clock
 from threebrokers.errors import LabError
-from threebrokers.kafka.state import GroupState, MemberState
 from threebrokers.lab.lab import Lab
-from threebrokers.lab.orders import (
-    AUTOMATIC,
-    BY_ITSELF,
-    COUNT,
-    DEAF,
-    DONE,
-    HURRIED,
-    STOPPED,
-    TABLES,
-    Job,
-    database_path,
-    group_of,
-    job_file,
+from threebrokers.lab.orders import COUNT, TABLES, Job, database_path, group_of
+from threebrokers.lab.scenarios.lives import (
+    SETTLE_SECONDS,
+    START_SECONDS,
+    Ending,
+    committed_offset,
+    fault_of,
+    live_and_die,
+    members_of,
+    offered,
 )
-from threebrokers.ledger import Balance, Ledger, compare, place
+from threebrokers.ledger import Balance, Ledger, compare
 from threebrokers.ledger.table import ranges
 from threebrokers.program import Program
-from threebrokers.text import last_line
 from threebrokers.waiting import POLL_SECONDS, poll, quiet_wait
 
 TOPIC = "worker-orders"
 AT_WORK = ((7, "before"), (13, "after"))
 # The place is just before a statement: of BEGIN, INSERT, INSERT, COMMIT the second, then the fourth.
 AT_STATEMENTS = ((7, "2"), (13, "4"))
-RUN_SECONDS, START_SECONDS = 20.0, 20.0
-# A commit that was sent needs so long at most; one that a client makes by itself comes with its next tick.
-COMMIT_SECONDS, AUTOMATIC_SECONDS = 0.5, 10.0
-LOOK_SECONDS = 1.0  # so often the brokers are asked what the program does: its output tells most
-IDLE_SECONDS, JOIN_SECONDS = 10.0, 3.0  # who has done nothing for so long, or is in no group, will not
+JOIN_SECONDS = 3.0  # who is in no group after that, will not be; on a busy machine it takes longer
 # A machine may be busy; who leaves because its session is over is in the group for 45 s.
-SETTLE_SECONDS, LEAVE_SECONDS = 1.0, 4.0
-THREAD_FAILED = "Exception in thread "  # Python's words; the program goes on
-
-
-@dataclass(frozen=True)
-class Ending:
-    """How the last run of a killed program ended, and when the first began (`at`, s since 1970).
-
-    `killed` counts the kills at the places that were meant; `fault` is the last line that a program wrote
-    which failed, `over` says that it ended by itself without an error, `idle` that it had not even joined its
-    group. `program` is its name. `automatic` says that its client commits by itself, `hurried` that it does
-    not wait for its commits.
-    """
-
-    at: float
-    killed: int = 0
-    fault: str = ""
-    idle: bool = False
-    over: bool = False
-    program: str = ""
-    automatic: bool = False
-    hurried: bool = False
+LEAVE_SECONDS = 4.0
 
 
 @dataclass(frozen=True)
@@ -200,7 +170,7 @@ def ended_by_ctrl_c(lab: Lab, program: str) -> Departure:
     """Start a program, the only member of its group, send it Ctrl-C, and see when the group is empty."""
     job = Job(program, lab.fresh_topic(TOPIC))
     group = group_of(lab, job.ledger, _fill(lab, job).run)
-    with _offered(lab, job):
+    with offered(lab, job):
         running = lab.program(program, restart=True)
         at, joined = clock.now(), _joins(lab, running, group)
         static, seconds = False, None
@@ -214,7 +184,7 @@ def ended_by_ctrl_c(lab: Lab, program: str) -> Departure:
             quiet_wait(lambda: running.exit_code is not None, left)
         ended = running.exit_code is not None
         # What it says after Ctrl-C is no fault: often it is KeyboardInterrupt itself.
-        over, fault = running.exit_code == 0, "" if joined else _fault(running)
+        over, fault = running.exit_code == 0, "" if joined else fault_of(running)
         with suppress(LabError):  # it has ended
             running.kill()
         idle = over and not joined
@@ -233,121 +203,24 @@ def _fill(lab: Lab, job: Job) -> Ledger:
     return book
 
 
-@contextmanager
-def _offered(lab: Lab, job: Job) -> Iterator[None]:
-    """Let programs find the job while the block runs."""
-    kept = job_file(lab, job.ledger)
-    kept.write(job)
-    try:
-        yield
-    finally:
-        kept.path.unlink(missing_ok=True)
-
-
-def live_and_die(
-    lab: Lab, job: Job, group: str, complete: Callable[[], bool], records: int = COUNT
-) -> Ending:
-    """Start the program again and again, and kill it wherever it is to be killed; end it when it is done.
-
-    `records` are in its topic: who has committed them all will do nothing more.
-    """
-    at, killed, said = clock.now(), 0, ""
-    with _offered(lab, job):
-        for stop in (*job.stops, None):
-            if (committed_offset(lab, group, job.topic) or 0) >= records:  # nothing comes any more
-                break
-            program = lab.program(job.ledger, restart=True)
-            if not _reaches_its_end(lab, program, job, group):
-                _kill(lab, program, job, group, stop)
-                killed, said = killed + 1, said + program.output
-                continue
-            over, fault = program.exit_code == 0, _fault(program)
-            idle = over and not _group_known(lab, group)
-            if program.exit_code is None and quiet_wait(complete, SETTLE_SECONDS):
-                program.kill()
-            _end(program)
-            return Ending(at, killed, fault, idle, over, job.ledger, *_habits(said + program.output))
-    return Ending(at, killed, "", False, False, job.ledger, *_habits(said))
-
-
-def _habits(said: str) -> tuple[bool, bool]:
-    """Tell from a program's output whether its client commits by itself, and whether nobody waits for it."""
-    return AUTOMATIC in said or BY_ITSELF in said, HURRIED in said
-
-
-def _kill(lab: Lab, program: Program, job: Job, group: str, stop: tuple[int, str] | None) -> None:
-    """Kill a program that stands where it is to be killed, before its work; after it, it does so itself."""
-    if stop and stop[1] == "before":
-        within = AUTOMATIC_SECONDS if AUTOMATIC in program.output else COMMIT_SECONDS
-        quiet_wait(lambda: (committed_offset(lab, group, job.topic) or 0) > stop[0], within)
-    with suppress(LabError):  # it has done so itself
-        program.kill()
-
-
-def _fault(program: Program) -> str:
-    """Return the last line that a program wrote if it, or one of its threads, has failed, else nothing."""
-    failed = program.exit_code == 1 or THREAD_FAILED in program.output
-    return last_line(program.output) if failed else ""
-
-
-def _reaches_its_end(lab: Lab, program: Program, job: Job, group: str) -> bool:
-    """Wait until the program stands where it is to be killed: False; or will do nothing more: True."""
-    seen: tuple[int, ...] = ()
-    began = since = looked = time.monotonic()
-    latest = began + START_SECONDS  # on a busy machine a program needs seconds before it does anything
-    while time.monotonic() < min(began, latest) + RUN_SECONDS:
-        ended, said = program.exit_code is not None, program.output
-        began = began if said else time.monotonic()
-        if STOPPED in said:
-            return False
-        if ended or DONE in said or DEAF in said:
-            return True
-        if time.monotonic() > looked + LOOK_SECONDS:
-            now = _progress(lab, program, job, group)
-            if now != seen or not said or _is_rebalancing(lab, group):
-                seen, since = now, time.monotonic()
-            looked = time.monotonic()
-        if time.monotonic() - since > IDLE_SECONDS:
-            return True
-        time.sleep(POLL_SECONDS)
-    return True
-
-
-def _progress(lab: Lab, program: Program, job: Job, group: str) -> tuple[int, ...]:
-    """Return numbers that change while the program does anything with its orders."""
-    files = place(paths.home(), lab.number, lab.topic(job.ledger)), database_path(lab, job.ledger)
-    sizes = (path.stat().st_size if path.exists() else 0 for path in files)
-    return (
-        *sizes,
-        len(program.output),
-        len(_members(lab, group)),
-        committed_offset(lab, group, job.topic) or 0,
-    )
-
-
-def _is_rebalancing(lab: Lab, group: str) -> bool:
-    found = _group(lab, group)
-    return bool(found and found.state in ("PreparingRebalance", "CompletingRebalance"))
-
-
 def _joins(lab: Lab, program: Program, group: str) -> bool:
     def settled() -> bool:
         return program.exit_code is not None or "begins" in program.output
 
     def holds() -> bool:
-        return program.exit_code is not None or any(m.partitions for m in _members(lab, group))
+        return program.exit_code is not None or any(m.partitions for m in members_of(lab, group))
 
     began = time.monotonic()
     quiet_wait(settled, START_SECONDS)
     took = time.monotonic() - began  # on a busy machine all takes longer
     quiet_wait(holds, max(JOIN_SECONDS, 2 * took))
-    return program.exit_code is None and bool(_members(lab, group))
+    return program.exit_code is None and bool(members_of(lab, group))
 
 
 def _left_after(lab: Lab, program: Program, group: str, sent: float) -> float | None:
     """Return after how many seconds the group was empty; None if it was not a second after the end."""
     ended: float | None = None
-    for gone in poll(lambda: not _members(lab, group), LEAVE_SECONDS):
+    for gone in poll(lambda: not members_of(lab, group), LEAVE_SECONDS):
         if gone:
             return time.monotonic() - sent
         if program.exit_code is not None:
@@ -355,33 +228,6 @@ def _left_after(lab: Lab, program: Program, group: str, sent: float) -> float | 
             if time.monotonic() - ended > SETTLE_SECONDS:
                 break
     return None
-
-
-def _end(program: Program) -> None:
-    for end in (program.stop, program.kill):
-        with suppress(LabError):  # it has ended, or does not end on request
-            end()
-
-
-def _group(lab: Lab, group: str) -> GroupState | None:
-    return next(iter(lab.cluster.state([], [group]).groups), None)
-
-
-def _members(lab: Lab, group: str) -> tuple[MemberState, ...]:
-    found = _group(lab, group)
-    return found.members if found else ()
-
-
-def committed_offset(lab: Lab, group: str, topic: str) -> int | None:
-    """Return what a group has committed in a topic of one partition, None if nothing."""
-    found = _group(lab, group)
-    return next((offset for name, _, offset in found.committed if name == topic), None) if found else None
-
-
-def _group_known(lab: Lab, group: str) -> bool:
-    """Tell whether anybody has ever been in the group, or committed for it."""
-    found = _group(lab, group)
-    return bool(found and (found.members or found.committed or found.state not in ("", "Dead")))
 
 
 def _is_static(lab: Lab, group: str) -> bool:
