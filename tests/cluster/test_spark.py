@@ -90,6 +90,9 @@ for read in (far, here):
 """
 CONNECTED = """
 from pyspark.sql.functions import col, udf
+from threebrokers.checks import expect_spark
+from threebrokers.checks.lab12.stream import _trigger
+from threebrokers.checks.lab13.queries import output_mode
 from threebrokers.spark import fresh_folder, watch_query
 def rows(spark):
     reader = spark.read.format("kafka").option("kafka.bootstrap.servers", sys.argv[1])
@@ -105,7 +108,11 @@ stream = far.readStream.format("kafka").option("kafka.bootstrap.servers", sys.ar
 stream = stream.option("subscribe", "spark-january").option("startingOffsets", "earliest").load()
 writer = stream.groupBy("partition").count().writeStream.format("memory").queryName("connected")
 writer = writer.outputMode("complete").option("checkpointLocation", fresh_folder("connected"))
-watch_query(writer.trigger(availableNow=True).start())
+query = writer.trigger(availableNow=True).start()
+watch_query(query)
+judged = expect_spark.rows("table", expect_spark.memory_table(query), "")["count"].sum()
+stateful = "StateStoreSave" in expect_spark.plan_of_query(query)
+print(judged, _trigger(query), output_mode(query), stateful)
 streamed = sum(row["count"] for row in far.table("connected").collect())
 print(len(there), there == here, python == sys.executable, streamed, session().sparkContext.master)
 """
@@ -189,7 +196,8 @@ def test_both_workers_read_partitions_and_each_partition_has_one_reader(lab, spa
 
 def test_spark_connect_gives_the_same_rows_as_spark_here(lab, connect_server):
     done = run(CONNECTED, lab.bootstrap, connect_server.replace("127.0.0.1", "localhost"))
-    assert done.stdout.splitlines() == ["UTC 2", "27004 True True 27004 local[2]"], done.stderr
+    judged = "27004 AvailableNow complete True"  # what checks ask of a query
+    assert done.stdout.splitlines() == ["UTC 2", judged, "27004 True True 27004 local[2]"], done.stderr
     assert done.stderr == ""
 
 
