@@ -41,7 +41,7 @@ def main():  # type: ignore[no-untyped-def]
 
 
 def _runs(path):  # type: ignore[no-untyped-def]
-    """Tell whether this program runs: pyenv puts one on the PATH for each Python that it does not use, too."""
+    """Tell whether this program runs: pyenv puts one on the PATH for each Python, also those not in use."""
     try:
         return not subprocess.call([path, "-c", ""], stderr=subprocess.DEVNULL)
     except OSError:
