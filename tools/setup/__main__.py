@@ -28,7 +28,8 @@ def main():  # type: ignore[no-untyped-def]
                 f"✗ The conda environment has Python {mine}, and the course needs 3.11 or newer: "
                 "run `conda env update -f environment.yml --prune`, then the same command again."
             )
-        found = next((path for path in map(shutil.which, NEWER) if path and _runs(path)), None)
+        there = filter(None, map(shutil.which, NEWER))
+        found = next(filter(_runs, there), None)
         if found is None:
             return (
                 f"✗ This is Python {mine}, and the course needs 3.11 or newer: install one, "
