@@ -75,6 +75,7 @@ def test_a_tool_of_java_gets_in_too(shared, as_anna):
     assert {finding.about: finding.ok for finding in examine()}["rights"]
 
 
+@pytest.mark.weekly  # it takes two thirds of this file's time
 def test_spark_reads_and_writes_over_tls_and_its_plan_shows_no_password(shared, as_anna, tmp_path):
     with Kernel(tmp_path) as kernel:
         reply = kernel.run(SPARK, "code-1", 280)

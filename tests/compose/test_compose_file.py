@@ -12,6 +12,7 @@ from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
 from testcontainers.compose import DockerCompose
 
+from threebrokers.cluster import spark_cluster
 from threebrokers.cluster.settings import BROKERS, TABLE
 from threebrokers.waiting import quiet_wait
 from tools.lessons.build import ROOT
@@ -46,6 +47,21 @@ def volumes_of_containers() -> frozenset[str]:
     containers = docker("ps", "--all", "--quiet", "--filter", LABEL).split()
     mounts = [mount for one in json.loads(docker("inspect", *containers)) for mount in one["Mounts"]]
     return frozenset(mount["Name"] for mount in mounts if mount["Type"] == "volume")
+
+
+@pytest.mark.parametrize(
+    ("profile", "more"),
+    [
+        ("", set()),
+        ("workbook", {"workbook"}),
+        ("spark", {"workbook", *(f"spark-{name}" for name in spark_cluster.NAMES)}),
+    ],
+)
+def test_docker_takes_the_file_with_each_profile(profile, more):
+    """Its schema, its references and its variables: the images are built in no test."""
+    chosen = ("--file", str(ROOT / "docker-compose.yml"), *(("--profile", profile) if profile else ()))
+    told = docker("compose", *chosen, "config", "--services").split()
+    assert set(told) == {f"kafka-{n}" for n in BROKERS} | more
 
 
 @pytest.fixture(scope="module")

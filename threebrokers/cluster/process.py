@@ -90,8 +90,8 @@ def start_of(pid: int) -> str:
     setting of the clock changes; macOS notes the time once, to the microsecond.
     """
     if not psutil.LINUX:
-        # Without `monotonic` psutil moves the time when the clock is set, after a sleep too: each program that
-        # asks would know the process by another start. psutil compares processes in this way itself.
+        # Without `monotonic` psutil moves the time when the clock is set, after a sleep too: each program
+        # that asks would know the process by another start. psutil compares processes in this way itself.
         return f"{psutil.Process(pid)._proc.create_time(monotonic=True):.6f}"
     try:
         told = Path(f"/proc/{pid}/stat").read_bytes()

@@ -1,8 +1,8 @@
 """Run the tests side by side, and say what each part and each lab took: `make test`.
 
 Everything about one lab: `make test LAB=04`. With Docker also what only containers can show:
-`make test DOCKER=yes`; nothing but that: `make test-compose`. Every solution on containers, too:
-`make test-all`.
+`make test DOCKER=yes`; nothing but that: `make test-compose`. Every solution on containers, and
+the tests that take minutes (marks slow_fault and weekly), too: `make test-all`.
 """
 
 import argparse
@@ -118,7 +118,7 @@ def _of_no_lab(docker: str) -> list[Job]:
         _pytest(LINT, "style, types, imports", "tests/lint", gate=True),
         _pytest(TOOLS, "without brokers", *WITHOUT_BROKERS, "-m", "programs", expected=FILE_SECONDS),
         *_of_faults(slow=docker == "all"),
-        *_broker_runs(),
+        *_broker_runs(weekly=docker == "all"),
         *_each_file("tests/browser", BROWSER),
     ]
 
@@ -154,14 +154,18 @@ def _compare(part: str, lab: str, *words: str, expected: float) -> Job:
     return Job(part, lab, (sys.executable, "-m", "tools", "nbval", *words), lab, expected)
 
 
-def _broker_runs() -> list[Job]:
-    """Return jobs for the tests of brokers, about equally long."""
+def _broker_runs(*, weekly: bool) -> list[Job]:
+    """Return jobs for the tests of brokers, about equally long; with those that take minutes if `weekly`."""
+    which = () if weekly else ("-m", "not weekly")
     runs: list[list[Path]] = [[] for _ in range(BROKER_RUNS)]
     paths = [path for path in _tests("tests/cluster") if path.stem != "test_exercises"]
     for path in sorted(paths, key=_seconds, reverse=True):
         min(runs, key=lambda run: sum(map(_seconds, run))).append(path)
     return [
-        _pytest(BROKERS, f"{n} of {BROKER_RUNS}", *map(str, sorted(run)), expected=sum(map(_seconds, run)))
+        _pytest(
+            *(BROKERS, f"{n} of {BROKER_RUNS}", *which, *map(str, sorted(run))),
+            expected=sum(map(_seconds, run)),
+        )
         for n, run in enumerate(runs, 1)
     ]
 

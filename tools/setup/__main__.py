@@ -28,7 +28,8 @@ def main():  # type: ignore[no-untyped-def]
                 f"✗ The conda environment has Python {mine}, and the course needs 3.11 or newer: "
                 "run `conda env update -f environment.yml --prune`, then the same command again."
             )
-        found = next((path for path in map(shutil.which, NEWER) if path and _runs(path)), None)
+        there = filter(None, map(shutil.which, NEWER))
+        found = next(filter(_runs, there), None)
         if found is None:
             return (
                 f"✗ This is Python {mine}, and the course needs 3.11 or newer: install one, "
@@ -41,7 +42,7 @@ def main():  # type: ignore[no-untyped-def]
 
 
 def _runs(path):  # type: ignore[no-untyped-def]
-    """Tell whether this program runs: pyenv puts one on the PATH for each Python that it does not use, too."""
+    """Tell whether this program runs: pyenv puts one on the PATH for each Python, also those not in use."""
     try:
         return not subprocess.call([path, "-c", ""], stderr=subprocess.DEVNULL)
     except OSError:

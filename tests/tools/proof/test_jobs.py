@@ -249,5 +249,8 @@ def test_what_is_chosen():
     assert FEW in command_of("03", [], "yes")
     assert FEW not in command_of("03", ["03", "04"], "yes"), "whoever asks for a lab gets all of it"
     assert FEW not in command_of("03", [], "all")
+    for docker, left_out in (("yes", True), ("all", False)):
+        of_brokers = [job.command for job in test.plan([], True, docker) if job.part == "brokers"]
+        assert ["not weekly" in command for command in of_brokers] == [left_out] * test.BROKER_RUNS
     with pytest.raises(SystemExit, match="There is no lab 99: the labs are 00, 01"):
         names(["99"], False, "no")

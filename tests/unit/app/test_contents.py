@@ -2,7 +2,9 @@
 
 import asyncio
 import platform
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +22,21 @@ THREAD = ThreadPoolExecutor(1)
 BUILT = [f"solutions/{NAME}", f"labs/{NAME}"]
 
 
+@contextmanager
+def of_folder(folder: Path) -> Iterator[CourseFiles]:
+    """Lend the files of a folder; Python 3.13 complains if what signs notebooks is not closed after."""
+    files = CourseFiles(root_dir=str(folder))
+    yield files
+    THREAD.submit(lambda: files.notary.store.close()).result()
+
+
 @pytest.fixture
-def files(tmp_path: Path) -> CourseFiles:
+def files(tmp_path: Path) -> Iterator[CourseFiles]:
     for folder in ("labs", "solutions", "work"):
         (tmp_path / folder).mkdir()
         nbformat.write(new_notebook(cells=[new_code_cell("1", id="one")]), tmp_path / folder / NAME)
-    return CourseFiles(root_dir=str(tmp_path))
+    with of_folder(tmp_path) as found:
+        yield found
 
 
 def done(awaited: Any) -> Any:
@@ -99,7 +110,7 @@ def test_a_damaged_notebook_names_its_cure(
 
 
 @pytest.fixture
-def lent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CourseFiles:
+def lent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[CourseFiles]:
     package, mine = tmp_path / "threebrokers" / "course", tmp_path / "mine"
     for folder in workspace.LENT:
         (package / folder).mkdir(parents=True)
@@ -109,7 +120,8 @@ def lent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CourseFiles:
         monkeypatch.setattr(module, "is_clone", lambda: False)
     monkeypatch.setattr(workspace, "course", lambda: package)
     monkeypatch.setattr(workspace, "root", lambda: mine)
-    return CourseFiles(root_dir=str(mine))
+    with of_folder(mine) as found:
+        yield found
 
 
 def listed(files: CourseFiles) -> list[str]:

@@ -33,7 +33,7 @@ def without_proc(monkeypatch):
 
 @pytest.fixture
 def clock(without_proc, monkeypatch):
-    """A clock that can be set, and psutil's times of macOS: `create_time()` moves with it, the noted one not."""
+    """A clock that can be set, and macOS' times: `create_time()` moves with it, the noted one not."""
     moved = [0.0]
     real = psutil._psplatform.Process.create_time
 
