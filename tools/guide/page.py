@@ -6,8 +6,8 @@ from html import escape
 from pathlib import Path
 
 from threebrokers import theme
-from threebrokers.text import as_html
 from threebrokers.quiz.question import Question
+from threebrokers.text import as_html
 from tools.guide import markdown
 from tools.guide.chapters import Chapter, Prediction, Task, WrongAnswer
 from tools.lessons import minutes
