@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from threebrokers.cluster import Cluster
 from threebrokers.demo.play import playing
+from threebrokers.demo.script import numbers
 from threebrokers.waiting import quiet_wait
 from tools.proof import environment
 
@@ -79,6 +80,29 @@ def test_a_recorded_demo_is_played_with_one_key(watched, recorded):
             watched.keep(f"demo-{theme}-{size['width']}")
             recorded.performance.press("rest")
             recorded.performance.wait(60)
+    assert (watched.errors, watched.outside) == ([], [])
+
+
+@pytest.mark.parametrize("number", numbers())
+def test_each_recorded_demo_goes_to_its_end(watched, number):
+    page = watched.page
+    page.set_viewport_size(SIZES[0])
+    with playing(number, print, recorded=True, speed=300) as running:
+        opened(watched, running)
+        for step in running.performance.script.steps:
+            key(watched, "Space")
+            heading(watched, re.escape(step.title))
+            if step.act:
+                act(watched)
+                assert running.performance.scene()["state"] == "done"
+            if step.timeline:
+                expect(page.locator("#step img")).to_be_visible(timeout=WITHIN)
+            fits(page, step.title)
+        expect(page.locator("#step li.right")).to_have_count(1)
+        expect(page.locator("#next")).to_contain_text("the end")
+        watched.keep(f"demo-{number}-end-light")
+        key(watched, "t")
+        watched.keep(f"demo-{number}-end-dark")
     assert (watched.errors, watched.outside) == ([], [])
 
 

@@ -11,7 +11,10 @@ from tools.site import build
 from tools.slides.look import AXE
 
 MS = 1000
-PAGES = ("index.html", "solutions/04_broker_failover.html", "recordings/04_kill.html", "facts.html")
+PARTS = ("index", "solutions", "slides", "recordings", "terms", "glossary")
+TEXTS = ("facts", "guarantees", "reliability", "scaling", "teaching")
+DEEP = ("solutions/04_broker_failover", "recordings/04_kill", "recordings/demo04")
+PAGES = tuple(f"{name}.html" for name in (*PARTS, *TEXTS, *DEEP))  # decks: test_slides.py
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from threebrokers import theme
 from threebrokers.quiz.question import Question
+from threebrokers.text import as_html
 from tools.guide import markdown
 from tools.guide.chapters import Chapter, Prediction, Task, WrongAnswer
 from tools.lessons import minutes
@@ -165,7 +166,7 @@ def _task(task: Task) -> str:
 
 
 def _wrong(wrong: WrongAnswer) -> str:
-    said = f"The check says “… {escape(wrong.message)} …”"
+    said = f"The check says “… {as_html(wrong.message)} …”"
     return (
         f'<div class="wrong"><p><b>✗ {markdown.line(wrong.idea)}</b><br>{said}</p>\n{_code(wrong.code)}</div>'
     )

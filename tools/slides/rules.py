@@ -60,6 +60,8 @@ def _slide(slide: Slide) -> Iterator[str]:
     if missing:
         yield f"the notes have no {', no '.join(missing)}"
     vote = slide.block is not None and slide.block.kind == "vote"
+    if vote and not slide.lines:
+        yield "the vote has no sentence; who has not read the lab does not know what it is about."
     if not vote and slide.number > 1 and not slide.heading:
         yield "it has no heading; `## ` and a whole sentence is needed."
     if slide.heading and slide.number > 1 and slide.heading != REMEMBER and slide.heading[-1] not in ".?!":

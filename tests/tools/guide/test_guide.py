@@ -7,6 +7,7 @@ import pytest
 
 from threebrokers.predictions import question
 from threebrokers.quiz import question as quizzes
+from threebrokers.text import as_html
 from tools import ROOT
 from tools.guide import markdown, page, write
 from tools.guide.chapters import SAME, chapters, differing
@@ -66,7 +67,7 @@ def test_every_exercise_is_there_with_answer_hints_and_wrong_answers(path, texts
         assert flat(solution_marks.split(exercise.answers[0].source).region) in part
         assert all(plain(hint) in part for hint in exercise.hints)
         for wrong in exercise.wrongs:
-            assert f"✗ {plain(wrong.name)}The check says “… {flat(wrong.text)} …”" in part
+            assert f"✗ {plain(wrong.name)}The check says “… {text(as_html(wrong.text))} …”" in part
         assert "When it is solved, the check says:" in part, f"{exercise.number}: run the solution"
 
 

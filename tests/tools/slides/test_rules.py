@@ -12,7 +12,7 @@ NOTES = "\n\nNotes: 2 min.\nSay: a.\nAsk: b?\nExpect: c.\n"
 GOOD = [
     f"# What is a topic made of?\n\nThree Brokers · Lab 02{NOTES}",
     f"## A record is bytes.\n\n```flow\nkey -> value\nwords: A key and a value.\n```{NOTES}",
-    f"```vote 2.a\n```{NOTES}",
+    f"Ten aircraft, two programs.\n\n```vote 2.a\n```{NOTES}",
     f"## Two clients may differ.\n\n```reveal 2.a\n```{NOTES}",
     f"## What to remember\n\n```remember 02\n```{NOTES}",
 ]
@@ -51,6 +51,7 @@ def test_a_good_deck_breaks_no_rule(said) -> None:
         (changed(1, "bytes.", "bytes, in a nutshell."), "'in a nutshell'"),
         ([*GOOD[:3], *GOOD[4:]], "slide 3: the vote 2.a has no reveal on the next slide"),
         ([*GOOD[:2], *GOOD[3:]], "the reveal 2.a has no vote on the slide before"),
+        (changed(2, "Ten aircraft, two programs.\n\n", ""), "slide 3: the vote has no sentence"),
         (changed(2, "2.a", "2.z"), "has no question '2.z'"),
         ([GOOD[0], *[GOOD[1]] * 11, GOOD[4]], "there are 13 slides; 12 are the most"),
         (GOOD[:4], "the last slide is not `## What to remember`"),
