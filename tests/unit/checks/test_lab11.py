@@ -215,7 +215,7 @@ def test_what_is_left_is_told_in_words():
     assert "sum of all accounts: -13 euros" in left
     assert "committed offset: 18; readers of partition 1 wait at 7" in left
     left = repr(runs(counts={0: (2, 2), 1: (1, 0)}, kills=KILLS[:2], due=1))
-    assert "killed 2 times, then ended: the books were wrong; of 1 transfer: 0 missing, 1 (tr" in left
+    assert "killed 2 times, then ended: the books were wrong\nof 1 transfer: 0 missing, 1 (tr" in left
 
 
 # --- 11.4
