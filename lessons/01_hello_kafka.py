@@ -550,7 +550,7 @@ silent = silent_consumers(lab, news)
 for name, one in silent.items():
     begins = one.config.get("auto.offset.reset", "(not set)")
     print(f"{name}: group {one.config['group.id']}, auto.offset.reset {begins},", end=" ")
-    print(f"{len(one.assignment())} partition, {len(one.consume(1, timeout=1))} records")
+    print(f"partitions: {len(one.assignment())}, records: {len(one.consume(1, timeout=1))}")
 
 # %% [markdown]
 # Why does each of them get nothing?

@@ -920,7 +920,7 @@ for count in [1, 2, 3]:
         producer.produce(topic, b"x" * 10_000)
     left = producer.flush()
     leader, *followers = stored_bytes(lab, topic).values()
-    rows[f"{count} replicas"] = {
+    rows[f"replicas: {count}"] = {
         "MB stored": (leader + sum(followers)) / 1e6,
         "of these copied from the leader": sum(followers) / 1e6,
     }

@@ -1175,7 +1175,8 @@ reader.close()
 options = ["--from-beginning", "--timeout-ms", "1000", "--isolation-level", "read_committed"]
 lab.cluster.tool("kafka-console-consumer", "--topic", receipts, "--group", java, *options)
 groups = ["--group", python, "--group", java]
-print(lab.cluster.tool("kafka-consumer-groups", "--describe", *groups, "--offsets"))
+table = lab.cluster.tool("kafka-consumer-groups", "--describe", *groups, "--offsets")
+print("\n".join(line[:90] for line in table.splitlines()))
 
 # %%
 committed = {group.name: group.committed[0][2] for group in lab.cluster.state([], [python, java]).groups}

@@ -19,7 +19,7 @@ def readers_picture(end: int, reads_next: Mapping[str, int]) -> Picture:
         marks = [_mark(offset, at) for offset in range(end + 1)]
         rows.append([row_head(name), *marks, head(f"lag {end - at}")])
         words.append(f"{name} has read {at} and reads offset {at} next; its lag is {end - at}.")
-    return Picture("Where each reader is", "\n".join(words), table(rows))
+    return Picture("Where each reader is", "\n".join(words), table(rows, kind="narrow"))
 
 
 def _mark(offset: int, at: int) -> str:

@@ -36,9 +36,7 @@ def segments_picture(
         left = {r.offset for segment in after for r in segment.records}
         words.append(f"Gone: {_offsets([o for o in offsets if o not in left])}.")
     heads = [row_head("offset"), *(head(str(offset)) for offset in offsets)]
-    return Picture(
-        "The segments of one partition", "\n".join(words), table(rows, heads=heads, kind="segments")
-    )
+    return Picture("The segments of one partition", "\n".join(words), table(rows, heads=heads, kind="narrow"))
 
 
 def _files(segments: Sequence[Segment], offsets: Sequence[int]) -> list[str]:

@@ -72,9 +72,11 @@ def _judge_parts(lab: Lab, topics: list[str], batches: dict[str, list[Batch]]) -
     notes = [n for n in coordinator_notes(lab) if (n.producer_id, n.producer_epoch) in producers]
     parts = [part for part in committed_parts(notes, topics) if 0 < len(part) < len(topics)]
     if len(parts) > len(REFUSED):
+        same = all(part == parts[0] for part in parts)
+        where = f"{listed(sorted(parts[0]))} alone" if same else "only a part of the three topics"
         raise NotYet(
             f"{counted(len(parts), 'transaction')} {'was' if len(parts) == 1 else 'were'} committed with "
-            f"records of {listed(sorted(parts[0]))} alone",
+            f"records of {where}",
             "the three records of a basket should be in the same transaction, or a crash between two of them "
             "leaves a part",
             "how often begin_transaction() is called for each basket",

@@ -87,7 +87,8 @@ class Booked:
         early = ", then ended: the books were wrong" if self.due < COUNT else ""
         return "\n".join(
             [
-                f"killed {len(self.kills)} times{early}; of {counted(self.due, 'transfer')}: "
+                f"killed {len(self.kills)} times{early}",
+                f"of {counted(self.due, 'transfer')}: "
                 f"{_some(self.missing)} missing, {_some(self.twice)} twice, {_some(self.uneven)} with an "
                 "entry too many or too few",
                 f"sum of all accounts: {self.euros} euros",
