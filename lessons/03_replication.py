@@ -201,6 +201,13 @@ under_min_isr = sum(len(p.isr) < least_of[p.topic] for p in damaged if p.leader)
 offline = sum(p.leader is None for p in damaged)
 
 # %% tags=["wrong"]
+# each partition in one of the three only | the number without those under min ISR
+damaged = [p for topic in found.topics for p in topic.partitions]
+offline = sum(p.leader is None for p in damaged)
+under_min_isr = sum(len(p.isr) < least_of[p.topic] for p in damaged) - offline
+under_replicated = sum(least_of[p.topic] <= len(p.isr) < len(p.replicas) for p in damaged)
+
+# %% tags=["wrong"]
 # at the minimum is taken for under it | at the minimum or under it
 damaged = [p for topic in found.topics for p in topic.partitions]
 under_replicated = sum(len(p.isr) < len(p.replicas) for p in damaged)
@@ -291,6 +298,14 @@ from confluent_kafka import KafkaError
 producer = lab.producer({**patience, "acks": 1})
 producer.produce(clicks, "a click")
 producer.flush()
+errors.append(KafkaError(KafkaError.NOT_ENOUGH_REPLICAS))
+why = "promise"
+
+# %% tags=["wrong"]
+# nothing is sent, and the error is put into the list by hand | `producer` has sent nothing
+from confluent_kafka import KafkaError
+
+producer = lab.producer({**patience, "acks": "all", "retries": 0})
 errors.append(KafkaError(KafkaError.NOT_ENOUGH_REPLICAS))
 why = "promise"
 
@@ -462,6 +477,19 @@ lab.wait_until(
     lambda: lab.cluster.state([unseen]).topic(unseen).partitions[0].high_watermark, what="the followers"
 )
 log_end_offset, high_watermark, waits_for = 3, 0, "replicas"
+
+# %% tags=["wrong"]
+# leaves a transaction open | the records are in an open transaction
+producer = lab.producer({"transactional.id": lab.topic("unseen")})
+producer.init_transactions()
+producer.begin_transaction()
+for word in ["nobody", "sees", "me"]:
+    producer.produce(unseen, word)
+producer.flush()
+lab.wait_until(
+    lambda: lab.cluster.state([unseen]).topic(unseen).partitions[0].high_watermark == 3, what="the followers"
+)
+log_end_offset, high_watermark, waits_for = 3, 0, "transaction"
 
 # %% tags=["wrong"]
 # heals everything at the end | the follower that you held back goes on again
