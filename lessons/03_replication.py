@@ -841,7 +841,7 @@ after = {p.id: p.replicas[0] for p in lab.cluster.state([work]).topic(work).part
 after = {p.id: p.leader for p in lab.cluster.state([work]).topic(work).partitions}
 
 # %% tags=["wrong"]
-# no leader where the preferred one is away | `after[4]` is None
+# no leader where the preferred one is away | partition 4 is led by None in your answer
 after = {0: 1, 1: 1, 2: 2, 3: 2, 4: None, 5: None}
 
 # %% tags=["wrong"]

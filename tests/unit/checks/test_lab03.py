@@ -205,6 +205,8 @@ def test_who_leads_after_the_election_is_known():
 @pytest.mark.parametrize(
     ("change", "text"),
     [
+        ({4: None}, "partition 4 is led by None in your answer; each has a leader after the election"),
+        ({4: "1"}, "partition 4 is led by '1' in your answer; each has a leader after the election"),
         ({4: 3}, "partition 4 is led by broker 3 in your answer, and that is not in sync"),
         ({4: None}, "each has a leader after the election"),
         ({4: 2}, "its preferred leader, broker 3, is away"),
@@ -220,6 +222,7 @@ def test_an_answer_names_each_partition_once():
     assert "says nothing of partition 0, 1, 3, 4 and 5" in told(election.as_leaders, {2: 2})
     assert "says nothing of partition 5" in told(election.as_leaders, [1, 1, 2, 2, 1])
     assert "has an entry for 6" in told(election.as_leaders, AFTER | {6: 1})
+    assert "has an entry for 6, 9 and 10;" in told(election.as_leaders, AFTER | {10: 1, 9: 1, 6: 1})
     assert "says nothing of partition 0, 1" in told(
         election.as_leaders, {str(p): b for p, b in AFTER.items()}
     )
