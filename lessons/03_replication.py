@@ -552,7 +552,7 @@ producer.flush()
 log_end_offset, high_watermark, waits_for = 3, 0, "flush"
 
 # %% tags=["wrong"]
-# believes that read_uncommitted helps | a reader with read_uncommitted
+# believes that read_uncommitted helps | stops at the high watermark, too
 lab.cluster.pause(next(broker for broker in partition.replicas if broker != partition.leader))
 producer = lab.producer({"acks": 1})
 for word in ["nobody", "sees", "me"]:
