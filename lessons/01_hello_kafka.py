@@ -190,7 +190,7 @@ for n in range(10):
 sender.flush()
 
 # %% tags=["wrong"]
-# keeps the error | `reports[0]` is None
+# keeps the error | the second of the two things that your function is given
 reports = []
 for n in range(10):
     sender.produce(greetings, value=f"greeting {n}", on_delivery=lambda error, message: reports.append(error))

@@ -222,6 +222,13 @@ for flight in timetable * 2:
 producer.flush()
 
 # %% tags=["wrong"]
+# all into one of the six | the partitions do not follow from them
+by_aircraft = lab.fresh_topic("by-aircraft", partitions=6)
+for flight in timetable:
+    producer.produce(by_aircraft, json.dumps(flight), key=flight["tailnum"], partition=0)
+producer.flush()
+
+# %% tags=["wrong"]
 # one partition | 'by-aircraft' has 1 partition
 by_aircraft = lab.fresh_topic("by-aircraft")
 for flight in timetable:
@@ -553,6 +560,12 @@ while len(page) < 20:
     if message is not None and message.partition() == 1 and 100 <= message.offset() < 120:
         page.append(message)
 reader.close()
+
+# %% tags=["wrong"]
+# subscribes, and keeps what comes first | has subscribed to 'january', and
+reader = lab.consumer({"group.id": group, "enable.auto.commit": False, "auto.offset.reset": "earliest"})
+reader.subscribe([january])
+page = reader.consume(20, timeout=10)
 
 # %% tags=["wrong"]
 # ends one early | ends one record early

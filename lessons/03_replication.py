@@ -201,6 +201,13 @@ under_min_isr = sum(len(p.isr) < least_of[p.topic] for p in damaged if p.leader)
 offline = sum(p.leader is None for p in damaged)
 
 # %% tags=["wrong"]
+# each partition in one of the three only | the number without those under min ISR
+damaged = [p for topic in found.topics for p in topic.partitions]
+offline = sum(p.leader is None for p in damaged)
+under_min_isr = sum(len(p.isr) < least_of[p.topic] for p in damaged) - offline
+under_replicated = sum(least_of[p.topic] <= len(p.isr) < len(p.replicas) for p in damaged)
+
+# %% tags=["wrong"]
 # at the minimum is taken for under it | at the minimum or under it
 damaged = [p for topic in found.topics for p in topic.partitions]
 under_replicated = sum(len(p.isr) < len(p.replicas) for p in damaged)
@@ -291,6 +298,14 @@ from confluent_kafka import KafkaError
 producer = lab.producer({**patience, "acks": 1})
 producer.produce(clicks, "a click")
 producer.flush()
+errors.append(KafkaError(KafkaError.NOT_ENOUGH_REPLICAS))
+why = "promise"
+
+# %% tags=["wrong"]
+# nothing is sent, and the error is put into the list by hand | `producer` has sent nothing
+from confluent_kafka import KafkaError
+
+producer = lab.producer({**patience, "acks": "all", "retries": 0})
 errors.append(KafkaError(KafkaError.NOT_ENOUGH_REPLICAS))
 why = "promise"
 
@@ -464,6 +479,19 @@ lab.wait_until(
 log_end_offset, high_watermark, waits_for = 3, 0, "replicas"
 
 # %% tags=["wrong"]
+# leaves a transaction open | the records are in an open transaction
+producer = lab.producer({"transactional.id": lab.topic("unseen")})
+producer.init_transactions()
+producer.begin_transaction()
+for word in ["nobody", "sees", "me"]:
+    producer.produce(unseen, word)
+producer.flush()
+lab.wait_until(
+    lambda: lab.cluster.state([unseen]).topic(unseen).partitions[0].high_watermark == 3, what="the followers"
+)
+log_end_offset, high_watermark, waits_for = 3, 0, "transaction"
+
+# %% tags=["wrong"]
 # heals everything at the end | the follower that you held back goes on again
 lab.cluster.pause(next(broker for broker in partition.replicas if broker != partition.leader))
 producer = lab.producer({"acks": 1})
@@ -524,7 +552,7 @@ producer.flush()
 log_end_offset, high_watermark, waits_for = 3, 0, "flush"
 
 # %% tags=["wrong"]
-# believes that read_uncommitted helps | a reader with read_uncommitted
+# believes that read_uncommitted helps | stops at the high watermark, too
 lab.cluster.pause(next(broker for broker in partition.replicas if broker != partition.leader))
 producer = lab.producer({"acks": 1})
 for word in ["nobody", "sees", "me"]:
@@ -813,7 +841,7 @@ after = {p.id: p.replicas[0] for p in lab.cluster.state([work]).topic(work).part
 after = {p.id: p.leader for p in lab.cluster.state([work]).topic(work).partitions}
 
 # %% tags=["wrong"]
-# no leader where the preferred one is away | `after[4]` is None
+# no leader where the preferred one is away | partition 4 is led by None in your answer
 after = {0: 1, 1: 1, 2: 2, 3: 2, 4: None, 5: None}
 
 # %% tags=["wrong"]

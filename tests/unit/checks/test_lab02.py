@@ -69,12 +69,13 @@ def keyed(choose: Callable[[keys.Flight], str | None], place: Callable[[int], in
             keyed(lambda f: str(f["tailnum"]), lambda n: n % 3),
             "the keys are right, and yet the flights of air",
         ),
+        (keyed(lambda f: str(f["tailnum"]), lambda n: 5), "keys, and yet the partitions do not follow from"),
         (keyed(json.dumps, lambda n: n % 3), "each record has a key of its own, and the flights of aircraft"),
         (keyed(lambda f: "AB"[int(f["flight"]) > 5], lambda n: n // 6), "aircraft N0 are in 2 partitions"),
     ],
-    ids=["a partition named", "a key for each record", "a key without a meaning"],
+    ids=["a partition named", "one partition named", "a key for each record", "a key without a meaning"],
 )
-def test_aircraft_in_several_partitions_are_told_with_the_reason(log, text):
+def test_keys_that_do_not_keep_aircraft_are_told_with_the_reason(log, text):
     with pytest.raises(NotYet) as caught:
         keys.judge(log, 6)
     assert text in str(caught.value)
@@ -253,6 +254,16 @@ def test_a_reader_that_read_more_than_the_page_is_told_so():
         page.is_of_group(reader, "other")
     with pytest.raises(NotYet, match="`reader` has read 120 records; these 20 are wanted"):
         page.is_all_that_was_read(reader, [None] * 20)
+    reader.close()
+
+
+def test_a_reader_that_subscribed_and_got_something_else_is_told_so():
+    reader = LabConsumer({"group.id": "page"}, {"bootstrap.servers": "127.0.0.1:1"})
+    reader.subscribe(["january"])
+    with pytest.raises(NotYet, match="`reader` has subscribed to 'january'"):
+        page.is_the_page(reader, [], "january")
+    with pytest.raises(NotYet, match="has neither subscribed nor been assigned"):
+        page.is_the_page(reader, [], "flights")
     reader.close()
 
 

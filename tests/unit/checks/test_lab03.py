@@ -10,6 +10,7 @@ from threebrokers.checks import lab03
 from threebrokers.checks.expect import expect_choice
 from threebrokers.checks.lab03 import damage, election, hidden, refused
 from threebrokers.cluster.actions import Action
+from threebrokers.kafka.clients import LabProducer
 from threebrokers.kafka.state import BrokerState, ClusterState, PartitionState, TopicState
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.scenarios import ORDERS
@@ -60,6 +61,7 @@ def test_the_right_counts_pass():
         (damage.is_under_replicated, 8, "is what the brokers' own metric says"),
         (damage.is_under_replicated, 12, "is the number of all partitions"),
         (damage.is_under_replicated, 23, "is the number of replicas of these partitions"),
+        (damage.is_under_replicated, 6, "is the number without those under min ISR"),
         (damage.is_under_replicated, 7, "`under_replicated` is 7"),
         (damage.is_under_replicated, 38, "only the partitions of these topics count"),
         (damage.is_under_minimum, 12, "at the minimum or under it"),
@@ -113,6 +115,15 @@ def test_a_refused_write_is_told_from_other_errors(monkeypatch):
         assert "it should be the KafkaError itself" in told(refused.is_refused, plain, plain, [odd])
 
 
+def test_a_producer_that_has_sent_nothing_was_refused_nothing():
+    lab: Any = object()
+    producer = LabProducer({}, {"bootstrap.servers": "127.0.0.1:1"})
+    by_hand = [KafkaError(KafkaError.NOT_ENOUGH_REPLICAS)]
+    assert "`producer` has sent nothing" in told(refused.is_refused, lab, producer, by_hand)
+    producer.sent_at = 1.0
+    refused.is_refused(lab, producer, by_hand)
+
+
 def test_each_word_has_an_answer_of_its_own():
     for name, right, words in (
         ("why", "promise", refused.NOT_WHY),
@@ -140,6 +151,7 @@ def test_the_two_ends_are_told_apart():
 
 def test_three_records_are_hidden_and_no_more(monkeypatch):
     monkeypatch.setattr(hidden, "setting_of", lambda *asked, within: SimpleNamespace(value="3"))
+    monkeypatch.setattr(hidden, "_in_transaction", lambda lab, watermark: False)
     lab = lab_with(partition("unseen", 0, 2, "231", "231"))
     lab.cluster.processes, lab.cluster.actions, lab.producers = dict, lambda since: [], list
     hidden.are_hidden(lab, 3, 0)
@@ -154,6 +166,19 @@ def test_three_records_are_hidden_and_no_more(monkeypatch):
     assert "has 1 record that nobody can read" in told(hidden.are_hidden, lab, 1, 0)
     monkeypatch.setattr(hidden, "setting_of", lambda *asked, within: SimpleNamespace(value="2"))
     assert "min.insync.replicas of 'unseen' is 2 now" in told(hidden.are_hidden, lab, 3, 3)
+
+
+def test_records_of_an_open_transaction_are_not_hidden_from_everybody():
+    lab = lab_with(partition("unseen", 0, 2, "231", "231"))
+
+    def admin(stable: int) -> Any:
+        answer = SimpleNamespace(result=lambda: SimpleNamespace(offset=stable))
+        return SimpleNamespace(list_offsets=lambda asked, **how: dict.fromkeys(asked, answer))
+
+    lab.admin = lambda: admin(0)
+    assert "in an open transaction" in told(hidden.are_hidden, lab, 3, 3)
+    assert not hidden._in_transaction(lab, 0)
+    hidden.are_hidden(lab, 3, 0)
 
 
 def test_a_leader_that_is_gone_is_named():
@@ -180,6 +205,8 @@ def test_who_leads_after_the_election_is_known():
 @pytest.mark.parametrize(
     ("change", "text"),
     [
+        ({4: None}, "partition 4 is led by None in your answer; each has a leader after the election"),
+        ({4: "1"}, "partition 4 is led by '1' in your answer; each has a leader after the election"),
         ({4: 3}, "partition 4 is led by broker 3 in your answer, and that is not in sync"),
         ({4: None}, "each has a leader after the election"),
         ({4: 2}, "its preferred leader, broker 3, is away"),
@@ -195,6 +222,7 @@ def test_an_answer_names_each_partition_once():
     assert "says nothing of partition 0, 1, 3, 4 and 5" in told(election.as_leaders, {2: 2})
     assert "says nothing of partition 5" in told(election.as_leaders, [1, 1, 2, 2, 1])
     assert "has an entry for 6" in told(election.as_leaders, AFTER | {6: 1})
+    assert "has an entry for 6, 9 and 10;" in told(election.as_leaders, AFTER | {10: 1, 9: 1, 6: 1})
     assert "says nothing of partition 0, 1" in told(
         election.as_leaders, {str(p): b for p, b in AFTER.items()}
     )

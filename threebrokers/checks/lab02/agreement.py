@@ -59,7 +59,7 @@ def _complete(landings: list[Record], departures: dict[str, Record]) -> None:
         raise NotYet(
             f"there {'is' if count == 1 else 'are'} {count or 'no'} landing{'s' * (count != 1)}",
             f"each of the {AIRCRAFT} departures should have one",
-            "the loop that writes the landings",
+            "the topic in produce(…), and the loop that writes the landings",
         )
 
 

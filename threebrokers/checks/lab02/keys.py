@@ -17,6 +17,8 @@ from threebrokers.lab.exercise import NotYet
 # Of six partitions the fullest and the emptiest may hold these shares: an even sixth is 0.17.
 MOST, LEAST = 0.25, 0.08
 KEY_SETTING = "the argument key=… of produce()"
+BY_KEY = "a client chooses the partition from the key only if the program does not name one"
+PARTITION = "the argument partition=… of produce(), which is not needed"
 NAMES = {
     "flight": "the flight number",
     "origin": "the airport",
@@ -154,8 +156,8 @@ def _together(stored: list[Stored], logs: Mapping[str, list[Stored]], partitions
     elif all(record.key == _bytes(flight["tailnum"]) for record, flight in stored if flight["tailnum"]):
         raise NotYet(
             f"the keys are right, and yet {spread}",
-            "a client chooses the partition from the key only if the program does not name one",
-            "the argument partition=… of produce(), which is not needed",
+            BY_KEY,
+            PARTITION,
         )
     elif len({record.key for record, _ in stored}) == len(stored):
         found = f"each record has a key of its own, and {spread}"
@@ -201,6 +203,8 @@ def _known_to_all(stored: list[Stored], partitions: int) -> None:
             "after a restart the same aircraft would go to another partition, and its order would be lost",
             f"{KEY_SETTING}: give it the tail number itself",
         )
+    if not by_key and all(record.key is not None for record, _ in named):
+        raise NotYet("there are keys, and yet the partitions do not follow from them", BY_KEY, PARTITION)
     if not by_key:
         raise NotYet(
             "the partitions do not follow from the records' keys",

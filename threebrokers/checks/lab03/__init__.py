@@ -15,6 +15,8 @@ from threebrokers.text import counted
 
 # None is what a leader's offset is in the moment when nobody tells it: no wrong kind of answer.
 Offset = Annotated[int | None, "a whole number"]
+# None says that nobody leads: a wrong answer, and no wrong kind of one.
+Leader = int | None
 LEAST_IN_SYNC = "min.insync.replicas"
 
 
@@ -102,7 +104,7 @@ def records_hidden(lab: Lab, log_end_offset: Offset, high_watermark: Offset, wai
 
 
 @exercise("3.5", "Say who leads after the election")
-def leaders_foretold(lab: Lab, work: str, after: dict[int, int] | list[int]) -> str:
+def leaders_foretold(lab: Lab, work: str, after: dict[int, Leader] | list[Leader]) -> str:
     """Solved if an election of the preferred leaders, held now, has the result that was foretold."""
     partitions = before_election(lab, work)
     answer = as_leaders(after)

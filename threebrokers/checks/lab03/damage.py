@@ -106,6 +106,10 @@ def is_under_replicated(found: Damage, answer: int) -> None:
         (_led(short), METRIC),
         (topics, "the number of topics with such partitions"),
         (len(found.under_min_isr), "the number of partitions under min ISR"),
+        (
+            len(short) - len(found.under_min_isr),
+            "the number without those under min ISR, which are under-replicated, too",
+        ),
         (len(found.offline), "the number of partitions that lost their last replica in sync"),
         (
             sum(p.replicas[0] == AWAY for p in short),

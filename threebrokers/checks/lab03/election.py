@@ -52,7 +52,7 @@ def as_leaders(after: Mapping[Any, Any] | list[Any], partitions: int = len(ORDER
             f"it should name a leader for each of the partitions 0 to {partitions - 1}",
             "the keys of `after`, which are numbers of partitions",
         )
-    if more := sorted(set(told) - set(range(partitions)), key=str):
+    if more := sorted(set(told) - set(range(partitions)), key=lambda place: (len(str(place)), str(place))):
         raise NotYet(
             f"`after` has an entry for {listed(more)}",
             f"'work' has the partitions 0 to {partitions - 1}",

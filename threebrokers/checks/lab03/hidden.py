@@ -1,6 +1,7 @@
 """Exercise 3.4: records that the leader has stored and that nobody can read."""
 
-from confluent_kafka import KafkaException
+from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
+from confluent_kafka.admin import OffsetSpec
 
 from threebrokers.checks.expect import existing_topic, setting_of
 from threebrokers.checks.expect_actions import actions_of_attempt
@@ -59,6 +60,12 @@ def are_hidden(lab: Lab, leader_end: int, watermark: int) -> None:
     """Raise NotYet unless the leader's log goes three records beyond the high watermark."""
     if leader_end == 0:
         raise _nothing(lab)
+    if leader_end == watermark and _in_transaction(lab, watermark):
+        raise NotYet(
+            "the records are in an open transaction: a reader with read_uncommitted gets them now",
+            "nobody should get them, whatever isolation level a reader asks for",
+            "transactional.id, which is not needed; a follower that does not get the records",
+        )
     if leader_end == watermark and _let_go(lab):
         raise NotYet(
             f"everybody can read up to offset {leader_end}: the follower that you held back goes on again",
@@ -83,6 +90,19 @@ def are_hidden(lab: Lab, leader_end: int, watermark: int) -> None:
             "three are asked for",
             "how many records you send; run the exercise's cell again, it begins with an empty topic",
         )
+
+
+def _in_transaction(lab: Lab, watermark: int) -> bool:
+    """Tell whether an open transaction holds records below the high watermark; False if nobody answers."""
+    place = TopicPartition(lab.topic("unseen"), 0)
+    latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+    asked = lab.admin().list_offsets(
+        {place: latest}, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=2.0
+    )
+    try:
+        return bool(asked[place].result().offset < watermark)
+    except KafkaException:
+        return False
 
 
 def _least(lab: Lab) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from threebrokers.checks.expect_clients import client_setting
+from threebrokers.kafka.clients import LabProducer
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab
 
@@ -79,6 +80,12 @@ def is_refused(lab: Lab, producer: Producer, errors: list[Any]) -> None:
             f"the last error is {last.name()}",
             f"it should be {REFUSED}",
             "the topic, `acks` and `retries`",
+        )
+    if isinstance(producer, LabProducer) and not producer.sent_at:
+        raise NotYet(
+            "the error is right, but `producer` has sent nothing, so no leader has refused it",
+            "it should be the error that a leader gave to the record of this producer",
+            "produce(…) and flush(), and what puts the error into `errors`",
         )
     if _acks(producer) not in ALL:
         raise NotYet(
