@@ -79,7 +79,7 @@ while True:
         consumer.commit(message=message, asynchronous=False)
 
 # %% [markdown] explains="enable.auto.commit, group.instance.id"
-# `poll` and `consume` may return an error in place of a record: then `message.error()` is not None, and `value()` is the error's text. The client goes on by itself after most of them. So a program that works on what comes looks each time, and no error becomes an invoice.
+# `poll` and `consume` may return an error in place of a record: then `message.error()` is not None. The client mostly goes on by itself, so the program looks, and goes on, too.
 #
 # With `enable.auto.commit`, which is the default, the program never commits; the client does it in the background. Here it does so every 2 s.
 #
@@ -540,7 +540,7 @@ guess_6b.compare(str(len(booked)))
 # - key, value and headers as they came, byte for byte;
 # - three headers more: `reason` (what the error says), `partition` and `offset` (where it was), as text.
 #
-# In the end the group has committed everything, and not before it is safe to do so: brokers may refuse a dead letter, too (lab 05), and then nobody has the record. If that happens, your program ends with an error and commits nothing more.
+# In the end the group has committed everything, and not before it is safe to do so: if the brokers refuse a dead letter (lab 05), your program ends with an error.
 
 # %%
 from secrets import token_hex

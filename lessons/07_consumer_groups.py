@@ -463,7 +463,8 @@ joined_before.members()
 
 # %%
 stopped = who_stopped(joined_before)["A and B stop for"]
-guess_7c.compare("as long as C is busy" if stopped > 0.6 else "they go on" if not stopped else "for a moment")
+shortly = "for a moment" if stopped else "they go on"
+guess_7c.compare("as long as C is busy" if stopped > 0.6 else shortly)
 
 # %% [markdown] explains="eager, cooperative-sticky, KIP-848, group.protocol, partition.assignment.strategy"
 # This is an **eager** rebalance: every member gives up *all* its partitions, and all wait until the last one has done that. C does so at its next poll. At worst everybody waits for `max.poll.interval.ms`.
@@ -548,9 +549,8 @@ compared.members()
 
 # %%
 table = pd.DataFrame({way: who_stopped(compared, way) for way in ways}).T
-lab.observed(
-    "Only in the eager group A and B stopped", list(table["A and B stop for"] > 0.3) == [True, False, False]
-)
+stopped = table["A and B stop for"] > 0.3
+lab.observed("Only in the eager group A and B stopped", list(stopped) == [True, False, False])
 waited = table["D gets its first record after"] > table["C is free after"]
 lab.observed("Only in the new protocol D did not wait for C", list(waited) == [True, True, False])
 table.round(2)

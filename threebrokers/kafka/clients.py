@@ -3,13 +3,13 @@
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 import confluent_kafka
-from confluent_kafka import Message, TopicPartition
+from confluent_kafka import KafkaException, Message, TopicPartition
 
 from threebrokers import clock
 from threebrokers.errors import LabError
@@ -290,6 +290,18 @@ class Clients:
         for listener in list(self._listeners):
             listener(client)
         return client
+
+
+@contextmanager
+def refusal_told() -> Iterator[None]:
+    """Say in one sentence that the client refuses its settings: a LabError in place of the KafkaException."""
+    try:
+        yield
+    except KafkaException as fault:
+        said = str(fault.args[0].str()).rstrip(".")
+        raise LabError(
+            f"The client refuses these settings ({said})", "change the one that it names"
+        ) from None
 
 
 def _close(client: LabProducer | LabConsumer) -> None:

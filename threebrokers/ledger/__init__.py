@@ -9,7 +9,7 @@ from confluent_kafka import Message
 
 from threebrokers.cluster import Cluster
 from threebrokers.errors import LabError
-from threebrokers.kafka.clients import Clients, LabConsumer, LabProducer
+from threebrokers.kafka.clients import Clients, LabConsumer, LabProducer, refusal_told
 from threebrokers.kafka.log_reader import read_log, start_offsets
 from threebrokers.kafka.state import ClusterState
 from threebrokers.ledger.balance import Balance
@@ -43,8 +43,12 @@ class Ledger:
         return made
 
     def consumer(self, config: Mapping[str, Any]) -> LabConsumer:
-        """Make a confluent-kafka Consumer as `lab.consumer` does; what it returns is noted as delivered."""
-        made = self._clients.consumer(config)
+        """Make a confluent-kafka Consumer as `lab.consumer` does; what it returns is noted as delivered.
+
+        Raises LabError for settings that the client refuses.
+        """
+        with refusal_told():
+            made = self._clients.consumer(config)
         made.interceptors.append(NotedConsumer(self._book))
         return made
 

@@ -176,6 +176,7 @@ def _percent(at: int | None, low: int, high: int) -> float | None:
     return None if at is None else round(100 * min(1.0, max(0.0, (at - low) / (high - low))), 1)
 
 
+NO_COORDINATOR = "no coordinator"
 # Kafka's words for a group's state, and what they mean.
 STATES = {
     "Stable": "stable",
@@ -185,7 +186,7 @@ STATES = {
     "CompletingRebalance": "its partitions are being shared",
     "Assigning": "its partitions are being shared",
     "Reconciling": "its members are changing over",
-    "no coordinator": "no coordinator answers",
+    NO_COORDINATOR: "no coordinator answers",
     "": "nothing is known of it yet",
 }
 
@@ -211,6 +212,10 @@ def _natural(name: str) -> list[tuple[int, str]]:
 def group_summary(state: ClusterState, group: GroupState) -> str:
     """Say in one line how a group is."""
     now = STATES.get(group.state, group.state)
+    unused = group.state == NO_COORDINATOR and not (group.members or group.committed)
+    if unused and all(broker.state == "up" for broker in state.brokers):
+        # The brokers name a coordinator when somebody asks to join, and not before.
+        now = "nobody has joined it yet"
     at = f"; broker {group.coordinator} coordinates it" if group.coordinator is not None else ""
     everything = [(topic, partition) for topic, partition, _ in group.committed]
     late = member_lag(state, group, everything)

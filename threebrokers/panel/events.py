@@ -6,7 +6,7 @@ from threebrokers.cluster.actions import Action
 from threebrokers.kafka.elections import UncleanElection
 from threebrokers.kafka.state import BrokerState, ClusterState, GroupState
 from threebrokers.panel.between import Between, Event, action_event
-from threebrokers.panel.cells import member_names, share
+from threebrokers.panel.cells import NO_COORDINATOR, member_names, share
 from threebrokers.panel.topic_events import topic_news
 from threebrokers.text import listed
 
@@ -116,9 +116,6 @@ def _all_answered(state: ClusterState) -> bool:
 
 def _silence(state: ClusterState) -> float:
     return state.at - state.last_response_at if state.last_response_at is not None else 0.0
-
-
-NO_COORDINATOR = "no coordinator"
 
 
 def group_news(before: ClusterState, after: ClusterState) -> Iterator[Event]:

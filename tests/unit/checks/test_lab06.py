@@ -154,7 +154,7 @@ def test_offsets_that_are_set_and_given_to_nobody(monkeypatch):
 def test_what_the_database_holds_is_told_in_words():
     books = Invoices(1.0, counts={n: 1 + (n == 3) for n in range(39)}, positions={0: 40})
     assert repr(books) == (
-        "40 orders: 38 have one invoice, 1 (order 3) have more, 1 (order 39) have none\n"
+        "40 orders: 38 have one invoice, 1 (order 3) has more, 1 (order 39) has none\n"
         "positions (partition: next offset): {0: 40}"
     )
 

@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from confluent_kafka import TopicPartition
+from confluent_kafka import Consumer, TopicPartition
 
+from threebrokers.cells import LONGEST
 from threebrokers.errors import LabError
 from threebrokers.kafka import clients as module
-from threebrokers.kafka.clients import Clients, LabConsumer, LabProducer
+from threebrokers.kafka.clients import Clients, LabConsumer, LabProducer, refusal_told
 
 NOBODY = "127.0.0.1:1"  # so every record fails, and has a report all the same
 SOON = {"message.timeout.ms": 50}
@@ -197,3 +198,12 @@ def test_a_consumer_that_is_closed_already_does_not_hold_up_the_next_run(
     runs.append(2)
     again = clients.consumer({"group.id": "readers"})
     assert clients.made(LabConsumer) == [again]
+
+
+def test_settings_that_the_client_refuses_are_told_in_one_sentence():
+    wrong = {"group.id": "g", "session.timeout.ms": 45_000, "max.poll.interval.ms": 2500}
+    words = r"^The client refuses these settings \(.*session.timeout.ms"
+    with pytest.raises(LabError, match=words) as told, refusal_told():
+        Consumer(wrong)
+    assert str(told.value).endswith("): change the one that it names.")
+    assert len(str(told.value)) < LONGEST, "a check cuts what is longer"

@@ -44,7 +44,7 @@ def test_what_was_found_is_told_in_words():
     books = Effects(1.0, counts={n: 1 + (n == 3) for n in range(39)})
     assert (
         repr(books)
-        == "40 orders in 50 records: 38 have one invoice, 1 (order 3) have more, 1 (order 39) have none"
+        == "40 orders in 50 records: 38 have one invoice, 1 (order 3) has more, 1 (order 39) has none"
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from tests.states import after_a_kill, broker, failsafe, group, member, partition, state, topic
 from threebrokers.cluster.actions import Action
+from threebrokers.panel import cells
 from threebrokers.panel.events import Event
 from threebrokers.panel.frame import Scene, frame
 from threebrokers.panel.text import words
@@ -283,3 +284,14 @@ def test_durations():
         "99 s",
         "3 min 10 s",
     ]
+
+
+def test_a_group_that_nobody_has_joined_yet_is_no_trouble():
+    unused = replace(group(state="no coordinator", coordinator=None), members=(), committed=())
+    calm = state(1, groups=(unused,))
+    assert cells.group_summary(calm, unused) == "nobody has joined it yet"
+    trouble = "no coordinator answers"
+    used = replace(unused, committed=(("failsafe", 0, 3),))
+    assert cells.group_summary(state(1, groups=(used,)), used).startswith(trouble)
+    away = replace(calm, brokers=(*calm.brokers[:-1], replace(calm.brokers[-1], state="down")))
+    assert cells.group_summary(away, unused) == trouble  # who coordinates it may be the one that is away

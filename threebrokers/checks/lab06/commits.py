@@ -61,7 +61,7 @@ def _ends_at(lab: Lab, group: str, topic: str, count: int) -> None:
         raise NotYet(
             f"the group `group` has committed nothing in {topic!r}",
             f"in the end it should be {count}",
-            "commit(), in the loop and at the end, and the topic and group of `visitor`",
+            "`commit()`, in the loop and at the end, and the topic and group of `visitor`",
         )
     offsets = commits_in(read_log(lab.bootstrap, OFFSETS), group, topic)
     if offsets and max(offsets) > at:
@@ -74,12 +74,12 @@ def _ends_at(lab: Lab, group: str, topic: str, count: int) -> None:
         raise NotYet(
             f"the last record has offset {at}, and the group has committed {at}: one too small",
             "the committed offset should be the next one",
-            "the offset that you commit; commit(message=…) adds the 1 itself",
+            "the offset that you commit; `commit(message=…)` adds the 1 itself",
         )
     raise NotYet(
         f"the group has committed {at} of {count}, so the last records would come again",
         "the end of the program should commit what is done since the last commit, and wait for the answer",
-        "finally: commit(asynchronous=False)",
+        "`finally:` `commit(asynchronous=False)`",
     )
 
 

@@ -19,8 +19,8 @@ from threebrokers.text import counted
 BAD = (9, 17)
 COUNT = 24
 COMMIT_SECONDS = 1.0
-SEND = "the produce(…) of the dead letter"
-FLUSH = "postman.flush(), before the offset is committed"
+SEND = "the `produce(…)` of the dead letter"
+FLUSH = "`postman.flush()`, before the offset is committed"
 
 
 def judge_dead_letters(lab: Lab, dead: str, settings: Mapping[Any, Any], postman: object) -> None:
@@ -32,7 +32,9 @@ def judge_dead_letters(lab: Lab, dead: str, settings: Mapping[Any, Any], postman
     """
     expect_topic(lab, dead, "payments-dead")
     if not isinstance(postman, Producer):
-        raise NotYet(f"`postman` is {postman!r:.60}", "it should be a producer", "lab.producer() in the cell")
+        raise NotYet(
+            f"`postman` is {postman!r:.60}", "it should be a producer", "`lab.producer()` in the cell"
+        )
     if client_setting(postman, "acks", "all") == "0":
         raise NotYet(
             "`postman` has acks=0, and so flush() waits for no broker",
@@ -77,7 +79,7 @@ def _judge_order(number: int, known: int, commits: list[tuple[int, int]]) -> Non
             f"the group had committed {early[0]} before the dead letter of payment {number} was "
             "acknowledged: whoever dies in between has lost that payment",
             "first the dead letter should be safe",
-            "the order of produce(…), flush() and commit(…)",
+            "the order of `produce(…)`, `flush()` and `commit(…)`",
         )
 
 
@@ -87,7 +89,7 @@ def _nothing(lab: Lab, group: str, topic: str) -> NotYet:
         return NotYet(
             "nothing came: the consumer has neither subscribed nor been given partitions",
             f"it should read {topic!r}",
-            "subscribe([payments])",
+            "`subscribe([payments])`",
         )
     reason = why_nothing(lab, own[-1], group, topic, "subscribe([payments]), and the loop") if own else None
     return reason or NotYet(
@@ -115,7 +117,7 @@ def _judge_booked(done: list[int], letters: list[Record]) -> None:
             f"{counted(len(missing), 'payment')} that can be booked {_is(missing)} not (the first: number "
             f"{missing[0]})",
             "the rest should flow on behind a bad record",
-            "book(message), and what happens after an error",
+            "`book(message)`, and what happens after an error",
         )
     if len(done) > len(set(done)):
         raise NotYet(
@@ -144,7 +146,7 @@ def _judge_letter(record: Record, letters: list[Record]) -> None:
         raise NotYet(
             f"the dead letter of payment {number} has other bytes than the record ({own[0].value!r:.50})",
             f"its value should be as it came ({record.value!r:.50})",
-            "message.value(), without str(…) or decode",
+            "`message.value()`, without `str(…)` or decode",
         )
     if not same:
         raise NotYet(
@@ -159,14 +161,14 @@ def _judge_letter(record: Record, letters: list[Record]) -> None:
         raise NotYet(
             f"the key of payment {number} was {record.key!r}, and its dead letter has {letter.key!r}",
             "the key should be the same",
-            f"message.key() in {SEND}",
+            f"`message.key()` in {SEND}",
         )
     names = dict(letter.headers)
     if any(names.get(name) != value for name, value in record.headers if name != HEADER):
         raise NotYet(
             f"the header 'trace' of payment {number} is lost",
             "the headers that a record had should go with it",
-            "message.headers(), and your own behind them",
+            "`message.headers()`, and your own behind them",
         )
     if not names.get("reason"):
         raise NotYet(
@@ -179,7 +181,7 @@ def _judge_letter(record: Record, letters: list[Record]) -> None:
             raise NotYet(
                 f"the header '{name}' of payment {number} is {names.get(name)!r}",
                 f"the record was at {name} {right}",
-                f"message.{name}(), as text",
+                f"`message.{name}()`, as text",
             )
 
 
@@ -198,7 +200,7 @@ def _judge_committed(lab: Lab, group: str, topic: str) -> None:
         raise NotYet(
             f"all is booked or set aside, but the group {said}",
             f"it should be {COUNT}, or everything comes again at the next start",
-            "cashier.commit(…), or cashier.close() with automatic commits",
+            "`cashier.commit(…)`, or `cashier.close()` with automatic commits",
         )
 
     eventually(look, what="the group's commit", within=COMMIT_SECONDS)

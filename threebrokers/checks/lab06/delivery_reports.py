@@ -14,7 +14,7 @@ from threebrokers.lab.lab import Lab
 
 NAMES = ("on_delivery", "callback")
 PLACES = (4, 5)  # of the two among the arguments of produce()
-LOOK_AT = "on_delivery, and what your loop does before commit(…)"
+LOOK_AT = "`on_delivery`, and what your loop does before `commit(…)`"
 
 
 def expect_stored(lab: Lab, postman: Producer, group: str, dead: str, stored: int, number: int) -> None:
@@ -36,7 +36,7 @@ def expect_stored(lab: Lab, postman: Producer, group: str, dead: str, stored: in
         f"the brokers have refused the dead letter of payment {number}; your program has noticed it, and "
         "committed nothing behind it",
         "this letter should be stored, too",
-        "the error in its delivery report, and the arguments of produce(…)",
+        "the error in its delivery report, and the arguments of `produce(…)`",
     )
 
 

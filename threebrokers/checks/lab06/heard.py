@@ -29,13 +29,15 @@ def judge_heard(lab: Lab, topic: str, silent: Mapping[Any, Any], got: Mapping[An
             raise NotYet(f'there is no `got["{name}"]`', "it should be a list of five records", "the loop")
         values = got[name]
         if not isinstance(values, list | tuple):
-            raise NotYet(f'`got["{name}"]` is {values!r:.40}', "it should be a list", "consume(5, timeout=…)")
+            raise NotYet(
+                f'`got["{name}"]` is {values!r:.40}', "it should be a list", "`consume(5, timeout=…)`"
+            )
         offsets = _offsets(f'got["{name}"]', list(values), topic)
         if not offsets:
             raise NotYet(
                 f'`got["{name}"]` is empty',
                 "five records are there for its group",
-                f'lab.why_empty(silent["{name}"], headlines), which names the cause',
+                f'`lab.why_empty(silent["{name}"], headlines)`, which names the cause',
             )
         if sorted(offsets) != wanted:
             raise NotYet(
@@ -75,7 +77,7 @@ def _group(silent: Mapping[Any, Any], name: str) -> str:
         raise NotYet(
             f'`silent["{name}"]` is {consumer!r:.40}',
             "it should be one of the three consumers",
-            "three_without_records(lab): run the cell again",
+            "`three_without_records(lab)`: run the cell again",
         )
     return str(consumer.config.get("group.id"))
 
@@ -88,5 +90,5 @@ def _has_committed(lab: Lab, group: str, name: str, topic: str, end: int) -> Non
     raise NotYet(
         f"all records came, but the group of {name} has committed {said}",
         f"the same group should have read them, and have committed {end}",
-        "the group.id of the consumer, commit(), and close()",
+        "the `group.id` of the consumer, `commit()`, and `close()`",
     )

@@ -17,7 +17,7 @@ def judge_leaving(departure: Departure) -> None:
         raise NotYet(
             "nobody joined the group, so nobody could leave it",
             "the program should be a member until Ctrl-C comes",
-            "subscribe([orders.topic]), and poll() in a loop",
+            "`subscribe([orders.topic])`, and `poll()` in a loop",
         )
     if departure.static and departure.seconds is None:
         raise NotYet(
@@ -33,7 +33,7 @@ def judge_leaving(departure: Departure) -> None:
             "the program has ended, and its member is still in the group: nobody has closed the consumer. A "
             "daemon thread does not come to that, its thread ends with the program",
             "the consumer should be closed before the program ends",
-            "consumer.close(), and who waits for the thread",
+            "`consumer.close()`, and who waits for the thread",
         )
     waits = _longest_wait()
     # A busy machine may need more than a second; then it is not the program that waits.
@@ -52,13 +52,14 @@ def _goes_on(departure: Departure) -> NotYet:
         return NotYet(
             f"the program does not end, because poll waits too long ({bound}) to see that it is over",
             "the loop should look at its flag several times a second",
-            f"poll(…) in {PROGRAM}",
+            f"`poll(…)` in {PROGRAM}",
         )
     left = "has left" if departure.seconds is not None else "is still a member"
     return NotYet(
         f"its consumer {left}, and its program goes on after Ctrl-C",
         "both should end",
-        f"what {PROGRAM} does with KeyboardInterrupt, what its threads wait for, and which one calls close()",
+        f"what {PROGRAM} does with `KeyboardInterrupt`, what its threads wait for, and which one calls "
+        "`close()`",
     )
 
 

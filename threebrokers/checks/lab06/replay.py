@@ -12,7 +12,7 @@ from threebrokers.lab.lab import Lab
 from threebrokers.text import counted, numbered
 
 MINUTE, BACK = 60_000, 600_000  # ms; the last click is a minute old when it is made
-LOOK = "the offsets of offsets_for_times, and which of them the consumer is given"
+LOOK = "the offsets of `offsets_for_times`, and which of them the consumer is given"
 
 Place = tuple[int, int]
 
@@ -53,7 +53,7 @@ def judge_places(records: list[Record], since: int, places: list[Place]) -> None
         raise NotYet(
             "the whole topic came, as for a time of 1970",
             "offsets_for_times takes milliseconds, and only what is young enough is asked for",
-            "TopicPartition(topic, partition, since)",
+            "`TopicPartition(topic, partition, since)`",
         )
     without = {p for p, _ in stamps} - {p for p, _ in wanted}
     if old and {p for p, _ in old} <= without:
@@ -67,7 +67,7 @@ def judge_places(records: list[Record], since: int, places: list[Place]) -> None
         raise NotYet(
             f"`replayed` holds {counted(len(old), 'record')} older than `since`",
             "an offset is no time: ask the brokers which offset belongs to it",
-            "offsets_for_times",
+            "`offsets_for_times`",
         )
     missing = wanted - set(places)
     silent = sorted({p for p, _ in missing} - {p for p, _ in places})
@@ -98,6 +98,6 @@ def _place(message: Message, topic: str) -> Place:
         raise NotYet(
             f"`replayed` holds {said}",
             f"only records of '{topic}' belong there",
-            "message.error(): it is not None for what is no record",
+            "`message.error()`: it is not None for what is no record",
         )
     return int(message.partition() or 0), int(message.offset() or 0)

@@ -12,7 +12,7 @@ from threebrokers.text import counted
 COUNT = 40
 KILLS = 2
 CRASHED = 13  # the order that was done and not committed at the second kill
-PROGRAM = "the cell with %%program"
+PROGRAM = "the cell with `%%program`"
 
 
 def expect_run(number: str, ending: Ending, call: str) -> None:
@@ -23,13 +23,13 @@ def expect_run(number: str, ending: Ending, call: str) -> None:
         raise NotYet(
             f"these runs are those of the program {ending.program!r}",
             f"your program {own!r} should run",
-            f"the cell with {call}",
+            f"the cell with `{call}`",
         )
     if run is not None and ending.at < run.began:
         raise NotYet(
             "the program has changed since it was killed",
             "the new one should be killed as well",
-            f"the cell with {call}: run it again",
+            f"the cell with `{call}`: run it again",
         )
     if ending.fault:
         raise NotYet(
@@ -50,13 +50,13 @@ def judge_runs(runs: Killed) -> None:
             "commit() without a message commits the position: the position is after the whole batch, and so "
             "the second commit() finds nothing new, and raises _NO_OFFSET",
             "the offset should be that of the order which is done",
-            "commit(message=…)",
+            "`commit(message=…)`",
         )
     expect_run("6.1", runs, "killed_twice")
     balance = runs.balance
     if not balance.delivered and not balance.processed:
         raise NotYet(
-            "the worker has not got one order", "it should be told which topic it reads", "subscribe([…])"
+            "the worker has not got one order", "it should be told which topic it reads", "`subscribe([…])`"
         )
     missing, twice = _orders(balance.unprocessed), _orders(balance.processed_again)
     _expect_the_last(runs, missing)
@@ -64,7 +64,7 @@ def judge_runs(runs: Killed) -> None:
         raise NotYet(
             "the worker got orders, and has written no invoice",
             "each order should have one",
-            "orders.work(message), and what your program does with errors",
+            "`orders.work(message)`, and what your program does with errors",
         )
     if missing:
         raise _missing(missing)
@@ -78,33 +78,33 @@ def _judge_again(twice: list[int], committed: int | None) -> None:
         raise NotYet(
             f"{ranges('order', sorted(set(twice)))} have two invoices, also those that no kill came near",
             "each start should work once on an order",
-            "orders.work(message): how often does the loop call it?",
+            "`orders.work(message)`: how often does the loop call it?",
         )
     if committed is None and again:
         raise NotYet(
             "the group has committed nothing, so each start began at order 0",
             "what is done should be committed",
-            "consumer.commit(…)",
+            "`consumer.commit(…)`",
         )
     if committed == COUNT - 1:
         raise NotYet(
             f"the last order has offset {COUNT - 1}, and the group has committed {committed}: one too small, "
             "so each start does one order again",
             "the committed offset should be the next one",
-            "the offset that you commit; commit(message=…) adds the 1 itself",
+            "the offset that you commit; `commit(message=…)` adds the 1 itself",
         )
     if committed not in (None, COUNT):  # without a commit it may keep its place elsewhere, and do so well
         raise NotYet(
             f"the group has committed offset {committed} in the end",
             f"it should be {COUNT}: all is done",
-            "the place of commit() in the loop",
+            "the place of `commit()` in the loop",
         )
     if again:
         raise NotYet(
             f"{counted(len(set(again)), 'order')} ({ranges('order', again)}) {_was(again)} done, and not "
             "committed yet when the program died",
             "only the order in work should come again",
-            "how much work lies between two commits, and asynchronous=False, with which commit waits",
+            "how much work lies between two commits, and `asynchronous=False`, with which commit waits",
         )
 
 
@@ -114,7 +114,7 @@ def _expect_the_last(ending: Ending, missing: list[int]) -> None:
         raise NotYet(
             f"the program ended by itself, and {ranges('order', missing)} {_have(missing)} no invoice",
             "it should go on until it is killed, also when nothing has come for a while",
-            "its loop: while True",
+            "its loop: `while True`",
         )
 
 
@@ -127,20 +127,20 @@ def judge_invoices(books: Invoices) -> None:
         raise NotYet(
             "nothing stands in the table `invoices`",
             "each invoice should be written, and its transaction committed",
-            "with database: … around both statements; and the offset at which your program begins",
+            "`with database: …` around both statements; and the offset at which your program begins",
         )
     if not books.positions:
         raise NotYet(
             "the table `positions` is empty, so the offset is known to the brokers at best, and whoever dies "
             "between invoice and commit writes an invoice twice",
             "invoice and offset should be in one transaction of the database",
-            "INSERT OR REPLACE INTO positions",
+            "`INSERT OR REPLACE INTO positions`",
         )
     if len(books.positions) > 1:
         raise NotYet(
             f"`positions` has {len(books.positions)} rows, and the topic has one partition",
             "its one row should be partition 0 and the next offset, and be replaced each time",
-            "the order of the two values in INSERT OR REPLACE INTO positions",
+            "the order of the two values in `INSERT OR REPLACE INTO positions`",
         )
     _expect_the_last(books, missing)
     if missing:
@@ -163,7 +163,7 @@ def judge_invoices(books: Invoices) -> None:
         raise NotYet(
             f"`positions` says {dict(books.positions)}",
             f"the next offset of the one partition should be {COUNT} when all is done",
-            "message.offset() + 1",
+            "`message.offset() + 1`",
         )
 
 
@@ -174,7 +174,7 @@ def _judge_twice(twice: list[int], end: int) -> None:
             f"{ranges('order', twice)} {_have(twice)} two invoices, and `positions` "
             f"says {end} when {COUNT} orders are done",
             "it should be the next one, after the order that is done",
-            "message.offset() + 1",
+            "`message.offset() + 1`",
         )
     source = _program()
     if 0 in twice and source is not None and _begins_nowhere(source):
@@ -182,13 +182,13 @@ def _judge_twice(twice: list[int], end: int) -> None:
             f"{ranges('order', twice)} have two invoices: the function for on_assign gives its offsets to "
             "nobody, so the client begins where the brokers say, at offset 0",
             "it should begin where `positions` says",
-            "consumer.assign(partitions), the last line of that function",
+            "`consumer.assign(partitions)`, the last line of that function",
         )
     if 0 in twice:
         raise NotYet(
             f"{ranges('order', twice)} have two invoices: after a kill the program began again at offset 0",
             "it should begin where `positions` says",
-            "subscribe(…, on_assign=…), and next_offset",
+            "`subscribe(…, on_assign=…)`, and `next_offset`",
         )
     if twice:
         raise NotYet(
@@ -215,26 +215,26 @@ def _missing(missing: list[int]) -> NotYet:
     """Return what to say of orders without an invoice; why that is so, the program tells."""
     lost = f"{ranges('order', missing)} {_have(missing)} no invoice"
     source = _program()
-    look = f"the place of commit() in {PROGRAM}"
+    look = f"the place of `commit()` in {PROGRAM}"
     if source is not None and _calls(source, "store_offsets"):
         return NotYet(
             f"{lost}: it stores their offsets before the work is done, and what is stored is committed",
             "the work should come first",
-            f"the place of store_offsets() in {PROGRAM}",
+            f"the place of `store_offsets()` in {PROGRAM}",
         )
     if source is not None and not _calls(source, "commit"):
         return NotYet(
             f"{lost}: the client commits by itself, in the background, what it has handed over and you have "
             "not done",
             "your program should commit what is done",
-            "enable.auto.commit, and consumer.commit(…) after the work",
+            "`enable.auto.commit`, and `consumer.commit(…)` after the work",
         )
     if source is not None and any(not _names(call) for call in _calls(source, "commit")):
         return NotYet(
             f"{lost}: commit() without a message commits the position, and the position is after the whole "
             "batch",
             "the offset should be that of the order which is done",
-            "commit(message=…)",
+            "`commit(message=…)`",
         )
     return NotYet(f"{lost}: it commits before the work is done", "the work should come first", look)
 

@@ -7,7 +7,7 @@ from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.shifts import HANDED
 from threebrokers.text import numbered
 
-LEDGER = "handover_ledger.balance(…): processed again"
+LEDGER = "`handover_ledger.balance(…)`: processed again"
 
 
 def judge_handover(lab: Lab) -> None:
@@ -16,9 +16,9 @@ def judge_handover(lab: Lab) -> None:
     found = lab.join_ledger("handover").balance(topic)
     if len(found.attempted) != HANDED:
         raise NotYet(
-            f"{HANDED} of {HANDED} records were not done",
-            "A and B together should do all of them",
-            "hand_over(lab, handover_ledger, on_revoke), and what your function raises",
+            "A and B have done nothing yet in this ledger",
+            f"together they should do all {HANDED} records",
+            "`hand_over(lab, handover_ledger, on_revoke)`, and what your function raises",
         )
     if found.unprocessed:
         raise NotYet(

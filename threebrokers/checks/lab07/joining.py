@@ -9,7 +9,7 @@ from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.joining import FIRST, FREED, STOPPED, joined_with, who_stopped
 from threebrokers.recorder import Recording
 
-CALL = "joined = newcomer(lab, settings)"
+CALL = "`joined = newcomer(lab, settings)`"
 # Of a pause as short as this nobody would say that the members stopped.
 STOPPED_SECONDS = 0.3
 
@@ -28,14 +28,14 @@ def judge_joining(lab: Lab, joined: Recording) -> None:
         raise NotYet(
             f"A and B held no partition for {stopped:.1f} s: {_eager(settings)}",
             "they should go on while D joins",
-            "joined.members(), and the table of settings above",
+            "`joined.members()`, and the table of settings above",
         )
     if first >= seconds[FREED]:
         raise NotYet(
             f"A and B went on, but D got its first record after {first:.1f} s, when C was free again: in the "
             "classic protocol D's share waits until every member has answered",
             "D should begin while C is busy",
-            "joined.members(), and the table of settings above",
+            "`joined.members()`, and the table of settings above",
         )
 
 

@@ -7,7 +7,7 @@ from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.sharing import BACKLOG
 
-LOOK = "lag_of(…): end of the log, less what the group has committed"
+LOOK = "`lag_of(…)`: end of the log, less what the group has committed"
 
 
 def lags(*, later: bool) -> dict[int, int]:
@@ -33,14 +33,14 @@ def judge_lags(lab: Lab, before: Mapping[int, int], after: Mapping[int, int]) ->
         raise NotYet(
             "`after` is what `before` was",
             "it should be the lag of an hour later",
-            "an_hour_later(…), which belongs between the two",
+            "`an_hour_later(…)`, which belongs between the two",
         )
     hour = sum(part.later_end - part.start for part in BACKLOG)
     if stored > hour and any(after.get(p) != lag for p, lag in lags(later=True).items()):
         raise NotYet(
             f"more than one hour has passed: the topic holds {stored} records, and after an hour {hour}",
             "`after` should be the lag of one hour later",
-            "an_hour_later(…), once in the cell; run the whole cell again",
+            "`an_hour_later(…)`, once in the cell; run the whole cell again",
         )
     _judge("after", after, later=True)
 
@@ -85,7 +85,7 @@ def _judge(name: str, told: Mapping[int, int], *, later: bool) -> None:
             f"`{name}` says {value} for partition {p}, as if its log began at 0; it begins at "
             f"{BACKLOG[p].start}, for older records were deleted",
             f"the lag is {right[p]}: what is deleted cannot be read",
-            "get_watermark_offsets(…), which returns both the start and the end",
+            "`get_watermark_offsets(…)`, which returns both the start and the end",
         )
     if all(offsets[q] is None for q in wrong):
         raise NotYet(
@@ -98,7 +98,7 @@ def _judge(name: str, told: Mapping[int, int], *, later: bool) -> None:
         raise NotYet(
             "`before` holds the lags of an hour later",
             "it should be asked before the hour passes",
-            "the order of before = …, an_hour_later(…) and after = …",
+            "the order of `before = …`, `an_hour_later(…)` and `after = …`",
         )
     if all(told[q] == (offsets[q] or 0) for q in wrong):
         raise NotYet(
@@ -114,6 +114,6 @@ def _judge(name: str, told: Mapping[int, int], *, later: bool) -> None:
         raise NotYet(
             "`after` takes the offsets that were committed an hour before",
             "the group has read on since then",
-            "where lag_of(…) asks for what is committed",
+            "where `lag_of(…)` asks for what is committed",
         )
     raise NotYet(f"`{name}` says {value} for partition {p}", f"its lag is {right[p]}", LOOK)

@@ -10,7 +10,7 @@ from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.sharing import FEW, MORE
 from threebrokers.text import counted
 
-LOOK = "the client's own function: consistent(key, partitions), which takes bytes"
+LOOK = "the client's own function: `consistent(key, partitions)`, which takes bytes"
 
 
 def judge_moved(lab: Lab, moved: list[str]) -> int:

@@ -8,8 +8,8 @@ from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.shifts import AWAY_SECONDS, deployed_with
 from threebrokers.recorder import Recording
 
-CALL = "restarted = deploy(lab, settings_of)"
-LOOK = "restarted.members(): the row of A"
+CALL = "`restarted = deploy(lab, settings_of)`"
+LOOK = "`restarted.members()`: the row of A"
 INSTANCE, SESSION = "group.instance.id", "session.timeout.ms"
 
 
@@ -31,7 +31,7 @@ def judge_restart(lab: Lab, restarted: Recording) -> None:
         )
     flows = [f for f in restarted.data.flows if (f.kind, f.client) == ("delivered", "B")]
     if not any(burst.last > starts for flow in flows for burst in flow.bursts):
-        raise NotYet("B got no record after its start", "it should work again", "restarted.members()")
+        raise NotYet("B got no record after its start", "it should work again", "`restarted.members()`")
 
 
 def _why(used: list[dict[str, Any]]) -> str:

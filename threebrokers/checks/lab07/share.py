@@ -15,7 +15,7 @@ from threebrokers.ledger import Balance
 from threebrokers.text import listed
 
 WORKERS, LEAST = 3, 60  # records of 300: an even share is 100, and keys do not divide evenly
-LEDGER = "share_ledger.balance(jobs_topic)"
+LEDGER = "`share_ledger.balance(jobs_topic)`"
 
 
 def judge_share(lab: Lab, workers: list[Any]) -> None:
@@ -44,7 +44,7 @@ def judge_share(lab: Lab, workers: list[Any]) -> None:
             f"{len(balance.processed_again)} times a job was done that was done already"
             + (f": the workers are in {len(groups)} groups" if len(groups) > 1 else ""),
             "each job should be done once" + (", and each group gets everything" if len(groups) > 1 else ""),
-            f"{LEDGER}, and group.id",
+            f"{LEDGER}, and `group.id`",
         )
     if balance.unprocessed:
         raise NotYet(
@@ -65,14 +65,14 @@ def _expect_all_sent(sent: list[Record]) -> None:
         raise NotYet(
             f"`jobs_topic` holds {value!r:.60}",
             "the value of each record should be that of a job",
-            "produce(jobs_topic, job.value, key=…): the value comes before the key",
+            "`produce(jobs_topic, job.value, key=…)`: the value comes before the key",
         )
     if len(set(numbers)) != wanted or len(numbers) != wanted:
         more = " (some of them twice)" if len(numbers) > len(set(numbers)) else ""
         raise NotYet(
             f"`jobs_topic` holds {len(numbers)} jobs{more}",
             f"it should hold each of the {wanted} once",
-            "the loop over jobs(), and producer.flush() behind it",
+            "the loop over `jobs()`, and `producer.flush()` behind it",
         )
 
 
@@ -81,7 +81,7 @@ def _expect_numbered(balance: Balance, sent: list[Record]) -> None:
         raise NotYet(
             f"{without} of {len(sent)} jobs were sent past the ledger, so nobody can tell who has done them",
             "a producer of the ledger should send all",
-            "producer = share_ledger.producer()",
+            "`producer = share_ledger.producer()`",
         )
 
 
@@ -90,13 +90,13 @@ def _expect_by_the_group(workers: list[Any]) -> None:
         raise NotYet(
             "not all of the workers have begun",
             "the three should do all jobs",
-            "work_together(lab, jobs_topic, share_ledger, workers), when all jobs are sent",
+            "`work_together(lab, jobs_topic, share_ledger, workers)`, when all jobs are sent",
         )
     if any(isinstance(worker, LabConsumer) and not worker.subscribed for worker in workers):
         raise NotYet(
             "partitions were given out by hand, with assign()",
             "the group should share them out: if one of the three dies, the others must take over",
-            "subscribe(), which work_together(…) calls for you",
+            "`subscribe()`, which `work_together(…)` calls for you",
         )
 
 
@@ -109,7 +109,7 @@ def _expect_together(sent: list[Record]) -> None:
         raise NotYet(
             f"the jobs of '{divided[0]}' are in {len(places[divided[0]])} partitions ({key})",
             "all jobs of a customer should be in one, so that one worker does them in their order",
-            "key=… in produce()",
+            "`key=…` in `produce()`",
         )
 
 
@@ -121,7 +121,7 @@ def _expect_in_order(sent: list[Record]) -> None:
         raise NotYet(
             f"the jobs of '{mixed[0]}' stand in the order {listed(rows[mixed[0]])}",
             "a customer's jobs should be done in the order of their numbers",
-            "the order in which you send what jobs() returns",
+            "the order in which you send what `jobs()` returns",
         )
 
 
@@ -141,7 +141,7 @@ def _expect_even(shares: list[int], sent: list[Record]) -> None:
             f"one worker has done {largest} of {len(sent)} jobs: "
             f"{hot} of them are in one partition ({_key_of(sent)})",
             f"each of the three should do {LEAST} or more",
-            "key=… in produce()",
+            "`key=…` in `produce()`",
         )
 
 

@@ -9,7 +9,7 @@ from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios import Clinic
 from threebrokers.lab.scenarios.shifts import SCAN_SECONDS, SCANS
 
-LEDGER = "clinic.ledger.balance(clinic.scans)"
+LEDGER = "`clinic.ledger.balance(clinic.scans)`"
 NOT_THIS = {
     "heartbeat.interval.ms": "heartbeats come from a thread of the client, also while your code works",
     "session.timeout.ms": "the session ends if heartbeats stop, and they do not: a thread of the client "
@@ -33,19 +33,19 @@ def judge_slow(lab: Lab, worker: object, clinic: Clinic) -> None:
         raise NotYet(
             "scans were noted as done, and nobody had examined them",
             "the ledger should hold what was done",
-            "clinic.examine(scan), which does the work and notes it",
+            "`clinic.examine(scan)`, which does the work and notes it",
         )
     if clinic.thrown_out and isinstance(consumer, LabConsumer) and not consumer.subscribed:
         raise NotYet(
             "the worker is in no group: its partition was given to it by hand, with assign()",
             "it should stay a member",
-            "worker.subscribe([clinic.scans])",
+            "`worker.subscribe([clinic.scans])`",
         )
     if clinic.thrown_out and len(balance.delivered_by) > 1:
         raise NotYet(
             f"{len(balance.delivered_by)} consumers have worked, one after the other",
             "one worker should do all, and stay a member",
-            "the line that makes `worker`: it belongs before the loop, and close() behind it",
+            "the line that makes `worker`: it belongs before the loop, and `close()` behind it",
         )
     if clinic.thrown_out:
         twice = f", and {again} scans were examined twice" if again else ""
@@ -59,7 +59,7 @@ def judge_slow(lab: Lab, worker: object, clinic: Clinic) -> None:
         raise NotYet(
             f"{len(balance.unprocessed)} of {SCANS} scans were not examined",
             "less work is no cure: all of them should be",
-            f"{LEDGER}, and clinic.examine(…)",
+            f"{LEDGER}, and `clinic.examine(…)`",
         )
     if again:
         raise NotYet(
@@ -72,7 +72,7 @@ def judge_slow(lab: Lab, worker: object, clinic: Clinic) -> None:
         raise NotYet(
             "the group has not committed all scans",
             "what is done should be committed",
-            "worker.commit(), and the group: clinic.group",
+            "`worker.commit()`, and the group: `clinic.group`",
         )
 
 

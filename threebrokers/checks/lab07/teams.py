@@ -12,7 +12,7 @@ from threebrokers.text import listed
 
 SAME = ("state 1", "state 2")
 PROGRAMS = (*SAME, "budget", "audit")
-CALL = "got = staff(lab, teams)"
+CALL = "`got = staff(lab, teams)`"
 
 
 def judge_teams(lab: Lab, teams: Mapping[str, str]) -> None:

@@ -89,7 +89,8 @@ class Invoiced(Ending):
     def told(self) -> str:
         """How many orders have one invoice, more, and none, in words."""
         once = COUNT - len(self.twice) - len(self.missing)
-        return f"{once} have one invoice, {_these(self.twice)} more, {_these(self.missing)} none"
+        have = "has" if once == 1 else "have"
+        return f"{once} {have} one invoice, {_these(self.twice)} more, {_these(self.missing)} none"
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,8 @@ class Invoices(Invoiced):
 
 
 def _these(numbers: list[int]) -> str:
-    return f"{len(numbers)} ({ranges('order', numbers)}) have" if numbers else "0 have"
+    have = "has" if len(numbers) == 1 else "have"
+    return f"{len(numbers)} ({ranges('order', numbers)}) {have}" if numbers else "0 have"
 
 
 def killed_between_statements(lab: Lab, program: str) -> Invoices:

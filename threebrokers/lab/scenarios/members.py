@@ -16,6 +16,7 @@ from confluent_kafka.admin import (
 
 from threebrokers.errors import LabError
 from threebrokers.kafka.client_settings import is_new_protocol
+from threebrokers.kafka.clients import refusal_told
 from threebrokers.kafka.state import GroupState
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.partitions import topic_of
@@ -50,7 +51,8 @@ class Member:
     def __init__(self, lab: Lab, name: str, topic: str, settings: Mapping[str, Any], seconds: float) -> None:
         self.name, self.held, self.handled, self.done_at = name, set[int](), 0, 0.0
         self.fault: KafkaError | None = None
-        self.consumer = lab.consumer({"client.id": name, **settings})
+        with refusal_told():
+            self.consumer = lab.consumer({"client.id": name, **settings})
         self._topic, self._seconds, self._task = topic, seconds, 0.0
         self._until: Callable[[], bool] = _at_once
         self._then: Callable[[], object] = _nothing

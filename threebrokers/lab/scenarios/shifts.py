@@ -125,9 +125,9 @@ class _Worker:
             if self.uncommitted or fault.args[0].code() != KafkaError._NO_OFFSET:
                 raise
             raise LabError(
-                f"Your function raised _NO_OFFSET: {self._name} had nothing new to commit. In a program this "
-                "error comes out of poll() or close(), and ends a healthy member",
-                "let your function go on after this one error, and raise all others",
+                f"Your function raised _NO_OFFSET: {self._name} had nothing new to commit, and a healthy "
+                "member would end",
+                "go on after this error, and raise all others",
             ) from fault
         self.uncommitted, self.revoked = 0, self.revoked + 1
 
