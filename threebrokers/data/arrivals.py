@@ -62,4 +62,4 @@ def _next_time(left: "pd.Timestamp", shown: int) -> "pd.Timestamp":
     import pandas as pd
 
     minutes = (shown // 100 * 60 + shown % 100 - left.hour * 60 - left.minute) % DAY_MINUTES
-    return left.tz_convert("UTC") + pd.Timedelta(minutes=minutes)
+    return left.tz_convert("UTC") + pd.Timedelta(minutes, "min")

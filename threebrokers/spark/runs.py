@@ -39,4 +39,4 @@ def first_run(
 
 def noon(flights: pd.DataFrame) -> pd.Timestamp:
     """Return noon, in New York, of the day for which the first of these flights was planned."""
-    return flights["scheduled"].min().normalize() + pd.Timedelta(hours=12)
+    return flights["scheduled"].min().normalize() + pd.Timedelta(12, "h")

@@ -52,9 +52,9 @@ def test_each_departure_with_its_own_arrival():
     judge_pairs(right)
     assert "the table has no rows" in told(judge_pairs, right.head(0))
     other = right.copy()
-    other.loc[0, "arrived"] += pd.Timedelta(hours=1)
+    other.loc[0, "arrived"] += pd.Timedelta(1, "h")
     assert "arrivals of another flight of the same aircraft" in told(judge_pairs, other)
-    short = right[right["arrived"] - right["left_at"] <= pd.Timedelta(hours=5)]
+    short = right[right["arrived"] - right["left_at"] <= pd.Timedelta(5, "h")]
     assert "pairs are missing, all of long flights" in told(judge_pairs, short)
     assert "3 of 873 pairs are missing" in told(judge_pairs, right.sort_values("left_at").iloc[3:])
     assert "the table has 874 rows" in told(judge_pairs, pd.concat([right, right.head(1)]))
@@ -169,7 +169,7 @@ def test_the_state_is_the_last_departure_of_each_aircraft():
     assert "has no rows" in told(compare_places, right.head(0))
     assert "several rows of one aircraft" in told(compare_places, pd.concat([right, right.head(1)]))
     old = right.copy()
-    old.loc[0, "left_at"] -= pd.Timedelta(hours=5)
+    old.loc[0, "left_at"] -= pd.Timedelta(5, "h")
     assert "the state that you read is older than that" in told(compare_places, old)
     assert "10 of 682 aircraft are not in `held`" in told(compare_places, right.iloc[10:])
     assert "other places or times" in told(compare_places, right.assign(dest="LAX"))

@@ -37,8 +37,8 @@ def test_each_arrival_comes_after_its_departure_and_within_twelve_hours():
     both = late_departures().merge(arrivals, on=["carrier", "flight", "tailnum"])
     assert len(both) == 873
     took = both["arrived"] - both["left"]
-    assert took.min() > pd.Timedelta(minutes=30)
-    assert took.max() < pd.Timedelta(hours=12)
+    assert took.min() > pd.Timedelta(30, "min")
+    assert took.max() < pd.Timedelta(12, "h")
 
 
 def test_the_weather_of_each_hour_in_which_a_flight_was_planned():

@@ -21,7 +21,7 @@ COLUMNS = {
 }
 BOUND, MARKS, JOIN = "the time bound", "withWatermark(…) on both streams", "the columns of the join"
 # All flights of five hours and more are long ones: a bound may leave out only such.
-LONG = pd.Timedelta(hours=3)
+LONG = pd.Timedelta(3, "h")
 LONGEST = timedelta(hours=1)  # a watermark that is a little longer than the ten minutes forgets as well
 FLIGHT = ["tailnum", "carrier", "flight"]
 

@@ -11,7 +11,7 @@ COLUMNS = {
     "left": "left AS left_at",
     "minutes": "CAST(minutes AS DOUBLE) AS minutes",
 }
-AWAY, LATE = pd.Timedelta(hours=12), pd.Timedelta(minutes=10)
+AWAY, LATE = pd.Timedelta(12, "h"), pd.Timedelta(10, "min")
 TIMER = "`watch`, or `handleExpiredTimer`"
 
 
