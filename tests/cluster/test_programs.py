@@ -151,7 +151,7 @@ def test_it_can_be_started_again_from_its_beginning(programs):
 
 def test_a_program_that_ends_before_it_says_what_is_awaited_is_told_at_once(programs):
     program = programs.run("short", "print('bye')")
-    with pytest.raises(LabError, match="The program short ended by itself and had not written “ready”"):
+    with pytest.raises(LabError, match=r"did not write “ready” before its end \(ended by itself\)"):
         program.wait_for("ready", within=60)
 
 
@@ -162,7 +162,7 @@ def test_what_cannot_be_done_is_one_sentence(programs):
         programs.run("", "print()")
     program = programs.run("short", "print('bye')")
     program.wait(within=30)
-    with pytest.raises(LabError, match=r"The program short runs no more \(it ended by itself\): run its"):
+    with pytest.raises(LabError, match=r"The program short runs no more \(ended by itself\): run its"):
         program.kill()
 
 

@@ -95,7 +95,7 @@ class Program:
             line = next((line for line in self.output.splitlines() if text in line), None)
             if line is None and over:
                 raise LabError(
-                    f"The program {self.name} {self.state} and had not written “{text}”: "
+                    f"The program {self.name} did not write “{text}” before its end ({self.state}): "
                     "read its output, under its cell."
                 )
             return line
@@ -108,7 +108,7 @@ class Program:
     def _expect_running(self) -> None:
         if self._ended.is_set():
             raise LabError(
-                f"The program {self.name} runs no more (it {self.state}): run its cell to start it again."
+                f"The program {self.name} runs no more ({self.state}): run its cell to start it again."
             )
 
     def _end(self, number: signal.Signals) -> None:
