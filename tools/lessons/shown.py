@@ -12,6 +12,7 @@ PLACES = (
     "choices",
     "diagrams",
     "errors.py",
+    "kafka/batches.py",
     "lab/exercise.py",
     "lab/lab.py",
     "lab/opening.py",
