@@ -97,7 +97,7 @@ class Prediction:
         self.truth = found
         if self.chosen is not None:
             progress.record_guess(self.name, progress.Guess(self.chosen, found))
-        self._buttons.show(self.chosen, self.truth, "")
+        self._buttons.show(self.chosen, self.truth, "✓ marks what was measured.")
         why = self.answers[self.chosen] if self.chosen is not None else ""
         tell(Verdict(self.chosen, found, why))
 

@@ -95,6 +95,7 @@ def test_a_button_chooses_and_its_refusal_is_shown_beside_it(guess, capsys):
     assert (guess.chosen, guess._buttons.chosen) == ("none", "none")
     assert guess._buttons.note_html == "You predict: none. Now run the next cells and compare."
     guess.compare("two")
+    assert guess._buttons.note_html == "✓ marks what was measured."
     guess._buttons._handle_custom_msg({"answer": "two"}, [])
     assert (guess.chosen, guess._buttons.chosen, guess._buttons.truth) == ("none", "none", "two")
     assert guess._buttons.note_html.startswith("It is known already that it was &#x27;two&#x27;")
