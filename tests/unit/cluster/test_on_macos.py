@@ -16,6 +16,7 @@ import pytest
 from tests import bundles
 from threebrokers.app import jupyterlab
 from threebrokers.cluster import java, links_proxy, ports, process
+from threebrokers.lab import names
 from threebrokers.lab.scenarios import measuring
 from tools.setup import bundle
 from tools.setup.errors import SetupError
@@ -183,3 +184,9 @@ def test_a_bundle_of_a_newer_macos_is_refused(monkeypatch, tmp_path, written, he
     )
     with outcome, bundle.opened(tmp_path, file, lambda _: None):
         pass
+
+
+def test_no_two_topics_of_the_labs_differ_only_in_capitals():
+    """A broker keeps a topic in folders of its name, and a disk of macOS takes `Orders-0` for `orders-0`."""
+    topics = {topic for of_lab in names.all_names().values() for topic in of_lab.topics}
+    assert len({topic.casefold() for topic in topics}) == len(topics) > 100
