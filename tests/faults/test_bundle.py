@@ -1,6 +1,7 @@
 """Setting up from a bundle: it is whole and for this machine, or nothing is done and a sentence says why."""
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -70,6 +71,15 @@ def test_a_bundle_of_another_system(file: Path, behaviour) -> None:
     said = refused(file)
     assert said.startswith("course.tar is for Darwin arm64, and this is ")
     behaviour("nothing is set up", says="course.tar is for Darwin arm64, and this is another system: …")
+
+
+@pytest.mark.fault("Set-up", "a bundle was written on a newer macOS")
+def test_a_bundle_of_a_newer_macos(file: Path, behaviour, monkeypatch: pytest.MonkeyPatch) -> None:
+    bundles.changed(file, lambda manifest, _: manifest.update(macos="14.5"))
+    monkeypatch.setattr(platform, "mac_ver", lambda: ("13.6", ("", "", ""), "arm64"))
+    said = refused(file)
+    assert said.startswith("course.tar was written on macOS 14.5, and this is 13.6: ")
+    behaviour("nothing is set up", says=said)
 
 
 @pytest.mark.fault("Set-up", "a bundle was written with another Python")

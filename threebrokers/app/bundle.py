@@ -75,6 +75,7 @@ def pack(file: Path, members: dict[str, Path], work: Path) -> None:
         "lock": hashlib.sha256(_lock().encode()).hexdigest(),
         "python": _python(),
         "system": _system(),
+        "macos": platform.mac_ver()[0],  # packages are chosen for it; a newer one takes them too
         "files": known,
     }
     told = json.dumps(manifest, indent=1).encode()

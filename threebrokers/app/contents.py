@@ -24,10 +24,9 @@ class CourseFiles(AsyncLargeFileManager):  # type: ignore[misc]
     """
 
     def _is_built(self, path: str) -> bool:
-        name = path.strip("/").partition("/")[0]
-        if is_clone():
-            return name in READ_ONLY
-        return name in workspace.LENT and workspace.is_lent(Path(self.root_dir) / name)
+        root = Path(self.root_dir)
+        built = READ_ONLY if is_clone() else [n for n in workspace.LENT if workspace.is_lent(root / n)]
+        return any(_is_same(root, path.strip("/").partition("/")[0], name) for name in built)
 
     def _refuse(self, path: str) -> None:
         if self._is_built(path):
@@ -75,6 +74,14 @@ class CourseFiles(AsyncLargeFileManager):  # type: ignore[misc]
         """Delete a file."""
         self._refuse(path)
         await super().delete_file(path)
+
+
+def _is_same(root: Path, asked: str, name: str) -> bool:
+    """Tell whether this folder is meant: on macOS `Labs` is `labs`."""
+    try:
+        return asked == name or (asked != "" and (root / asked).samefile(root / name))
+    except (OSError, ValueError):  # there is none, or no file can have this name
+        return False
 
 
 def _name_language(metadata: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ import psutil
 from threebrokers.app import served
 from threebrokers.app.browser import can_open_browser
 from threebrokers.cluster import ports, sessions
-from threebrokers.cluster.process import Identity, launch, send
+from threebrokers.cluster.process import Identity, forks_allowed, launch, send
 from threebrokers.errors import LabError
 from threebrokers.files import write_whole
 from threebrokers.paths import ROOT, course, home, lab_command, root
@@ -199,6 +199,7 @@ def _environment(folder: Path, token: str) -> dict[str, str]:
         "JUPYTER_DATA_DIR": str(folder / "data"),
         "JUPYTER_RUNTIME_DIR": str(folder / "data" / "runtime"),
         "JUPYTER_PREFER_ENV_PATH": "1",
+        **forks_allowed(),  # for the programs of notebooks
     }
 
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from threebrokers.cluster.cache_lock import faults_told
+from threebrokers.cluster.process import forks_allowed
 from threebrokers.errors import LabError
 from threebrokers.files import write_whole
 from threebrokers.paths import cache
@@ -46,7 +47,7 @@ def environment() -> dict[str, str]:
 
     A locale that is not UTF-8 becomes one: Java could not open a file with letters beyond ASCII otherwise.
     """
-    kept = {name: value for name, value in os.environ.items() if name not in FOREIGN}
+    kept = {name: value for name, value in os.environ.items() if name not in FOREIGN} | forks_allowed()
     spoken = kept.get("LC_ALL") or kept.get("LC_CTYPE") or kept.get("LANG") or ""
     if sys.platform == "linux" and not re.search(r"utf-?8", spoken, re.IGNORECASE):
         kept["LC_ALL"] = "C.UTF-8"
@@ -83,8 +84,9 @@ def spark_java_home() -> Path:
 
 def _checked(path: Path) -> Path:
     cure = "name another one (17 or newer), or unset THREEBROKERS_JAVA to use the Java of the course"
-    if path.is_dir():  # a JAVA_HOME
-        path = path / "bin" / "java"
+    if path.is_dir():  # a JAVA_HOME, or on macOS the bundle around it
+        inside = path / "Contents" / "Home"
+        path = (inside if inside.is_dir() else path) / "bin" / "java"
     if not path.is_file():
         raise LabError(f"THREEBROKERS_JAVA names {path}, which is not there", cure)
     version = release(path)
@@ -92,16 +94,34 @@ def _checked(path: Path) -> Path:
         raise LabError(f"THREEBROKERS_JAVA names {path}, which does not run as a Java", cure)
     if version < OLDEST:
         raise LabError(f"THREEBROKERS_JAVA names a Java {version} ({path}); Kafka needs {OLDEST}", cure)
-    return path.absolute()
+    return _behind(path.absolute())
+
+
+def _behind(path: Path) -> Path:
+    """Return the Java that a stand-in starts: /usr/bin/java of macOS, or a shim of a version manager.
+
+    It may start another one tomorrow; and what a Java tells of itself in a file lies beside the real one.
+    """
+    if (path.resolve().parent.parent / "release").is_file():
+        return path
+    told = _told(path, "-XshowSettings:properties", "-version")
+    home = re.search(r"^ *java\.home = (.+)$", told, re.MULTILINE)
+    found = Path(home[1].strip()) / "bin" / "java" if home else path
+    return found if found.is_file() else path
 
 
 def release(path: Path) -> int | None:
     """Return the release of a Java, for example 21; None if it does not run."""
+    found = re.search(r'version "(?:1\.)?(\d+)', _told(path, "-version"))  # "1.8.0_392" is Java 8
+    return int(found[1]) if found else None
+
+
+def _told(path: Path, *words: str) -> str:
+    """Return what a Java says of itself; nothing if it does not run."""
     try:
         done = subprocess.run(
-            [path, "-version"], capture_output=True, text=True, timeout=ANSWER_SECONDS, check=False
+            [path, *words], capture_output=True, text=True, timeout=ANSWER_SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
-        return None
-    found = re.search(r'version "(?:1\.)?(\d+)', done.stderr + done.stdout)  # "1.8.0_392" is Java 8
-    return int(found[1]) if done.returncode == 0 and found else None
+        return ""
+    return done.stderr + done.stdout if done.returncode == 0 else ""

@@ -187,6 +187,15 @@ def launch(command: list[str], log: Path, environment: dict[str, str], mark: str
     return identify(pid, mark)
 
 
+def forks_allowed() -> dict[str, str]:
+    """Return what lets copies (fork) of a process go on: Spark's Python workers, lives of a worker's program.
+
+    macOS ends a copy in which a class of its own libraries is used first, if its parent was just about to do
+    that in another thread. The variable takes that back; it is read when a program starts.
+    """
+    return {"OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES"} if psutil.MACOS else {}
+
+
 def look(node: int, identity: Identity | None) -> BrokerProcess:
     """Return how this broker's process is now."""
     process = identity.process() if identity else None

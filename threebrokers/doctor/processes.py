@@ -4,6 +4,7 @@ import os
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -46,12 +47,22 @@ def running_homes() -> list[RunningHome]:
 def listeners(ports: set[int]) -> list[str]:
     """Return the programs that listen on these ports, in words, as far as this user may see."""
     try:
-        connections = psutil.net_connections("tcp")
-    except psutil.AccessDenied:  # macOS shows them to root alone
-        return []
-    found = {c.pid for c in connections if c.status == psutil.CONN_LISTEN and c.laddr.port in ports and c.pid}
+        found = {c.pid for c in psutil.net_connections("tcp") if _listens(c, ports) and c.pid}
+    except psutil.AccessDenied:  # macOS shows all at once to root alone, and to each user their own
+        found = {p.pid for p in psutil.process_iter() if any(_listens(c, ports) for c in _connections(p))}
     names = {pid: _name(pid) for pid in sorted(found)}
     return [f"{name} (process {pid})" for pid, name in names.items() if name]
+
+
+def _listens(connection: Any, ports: set[int]) -> bool:
+    return connection.status == psutil.CONN_LISTEN and connection.laddr.port in ports
+
+
+def _connections(process: psutil.Process) -> list[Any]:
+    try:
+        return list(process.net_connections("tcp"))
+    except psutil.Error:  # it has ended, or is another user's
+        return []
 
 
 def _name(pid: int) -> str:

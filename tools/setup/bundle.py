@@ -112,11 +112,22 @@ def _check_fits(known: dict[str, Any], root: Path, file: Path) -> None:
     system = f"{platform.system()} {platform.machine()}"
     if known["system"] != system:
         raise SetupError(f"{file.name} is for {known['system']}, and this is {system}: {ANEW} like this one.")
+    written, here = str(known.get("macos", "")), platform.mac_ver()[0]
+    if _release(written) > _release(here):
+        raise SetupError(
+            f"{file.name} was written on macOS {written}, and this is {here}: {ANEW} and an older macOS."
+        )
     if known["python"] != python:
         raise SetupError(
             f"{file.name} is for Python {known['python']}, and this is {python}: "
             f"name the other one with `make lab BUNDLE={file} PYTHON=python{known['python']}`."
         )
+
+
+def _release(macos: str) -> int:
+    """Return the number before the first dot; 0 for another system."""
+    number = macos.partition(".")[0]
+    return int(number) if number.isdigit() else 0
 
 
 def _take(

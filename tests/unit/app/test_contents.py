@@ -70,6 +70,17 @@ def test_what_is_built_is_read_only(files: CourseFiles, tmp_path: Path, path: st
     assert (tmp_path / path).read_bytes() == before
 
 
+def test_it_is_read_only_under_another_name_too(files: CourseFiles, tmp_path: Path) -> None:
+    """A disk of macOS takes `Labs` for `labs`; here a link does."""
+    (tmp_path / "Labs").symlink_to(tmp_path / "labs")
+    model = done(files.get(f"Labs/{NAME}"))
+    assert model["writable"] is False
+    with pytest.raises(HTTPError, match="read-only"):
+        done(files.save(model, f"Labs/{NAME}"))
+    assert done(files.get("work"))["writable"] is True
+    assert done(files.get(""))["writable"] is True
+
+
 def test_a_copy_of_it_is_the_learners_own(files: CourseFiles, tmp_path: Path) -> None:
     done(files.copy(BUILT[0], "work/copy.ipynb"))
     model = done(files.get("work/copy.ipynb"))

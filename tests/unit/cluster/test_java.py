@@ -70,6 +70,22 @@ def test_a_java_that_may_not_be_run(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         java()
 
 
+def test_of_a_stand_in_the_java_behind_it_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    real = fake(tmp_path / "jdk" / "bin" / "java", "21")
+    settings = f"""echo 'Property settings:\n    java.home = {tmp_path / "jdk"}' >&2"""
+    asked = f'case "$1" in -XshowSettings*) {settings};; esac\nexec "{real}"'
+    monkeypatch.setenv("THREEBROKERS_JAVA", str(script(tmp_path / "bin" / "java", asked)))
+    assert java() == real
+    (tmp_path / "release").write_text('JAVA_VERSION="21"\n')  # then it is a whole Java itself
+    assert java() == tmp_path / "bin" / "java"
+
+
+def test_the_bundle_of_a_java_for_macos_may_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    real = fake(tmp_path / "temurin.jdk" / "Contents" / "Home" / "bin" / "java", "21")
+    monkeypatch.setenv("THREEBROKERS_JAVA", str(tmp_path / "temurin.jdk"))
+    assert java() == real
+
+
 def test_spark_gets_a_java_without_the_missing_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     text = """
     if [ "$1" = -version ]; then echo 'version "25"' >&2; exit; fi

@@ -1,17 +1,25 @@
 """What is otherwise on macOS, tried here with what it does in its place."""
 
 import os
+import platform
 import resource
 import socket
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import psutil
 import pytest
 
-from threebrokers.cluster import links_proxy, ports, process
+from tests import bundles
+from threebrokers.app import jupyterlab
+from threebrokers.cluster import java, links_proxy, ports, process
+from threebrokers.lab import names
+from threebrokers.lab.scenarios import measuring
+from tools.setup import bundle
+from tools.setup.errors import SetupError
 
 MARK = "-Dthreebrokers.test=macos"
 PROGRAM = "import os, sys; print(os.getsid(0) == os.getpid(), flush=True); sys.stdin.read()"
@@ -125,3 +133,60 @@ def test_links_ask_for_enough_open_files():
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     assert int(done.stdout) == (links_proxy.FILES if hard < 0 else min(links_proxy.FILES, hard))
+
+
+def test_copies_of_sparks_and_of_programs_may_go_on(monkeypatch, tmp_path):
+    """macOS reads the variable when a program starts, so it cannot be set by the one that copies itself."""
+    name = "OBJC_DISABLE_INITIALIZE_FORK_SAFETY"
+    monkeypatch.delenv(name, raising=False)
+    for macos, wanted in ((False, None), (True, "YES")):
+        monkeypatch.setattr(psutil, "MACOS", macos)
+        assert java.environment().get(name) == wanted
+        assert jupyterlab._environment(tmp_path, "token").get(name) == wanted
+
+
+def test_what_is_written_is_asked_of_the_disk_itself(monkeypatch, tmp_path):
+    """`fsync` of macOS leaves it in the disk's own memory."""
+    asked = []
+    monkeypatch.setattr(measuring.fcntl, "F_FULLFSYNC", 51, raising=False)
+    monkeypatch.setattr(measuring.fcntl, "fcntl", lambda _, order: asked.append(order))
+    monkeypatch.setattr(measuring, "home", lambda: tmp_path)
+    monkeypatch.setattr(measuring, "WRITTEN_BYTES", 9 * 4096)
+    assert measuring.megabytes_written_per_second(4096, "mixed") > 0
+    assert asked == [51] * 9
+
+
+def test_a_file_system_without_that_order_is_asked_as_before(monkeypatch, tmp_path):
+    forced = []
+
+    def refuse(*_):
+        raise OSError("not supported")
+
+    monkeypatch.setattr(measuring.fcntl, "F_FULLFSYNC", 51, raising=False)
+    monkeypatch.setattr(measuring.fcntl, "fcntl", refuse)
+    monkeypatch.setattr(os, "fdatasync", forced.append)
+    monkeypatch.setattr(measuring, "home", lambda: tmp_path)
+    monkeypatch.setattr(measuring, "WRITTEN_BYTES", 9 * 4096)
+    measuring.megabytes_written_per_second(4096, "in order")
+    assert len(forced) == 9
+
+
+@pytest.mark.parametrize(
+    ("written", "here", "fits"), [("14.5", "13.6", False), ("13.6", "14.5", True), ("14.5", "14.0", True)]
+)
+def test_a_bundle_of_a_newer_macos_is_refused(monkeypatch, tmp_path, written, here, fits):
+    """Its packages were chosen for that one: numpy, for example, has wheels that need macOS 14."""
+    monkeypatch.setattr(platform, "mac_ver", lambda: (written, ("", "", ""), "arm64"))
+    file = bundles.made(tmp_path, monkeypatch)
+    monkeypatch.setattr(platform, "mac_ver", lambda: (here, ("", "", ""), "arm64"))
+    outcome = (
+        nullcontext() if fits else pytest.raises(SetupError, match=f"on macOS {written}, and this is {here}")
+    )
+    with outcome, bundle.opened(tmp_path, file, lambda _: None):
+        pass
+
+
+def test_no_two_topics_of_the_labs_differ_only_in_capitals():
+    """A broker keeps a topic in folders of its name, and a disk of macOS takes `Orders-0` for `orders-0`."""
+    topics = {topic for of_lab in names.all_names().values() for topic in of_lab.topics}
+    assert len({topic.casefold() for topic in topics}) == len(topics) > 100

@@ -50,6 +50,10 @@ def trouble(finding: Finding) -> str:
     return f"{finding.what} -> {finding.cure}"
 
 
+def refused(*_: object) -> None:
+    raise psutil.AccessDenied
+
+
 class TestJava:
     def test_the_courses_own_java_is_fine(self) -> None:
         assert machine.look_for_java().ok
@@ -144,11 +148,15 @@ class TestPorts:
         up = {1: BrokerProcess(1, "up", os.getpid())}
         assert state.look_at_ports({1: {"CLIENT": f"127.0.0.1:{taken}"}}, up).ok
 
-    def test_who_listens_may_not_be_known(self, taken: int, monkeypatch: pytest.MonkeyPatch) -> None:
-        def refuse(kind: str) -> None:
-            raise psutil.AccessDenied
+    def test_the_own_program_is_named_where_all_are_shown_to_root_alone(
+        self, taken: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(psutil, "net_connections", refused)
+        assert any(f"process {os.getpid()}" in name for name in processes.listeners({taken}))
 
-        monkeypatch.setattr(psutil, "net_connections", refuse)
+    def test_who_listens_may_not_be_known(self, taken: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(psutil, "net_connections", refused)
+        monkeypatch.setattr(psutil.Process, "net_connections", refused)
         found = trouble(
             state.look_at_ports({1: {"CLIENT": f"127.0.0.1:{taken}"}}, {1: BrokerProcess(1, "down")})
         )
