@@ -216,9 +216,8 @@ def test_what_did_not_happen_is_told_in_one_sentence():
 
 
 def test_rules_for_buttons_weigh_more_than_those_of_jupyterlab() -> None:
-    # JupyterLab's `.jp-ThemedContainer button` would win over a rule with one class, and take the round corners.
-    rules = re.findall(
-        r"^(?=[^@}\n]*\.tb-(?:answer|again))([^{\n]+?)(?: \{|,)$", CSS.read_text("utf-8"), re.M
-    )
+    # Its `.jp-ThemedContainer button` wins over a rule with one class, and takes the round corners.
+    sheet = CSS.read_text("utf-8")
+    rules = re.findall(r"^(?=[^@}\n]*\.tb-(?:answer|again))([^{\n]+?)(?: \{|,)$", sheet, re.M)
     assert len(rules) > 8
     assert [rule for rule in rules if not rule.startswith(".tb-predict .")] == []
