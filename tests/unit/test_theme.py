@@ -2,6 +2,8 @@
 
 import re
 from itertools import combinations
+from math import dist
+from operator import mul
 from pathlib import Path
 
 import pytest
@@ -29,10 +31,15 @@ COLOURS = {
 }
 
 
+def linear(colour):
+    """Return red, green and blue as amounts of light, 0 to 1."""
+    parts = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    return [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+
+
 def light(colour):
     """Return the relative luminance, as WCAG has it."""
-    parts = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
-    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    red, green, blue = linear(colour)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
@@ -84,6 +91,32 @@ def test_the_colours_of_brokers_mean_nothing_else():
     brokers = {colour.strong for colour in theme.BROKERS.values()}
     looks = [*VERDICTS.values(), *theme.STATES.values(), *theme.REPLICAS.values()]
     assert brokers.isdisjoint({look.colour for look in looks} | {theme.SKY, theme.YELLOW, theme.GREY})
+
+
+# What eyes without one kind of cone make of red, green and blue (Machado, Oliveira and Fernandes, 2009).
+SEEN = {
+    "protanopia": ((0.152, 1.053, -0.205), (0.115, 0.786, 0.099), (-0.004, -0.048, 1.052)),
+    "deuteranopia": ((0.367, 0.861, -0.228), (0.280, 0.673, 0.047), (-0.012, 0.043, 0.969)),
+    "tritanopia": ((1.256, -0.077, -0.179), (-0.078, 0.931, 0.148), (0.005, 0.691, 0.304)),
+}
+APART = 15  # of CIELAB's units; 2.3 of them can just be noticed
+
+
+def lab(red, green, blue):
+    """Return a colour in CIELAB, in which a distance is about as large as it looks."""
+    rows = (0.4339, 0.3762, 0.1899), (0.2126, 0.7152, 0.0722), (0.0177, 0.1095, 0.8730)
+    amounts = [sum(map(mul, row, (red, green, blue))) for row in rows]
+    x, y, z = (p ** (1 / 3) if p > 0.008856 else 7.787 * p + 16 / 116 for p in amounts)
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+@pytest.mark.parametrize("eyes", SEEN)
+def test_brokers_are_told_apart_by_every_kind_of_colour_vision(eyes):
+    colours = [*(broker.strong for broker in theme.BROKERS.values()), theme.OTHER_BROKER.strong]
+    seen = [
+        lab(*(min(1, max(0, sum(map(mul, row, linear(colour))))) for row in SEEN[eyes])) for colour in colours
+    ]
+    assert min(dist(one, other) for one, other in combinations(seen, 2)) >= APART
 
 
 @pytest.mark.parametrize("table", [theme.STATES, theme.REPLICAS, VERDICTS])

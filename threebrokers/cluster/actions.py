@@ -148,6 +148,22 @@ def hindered(actions: Iterable[Action], broker: int, at: float) -> Action | None
     return last
 
 
+# A start that leads to a silence comes this long before it at most (s): states are seen twice a second.
+STARTED_SECONDS = 2.0
+
+
+def last_action(actions: Iterable[Action], broker: int, at: float) -> Action | None:
+    """Return what was done last to a broker until this time; None if nothing was."""
+    done = (action for action in actions if action.broker == broker and action.at <= at)
+    return max(done, key=lambda action: action.at, default=None)
+
+
+def was_started(actions: Iterable[Action], broker: int, since: float, at: float) -> bool:
+    """Tell whether a broker that is silent since then was started just before: it needs some seconds."""
+    last = last_action(actions, broker, at)
+    return last is not None and last.kind == "start" and since <= last.at + STARTED_SECONDS
+
+
 def action_kind(name: str) -> ActionKind:
     """Return the kind of this name; one that is not in the table (a recording may hold it) harms nobody."""
     return ACTION_KINDS.get(name) or ActionKind(name, name, f"{name} …", f"you did '{name}' to broker {{}}")

@@ -11,7 +11,8 @@ from threebrokers.ledger.journal import Number
 
 ALWAYS = ("attempted", "acknowledged", "stored", "lost", "twice")
 RANGES = 3  # more places than these make a row hard to read
-BAD = ";font-weight:bold"  # the sign says it too; a fixed red would not suit both themes
+# Mixed with the page's own ink, the red can be read in both themes.
+BAD = f";font-weight:bold;color:color-mix(in srgb,{theme.BAD.colour} 60%,currentColor)"
 
 COLUMNS: dict[str, Callable[[Balance], Sequence[Number] | Sequence[Entry] | Sequence[Failure]]] = {
     "attempted": lambda b: b.attempted,

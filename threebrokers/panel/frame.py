@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from threebrokers.cluster.actions import ACTION_KINDS, Action, action_kind, hindered
+from threebrokers.cluster.actions import ACTION_KINDS, Action, action_kind, hindered, last_action, was_started
 from threebrokers.cluster.link_faults import broken
 from threebrokers.kafka.state import BrokerState, ClusterState, PartitionState
 from threebrokers.panel.cells import group_frame, topic_frame
@@ -20,8 +20,6 @@ Frame = dict[str, Any]
 OPEN_PARTITIONS = 40
 # With more topics than these, those in which all is well share one line.
 SINGLE_TOPICS = 8
-# A start that leads to a silence comes this long before it at most (s): states are seen twice a second.
-STARTED_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ def frame(state: ClusterState, scene: Scene) -> Frame:
     partitions = [p for topic in state.topics for p in topic.partitions]
     many = len(names) > SINGLE_TOPICS
     opened = not many and len(partitions) <= OPEN_PARTITIONS
-    starting = {broker.id for broker in state.brokers if _starts(broker, scene)}
+    starting = {broker.id for broker in state.brokers if _starts(state, broker, scene)}
     links, hurt = sides(state, scene.actions), {fault.broker for fault in broken(scene.actions, state.at)}
     told = [_blind(scene), words(state, starting), *_links(state, scene, links)]
     return {
@@ -121,17 +119,12 @@ def _alarm(state: ClusterState) -> str:
     return ""
 
 
-def _starts(broker: BrokerState, scene: Scene) -> bool:
+def _starts(state: ClusterState, broker: BrokerState, scene: Scene) -> bool:
     """Tell whether a broker that does not answer was started just now: it needs some seconds."""
     if broker.state != "unknown":
         return False
-    last = _last_action(broker, scene.actions)
-    started = last is not None and last.kind == "start" and broker.since <= last.at + STARTED_SECONDS
+    started = was_started(scene.actions, broker.id, broker.since, state.at)
     return started or scene.busy.get(broker.id) == action_kind("start").doing
-
-
-def _last_action(broker: BrokerState, actions: Sequence[Action]) -> Action | None:
-    return max((a for a in actions if a.broker == broker.id), key=lambda action: action.at, default=None)
 
 
 def _broker(
@@ -170,7 +163,7 @@ def _can(broker: BrokerState, broken_links: bool) -> Iterator[str]:
 
 def _note(state: ClusterState, broker: BrokerState, actions: Sequence[Action], starting: bool) -> str:
     """Say what the state alone does not: since when, by whom, or that the others do not know it yet."""
-    last = _last_action(broker, actions)
+    last = last_action(actions, broker.id, state.at)
     kind = action_kind(last.kind) if last else None
     passed = duration(state.at - broker.since)
     told = state.last_response_at is not None and state.last_response_at >= state.at

@@ -1,6 +1,7 @@
 """The panel as a picture that needs no kernel: for notebooks that were saved, and for pages.
 
-It has the panel's own style sheet and names of classes, so it looks as the panel looks. Words that only ears
+It has the panel's own style sheet and names of classes, so it looks as the panel looks. The triangle of links
+is told in words: a drawing would be removed from a page that is not trusted. Words that only ears
 or narrow windows need are left out: a viewer that takes style sheets away would show them.
 """
 
@@ -12,6 +13,7 @@ from typing import Any
 
 from threebrokers.diagrams.picture import in_words
 from threebrokers.panel.frame import Frame
+from threebrokers.panel.links import is_broken
 from threebrokers.theme import NO_LEADER, QUORUM_LEADER
 
 TITLE = "The cluster, as it was when this cell ran"
@@ -21,7 +23,7 @@ PANEL, STILL = ".tb ", ".tb.tb-still.tb-still "
 # All lines of a still can be seen at once: nobody scrolls in it.
 OWN_STYLE = (
     f"{STILL}.tb-events {{ height: auto; }} {STILL}.tb-note {{ min-height: 0; }} "
-    f"{STILL}.tb-brokers {{ margin-bottom: 8px; }}"
+    f"{STILL}.tb-brokers {{ margin-bottom: 8px; }} {STILL}.tb-links-told {{ margin: 0 2px 8px; }}"
 )
 EVENTS = 5
 OFFSETS = (
@@ -51,6 +53,7 @@ def still(frame: Frame) -> Still:
         _tag("div", _tag("b", _text(TITLE)), "title"),
         _tag("div", _all(map(_broker, frame["brokers"])), "brokers"),
         _tag("p", _text(frame["alarm"]), "notice tb-alarm") if frame["alarm"] else "",
+        _links(frame["links"]),
         _events(frame["events"][-EVENTS:]),
         _tag("p", _text(frame["sums"]), "sums") if frame.get("sums") else "",
         *(_topic(topic, frame) for topic in frame["topics"]),
@@ -59,6 +62,11 @@ def still(frame: Frame) -> Still:
     ]
     drawing = f'<div class="tb tb-still" role="group" aria-label="{TITLE}">{_all(parts)}</div>'
     return Still(frame["words"], drawing)
+
+
+def _links(links: dict[str, Any]) -> str:
+    told = f"{links['words'].capitalize()}."
+    return _tag("p", _text(told), "links-told") if is_broken(links["sides"]) else ""
 
 
 def _broker(broker: dict[str, Any]) -> str:
@@ -159,15 +167,13 @@ def _group(group: dict[str, Any]) -> str:
     )
     if not group["members"]:
         return _tag("div", line, "group")
-    head = _tag("thead", _tag("tr", _all(map(_column, ("member", "reads", "lag")))))
-    rows = (
-        _tag(
-            "tr",
-            _tag("th", _text(m["name"]), scope="row") + _tag("td", _text(m["share"])) + _tag("td", m["lag"]),
-        )
-        for m in group["members"]
-    )
-    return _tag("div", line + _tag("table", head + _tag("tbody", _all(rows))), "group")
+    return _tag("div", line + _tag("ul", _all(map(_member, group["members"]))), "group")
+
+
+def _member(member: dict[str, str]) -> str:
+    reads = "reads nothing" if member["share"] == "nothing" else member["share"]
+    lag = "" if member["lag"] == "–" else _tag("span", f" lag {member['lag']}", "soft")
+    return _tag("li", f"{_tag('b', _text(member['name']))} {_text(reads)}{lag}")
 
 
 def _tag(name: str, inside: str, kind: str = "", **more: str) -> str:

@@ -68,6 +68,6 @@ class Box:
     def _repr_html_(self) -> str:
         text = html.escape("\n".join(self.tail))
         written = f'<pre style="margin:.3em 0 0;white-space:pre-wrap">{text}</pre>' if text else ""
-        line = "solid" if self.code is None else "double"
-        style = f"border-left:4px {line} {self.look.colour};padding:.3em .8em"
+        line = "4px solid" if self.code is None else "6px double"
+        style = f"border-left:{line} {self.look.colour};padding:.3em .8em"
         return f'<div style="{style}"><b>{html.escape(self.state)}</b>{written}</div>'

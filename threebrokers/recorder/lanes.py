@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from threebrokers import theme
-from threebrokers.cluster.actions import Action, hindered
+from threebrokers.cluster.actions import Action, hindered, was_started
 from threebrokers.kafka.state import ClusterState, GroupState
 from threebrokers.recorder.data import Flow, RecordingData
 from threebrokers.recorder.gaps import Gap, own_silence
@@ -112,8 +112,9 @@ def _broker(state: ClusterState, number: int, actions: Sequence[Action]) -> Brok
         return "unknown", False, None
     up, told = found.state == "up", state.last_response_at in (None, state.at)
     links = hindered(actions, number, state.at) if up else None
+    starts = found.state == "unknown" and was_started(actions, number, found.since, state.at)
     # Who is registered is known only if somebody told it.
-    return found.state, up and (found.registered or not told), links
+    return "starting" if starts else found.state, up and (found.registered or not told), links
 
 
 def _draw_broker(value: Broker, number: int) -> Drawn:

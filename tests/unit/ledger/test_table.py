@@ -1,7 +1,10 @@
 """How balances are shown: as a table, and in words."""
 
+import re
+
 import pytest
 
+from tests.unit.test_theme import contrast
 from threebrokers.ledger import Balance, Entry, Failure, Number, compare
 from threebrokers.ledger.table import BalanceTable, ranges, where
 
@@ -48,9 +51,19 @@ def test_html_says_the_same_and_is_safe() -> None:
     assert "<acks>" not in page
     for words in ("✗ 50", "2,000", "offsets 100–149 of partition 0"):
         assert words in page
-    # No colour of its own: it must be read on light and dark pages.
-    assert "color" not in page
     assert "✗" not in BalanceTable("t", FINE.attempted, FINE.acknowledged, stored=FINE.stored)._repr_html_()
+
+
+@pytest.mark.parametrize(("ink", "row"), [("#212121", "#f5f5f5"), ("#ffffff", "#212121")])
+def test_only_a_fault_is_red_and_it_can_be_read_on_light_and_dark_pages(ink: str, row: str) -> None:
+    page = compare({"mine": WORSE, "other": FINE})._repr_html_()
+    cells = re.findall(r'<t[hd] style="([^"]*)">([^<]*)<', page)
+    assert [words for style, words in cells if "color" in style] == [w for _, w in cells if w.startswith("✗")]
+    found = set(re.findall(r"color:color-mix\(in srgb,(#\w+) (\d+)%,currentColor\)", page))
+    [(colour, part)] = found
+    share = int(part) / 100
+    mixed = (share * int(colour[n : n + 2], 16) + (1 - share) * int(ink[n : n + 2], 16) for n in (1, 3, 5))
+    assert contrast("#" + "".join(f"{round(one):02x}" for one in mixed), row) >= 4.5
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,11 @@
 import re
 import threading
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 
-from tests.states import after_a_kill, state
+from tests.states import after_a_kill, group, member, state
 from threebrokers.cluster import action_log
 from threebrokers.cluster.actions import Action
 from threebrokers.cluster.link_faults import Fault
@@ -16,6 +17,8 @@ from threebrokers.panel.events import Event
 from threebrokers.panel.frame import Scene, frame
 from threebrokers.panel.replay import replay
 from threebrokers.panel.static import still
+from threebrokers.panel.widget import HERE
+from threebrokers.recorder.labels import FONT, width
 from threebrokers.waiting import quiet_wait
 
 
@@ -125,6 +128,34 @@ def test_a_still_keeps_the_last_words_and_leaves_out_what_only_ears_need():
     assert "tb-hidden" not in drawing
     assert "<button" not in drawing
     ET.fromstring(drawing)
+
+
+def test_a_still_says_which_links_are_broken(shown):
+    assert "tb-links-told" not in still(shown.frame).drawing
+    down = frame(after_a_kill(3.0), Scene(begun=0.0))
+    assert "tb-links-told" not in still(down).drawing, "where nobody is, no link is broken"
+    cut = Action(1.0, "cut", 1, "from the other brokers and the quorum")
+    drawing = still(frame(state(2.0), Scene(begun=0.0, actions=[cut]))).drawing
+    assert '<p class="tb-links-told">Links: 1–2 cut, 1–3 cut, 2–3 whole.</p>' in drawing
+
+
+def test_a_still_lists_members_as_the_panel_does():
+    readers = group(member("reader 1", 0, 1), member("reader 2"))
+    drawing = still(frame(replace(state(2.0), groups=(readers,)), Scene(begun=0.0))).drawing
+    assert re.findall(r"<li><b>(reader \d)</b> ([^<]+)", drawing) == [
+        ("reader 1", "failsafe 0, 1"),
+        ("reader 2", "reads nothing"),
+    ]
+
+
+def test_times_have_room_on_one_line():
+    sheet = (HERE / "widget.css").read_text("utf-8")
+    column = re.findall(r"\.tb-at \{[^}]*?(?:flex: 0 0 |flex-basis: )([\d.]+)em", sheet)
+    gaps = re.findall(r"\.tb-events li \{[^}]*?gap: ([\d.]+)em", sheet)
+    assert len(column) == len(gaps) == 2, "wide and narrow"
+    assert re.search(r"\.tb-at \{[^}]*white-space: nowrap", sheet)
+    hours = width("9999.9 s") / FONT
+    assert [float(c) + float(g) >= hours for c, g in zip(column, gaps, strict=True)] == [True, True]
 
 
 def test_new_looks_are_drawn(bench, shown):

@@ -1,16 +1,19 @@
 """Predictions: chosen before, compared after, kept with the progress; and demonstrations that tell."""
 
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from threebrokers import progress
+from threebrokers.choices.buttons import HERE
 from threebrokers.errors import LabError
 from threebrokers.lab.lab import Lab
 from threebrokers.predictions import Prediction, Verdict
 from threebrokers.predictions.question import QUESTIONS, Answer, Question, question_of, read
 
+CSS = HERE / "buttons.css"
 ASKED = Question(
     "How many readers has `orders`?",
     [
@@ -210,3 +213,11 @@ def test_what_did_not_happen_is_told_in_one_sentence():
         Lab.observed(None, "Broker 2 was away.", [])
     with pytest.raises(LabError, match=r": Broker 2 was away \(it was up\); run the cell again"):
         Lab.observed(None, "Broker 2 was away.", False, "it was up")
+
+
+def test_rules_for_buttons_weigh_more_than_those_of_jupyterlab() -> None:
+    # Its `.jp-ThemedContainer button` wins over a rule with one class, and takes the round corners.
+    sheet = CSS.read_text("utf-8")
+    rules = re.findall(r"^(?=[^@}\n]*\.tb-(?:answer|again))([^{\n]+?)(?: \{|,)$", sheet, re.M)
+    assert len(rules) > 8
+    assert [rule for rule in rules if not rule.startswith(".tb-predict .")] == []

@@ -27,6 +27,12 @@ def test_a_running_program_shows_its_process_and_its_output():
     assert "tick 1\ntick 2</pre>" in box._repr_html_()
 
 
+def test_the_line_of_one_that_has_ended_is_seen_to_be_double():
+    assert "border-left:4px solid" in Box("clock", 17, None, "")._repr_html_()
+    # Less than 6 px have no room for two lines of two.
+    assert "border-left:6px double" in Box("clock", 17, 0, "")._repr_html_()
+
+
 def test_each_ending_has_a_sign_of_its_own():
     signs = {Box("clock", 17, code, "").state[0] for code in (None, 0, 143, -9)}
     assert signs == {"●", "✓", "○", "✗"}

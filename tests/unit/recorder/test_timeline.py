@@ -58,6 +58,23 @@ def test_each_broker_has_its_states(recording):
     assert spans(two) == [(0, 3.0, "● up", True), (3.1, 7.4, "✕ down", True), (7.5, 13, "● up", True)]
 
 
+def test_a_broker_that_was_started_is_starting_and_later_silent():
+    def silent(seconds, since):
+        one, two, three = state(seconds).brokers
+        return replace(state(seconds), brokers=(one, replace(two, state="unknown", since=at(since)), three))
+
+    looks = (state(0), silent(1.5, 1.2), silent(2, 1.2), state(3), silent(9, 8.5), silent(9.5, 8.5))
+    recording = RecordingData(at(0), at(9.5), states=looks, actions=(Action(at(1), "start", 2),))
+    _, two, _ = broker_lanes(recording)
+    assert spans(two) == [
+        (0, 0, "● up", True),
+        (1.5, 2, "◔ starting", True),
+        (3, 3, "● up", True),
+        (9, 9.5, "? silent", True),
+    ]
+    assert two.spans[1].drawn.look == "unknown"
+
+
 def test_a_broker_that_is_up_and_not_counted_is_shown_so():
     cut = replace(state(1), brokers=tuple(replace(b, registered=b.id != 2) for b in state(1).brokers))
     recording = RecordingData(at(0), at(3), states=(state(0), cut, state(2)))
