@@ -120,7 +120,7 @@ guess_4a.compare("0.5 s · 2 s · 4 s · until the network is mended" if grows e
 # - **pause**: a new leader is there as soon as after `kill`, and the monitor does not look for it: nothing is broken, there is only no answer. Its own 2.5 s decide. To them come 0.5 s for which a broker may keep a request that finds nothing, and up to two seconds more: this client looks once a second whether its time is over, and may need another to find the leader.
 # - **cut**: the others have a new leader as soon as before. The sensor's records with `acks=all` are not acknowledged, so it loses patience and asks again who leads. The monitor gets an answer to every request: "nothing new".
 #
-# New metadata would not help the monitor. This client renews them every 5 minutes, and asks the broker that it is connected to. The cut-off broker answers what it believes: "I lead." We tried a refresh each second ([what was measured](../docs/decisions.md)): 15 of 15 consumers heard nothing for 11 s, until the network was mended. So watch the brokers, too, and not only the errors of your clients.
+# New metadata would not help the monitor. This client renews them every 5 minutes, and asks the broker that it is connected to. The cut-off broker answers what it believes: "I lead." We tried a refresh each second (how is in `docs/decisions.md`): 15 of 15 consumers heard nothing for 11 s, until the network was mended. So watch the brokers, too, and not only the errors of your clients.
 #
 # *Delivered* may count more records than *sent*. Where do they come from? You will know it before exercise 4.2.
 
