@@ -530,7 +530,7 @@ for share in shares:
     print(len(share), "records, from partitions", {message.partition() for message in share})
 guess_1e.compare(" and ".join(map(str, sorted(map(len, shares), reverse=True))))
 
-# %% [markdown] explains="assigned"
+# %% [markdown] covers="B034" explains="assigned"
 # <details><summary>What happened?</summary>
 #
 # A group shares out partitions, not records: each partition is **assigned** to one member, which gets all its records in order. For two members, three partitions are two and one. A third member would get one of them, and a fourth none: so the number of partitions limits how many programs of a group can work at the same time. If a member leaves or dies, the others take over its partitions.
@@ -904,7 +904,7 @@ print("helo:", lab.cluster.tool("kafka-console-consumer", "--topic", "helo", *op
 # %% [markdown] covers="A013"
 # ### What they speak
 #
-# Client and broker speak a protocol of Kafka's own, over TCP. Each kind of request has a number and versions, and client and broker agree on one that both know. So clients and brokers need not be of the same age; but Kafka 4 has given up the oldest versions, and clients of before Kafka 2.1 cannot talk to it. This tool lists what a broker understands: of `Fetch`, for example, no version below 4.
+# Client and broker speak a protocol of Kafka's own, over TCP. Each kind of request has a number and versions, and client and broker agree on one that both know. So clients and brokers need not be of the same age; but Kafka 4 has given up the oldest versions, and clients of before Kafka 2.1 cannot talk to it (KIP-896; a KIP is a numbered proposal for Kafka). This tool lists what a broker understands: of `Fetch`, for example, no version below 4.
 
 # %%
 versions = lab.cluster.tool("kafka-broker-api-versions").splitlines()

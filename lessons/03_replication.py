@@ -28,7 +28,7 @@ failsafe = lab.fresh_topic("failsafe", partitions=13, replication_factor=3)
 lab.watch(failsafe)
 
 # %% [markdown] covers="A031 A032 B063"
-# The panel shows the real brokers, and goes on while you read. You may press its buttons; before you go on, start again what you have ended. *Kill* ends the process at once, as a crash does. *Stop* shuts a broker down in order. *Pause* freezes it: the process is there and answers nobody. (A power cut is worse than a kill: what was only in memory is gone, too.)
+# The panel shows the real brokers, and goes on while you read. You may press its buttons; before you go on, start again what you have ended. *Kill* ends the process at once, as a crash does. *Stop* shuts a broker down in order. *Pause* freezes it: the process is there and answers nobody. (A power cut is another thing: lab 04.)
 #
 # Kafka's own tool says the same in words. `Leader`, `Replicas` and `Isr` are numbers of brokers. (`Elr` is explained under *Going further*.)
 
@@ -148,7 +148,7 @@ guess_3a.compare(f"some get another leader, {others}" if len(moved) < 13 else "a
 # %% [markdown]
 # ### Exercise 3.2: Count the damage
 #
-# Broker 2 is away. The dictionary `least_of` has three topics and the `min.insync.replicas` of each. How many of their 12 partitions are `under_replicated`, how many `under_min_isr`, how many `offline`? Take the three numbers from the cluster's metadata. A partition can be in more than one of them.
+# Broker 2 is away. The dictionary `least_of` has three topics and the `min.insync.replicas` of each. How many of their 12 partitions are `under_replicated`, how many `under_min_isr`, how many `offline`? Take the three numbers from the cluster's metadata, which is what it tells of its topics. A partition can be in more than one of them.
 
 # %%
 least_of = {thumbnails: 1, baskets: 2, stock: 2}
@@ -241,6 +241,8 @@ lab.check.damage_counted(under_replicated, under_min_isr, offline)
 # | offline | `--unavailable-partitions` | `kafka.controller:type=KafkaController,name=OfflinePartitionsCount` |
 #
 # For the first two each broker counts the partitions that it *leads*, so a partition without a leader is in neither. The third one is the active controller's.
+#
+# An ISR that is *empty* is new. In clusters without ELR (*Going further*) the last replica stays in it, even if its broker is dead. There this exercise would find fewer partitions.
 
 # %% [markdown] covers="B128"
 # ### Exercise 3.3: Have a write refused
@@ -413,7 +415,7 @@ who_leads(lab, failsafe)
 # A record that only the leader has could be lost with the leader. If somebody had read it, they would have acted on something that never was. So a log has two ends:
 #
 # - the **log end offset** (LEO) is the offset that the next record of this replica will get; every replica has its own;
-# - the **high watermark** is the offset *before* which records may be read. All in-sync replicas have the log up to there. And it moves only while these are at least `min.insync.replicas` (since Kafka 3.7). Who asks for more gets an empty answer.
+# - the **high watermark** is the offset *before* which records may be read. All in-sync replicas have the log up to there. And it moves only while these are at least `min.insync.replicas` (since Kafka 3.7, by the proposal KIP-966). Who asks for more gets an empty answer.
 #
 # Books say "the offset of the last record". It is the one after it, for both. (They also call a record before the high watermark *committed*. Here that word is for offsets and transactions.)
 
@@ -636,8 +638,8 @@ names += ["auto.leader.rebalance.enable", "leader.imbalance.check.interval.secon
 broker_settings(lab, names)
 
 # %% [markdown] covers="B127 D110 E103 E108" explains="broker.session.timeout.ms, replica.lag.time.max.ms"
-# - In production a dead broker is missed after 9 s: its heartbeats stay away for `broker.session.timeout.ms`. (Old books name a session with ZooKeeper, which is gone.)
-# - A follower is put out of the ISR if it did not reach the leader's end within `replica.lag.time.max.ms`: 30 s since Kafka 2.5, 10 s in old books. (Replicas that left and came back all the time did more harm than slow ones.) It is not enough to fetch: it must reach the end once in that time.
+# - In production a dead broker is missed after 9 s: its own heartbeats, which are signs of life to the active controller, stay away for `broker.session.timeout.ms`. (Old books name a session with ZooKeeper, which is gone.)
+# - A follower is put out of the ISR if it did not reach the leader's end within `replica.lag.time.max.ms`: 30 s since Kafka 2.5 (proposal KIP-537), 10 s in old books. (Replicas that left and came back all the time did more harm than slow ones.) It is not enough to fetch: it must reach the end once in that time.
 # - Controllers are often processes of their own. Then two dead brokers do not take the quorum with them.
 
 # %% [markdown] covers="D150 B134"
@@ -904,7 +906,7 @@ topic_picture(lab.cluster.state([stock]).topic(stock))
 # %% [markdown] covers="B124 D108 E006 E074 D128" explains="broker.rack, client.rack, replica.selector.class, follower fetching"
 # ### Reading from the nearest replica
 #
-# Books say that followers serve nobody. Writers do need the leader, but since Kafka 2.4 a reader may use a follower that is near (**follower fetching**). Brokers say in which **rack** they stand (`broker.rack`; in a cloud this is the zone). A new partition gets its replicas in different racks, so that one broken switch does not take all of them. A reader says where it stands with `client.rack`.
+# Books say that followers serve nobody. Writers do need the leader, but since Kafka 2.4 (proposal KIP-392) a reader may use a follower that is near (**follower fetching**). Brokers say in which **rack** they stand (`broker.rack`; in a cloud this is the zone). A new partition gets its replicas in different racks, so that one broken switch does not take all of them. A reader says where it stands with `client.rack`.
 #
 # Our brokers are in `rack-1` to `rack-3`, and choose a replica in the reader's rack (`replica.selector.class`). How many bytes come from which broker?
 
@@ -957,7 +959,7 @@ lab.observed("Each replica but the leader's was copied once", [*costs.iloc[:, 1]
 costs
 
 # %% [markdown] explains="ReplicationBytesInPerSec"
-# So writing 10 MB a second with five replicas would make 40 MB a second between the brokers (`kafka.server:type=BrokerTopicMetrics,name=ReplicationBytesInPerSec` counts it on each). More replicas mean: more losses survived, more reading nearby; but more disk, more network, and a longer wait for `acks=all`. Thumbnails that can be computed again live with one replica. Orders get three, two of them in sync. Some banks keep five.
+# So writing 10 MB a second with five replicas would make 40 MB a second between the brokers (`kafka.server:type=BrokerTopicMetrics,name=ReplicationBytesInPerSec` counts it on each). More replicas mean: more losses survived, more reading nearby; but more disk, more network, and a longer wait for `acks=all`. Thumbnails that can be computed again live with one replica. Orders get three, two of them in sync. Some banks are said to keep five.
 
 # %% [markdown] covers="B057 B058"
 # ### The address that a broker tells
@@ -1079,7 +1081,7 @@ lab.observed("With the right address all three arrived", len(told) == 3 and not 
 # - The ISR are the replicas that keep up. Who is out is not waited for, and is not elected; it comes back by catching up, and does not lead before somebody holds an election.
 # - A record is readable when all in-sync replicas have it, and these are at least `min.insync.replicas`. Until then it is stored, and hidden.
 
-# %% [markdown]
+# %% [markdown] covers="B034"
 # ## Quiz
 #
 # Each answer is explained when you have chosen it. The first one is kept with your progress, on this machine.
@@ -1087,5 +1089,5 @@ lab.observed("With the right address all three arrived", len(told) == 3 and not 
 # %%
 lab.quiz()
 
-# %% [markdown] covers="B034"
+# %% [markdown]
 # Compare with the [solution](../solutions/03_replication.ipynb). Next lab: [What happens in the two seconds after a broker dies?](04_broker_failover.ipynb)

@@ -19,7 +19,7 @@ lab.review()
 # %% [markdown] covers="C008 D103 E005 D099 D101 E093 E107 B125"
 # ## Who notices that a broker is gone?
 #
-# A dead broker says nothing, so somebody must notice that it is silent. In every Kafka cluster one node is the **active controller**. It knows which brokers there are, and it chooses the leaders of partitions.
+# A dead broker says nothing, so somebody must notice that it is silent. In every Kafka cluster one process (Kafka says *node*) is the **active controller**. It knows which brokers there are, and it chooses the leaders of partitions.
 #
 # - A broker that starts **registers** with it. From then on it sends a **heartbeat** every 0.3 s.
 # - If the active controller hears nothing for 1.7 s, the broker's **session** is over. The broker is **fenced**: it shall not lead any more, and its partitions get other leaders.
@@ -115,14 +115,14 @@ grows = monitor["stop"] < monitor["kill"] < monitor["cut"] and monitor["pause"] 
 guess_4a.compare("0.5 s · 2 s · 4 s · until the network is mended" if grows else "2 s after each of the four")
 
 # %% [markdown] covers="D115"
-# - **stop**: the broker asks the active controller to move its partitions, and only then ends. Clients get the error *not leader*, ask any broker for new metadata, and go on.
+# - **stop**: the broker asks the active controller to move its partitions, and only then ends. Clients get the error *not leader*, ask any broker for new metadata (who leads what), and go on.
 # - **kill**: connections break, so clients know at once. But there is no new leader before the session is over.
 # - **pause**: a new leader is there as soon as after `kill`, and the monitor does not look for it: nothing is broken, there is only no answer. Its own 2.5 s decide. To them come 0.5 s for which a broker may keep a request that finds nothing, and up to two seconds more: this client looks once a second whether its time is over, and may need another to find the leader.
 # - **cut**: the others have a new leader as soon as before. The sensor's records with `acks=all` are not acknowledged, so it loses patience and asks again who leads. The monitor gets an answer to every request: "nothing new".
 #
-# New metadata would not help the monitor. This client renews them every 5 minutes, and asks the broker that it is connected to. The cut-off broker answers what it believes: "I lead." We tried a refresh each second: 15 of 15 consumers heard nothing for 11 s, until the network was mended. So watch the brokers, too, and not only the errors of your clients.
+# New metadata would not help the monitor. This client renews them every 5 minutes, and asks the broker that it is connected to. The cut-off broker answers what it believes: "I lead." We tried a refresh each second (how is in `docs/decisions.md`): 15 of 15 consumers heard nothing for 11 s, until the network was mended. So watch the brokers, too, and not only the errors of your clients.
 #
-# If *delivered* counts more records than *sent*: a reading was stored, its acknowledgement did not arrive, and the sensor sent it again. Exercise 4.2 comes back to that.
+# *Delivered* may count more records than *sent*. Where do they come from? You will know it before exercise 4.2.
 
 # %% [markdown]
 # ### Exercise 4.1: Shorten a silence
@@ -279,7 +279,7 @@ guess_4c.compare(f"it is acknowledged, and the record {'is lost' if gone else 's
 # The returned broker does not lead again at once: Kafka looks every 300 s whether the first replica of a partition could lead (off in this lab). `lab.cluster.recover()` did it, as you did in lab 03 with `elect_leaders`.
 
 # %% [markdown] covers="B067"
-# ## What a dying leader takes with it
+# ## Two producers, and a leader that dies
 #
 # Two producers send the same 200 numbers, and their leader is taken away on the way. `through_a_kill(lab, topic)` gives out the numbers, and breaks the cluster meanwhile:
 #
@@ -331,7 +331,7 @@ guess_4d.compare(
 )
 
 # %% [markdown]
-# `lost` is what had been acknowledged: the leader alone had it, the second broker leads now, and when the old leader returned it cut its log back. `no report` are records of which the program never learned. And `twice`? The second broker had these records before the leader died, but not yet the third one. So they were not acknowledged, and the producer sent them again.
+# `lost` is what had been acknowledged: the leader alone had it, the second broker leads now, and when the old leader returned it cut its log back. `no report` are records of which the program never learned. And `twice`? The second broker had these records before the leader died, but not yet the third one. So they were not acknowledged, and the producer sent them again. (So did the sensor above, if more was *delivered* than *sent*.)
 
 # %% [markdown]
 # ### Exercise 4.2: A producer that loses nothing
@@ -472,7 +472,7 @@ lab.check.nothing_lost(producer)
 # %% [markdown] covers="B130 D151 D152 D153 E115 E222" explains="unclean.leader.election.enable"
 # ## The last resort
 #
-# What if the leader dies and nobody in the ISR is left? Kafka waits until one of them returns. That is the default. A topic can choose otherwise: with `unclean.leader.election.enable=true` a replica that is *not* in sync may lead. Then the partition can be written again.
+# What if the leader dies and nobody in the ISR is left? Kafka waits until one of them returns, or another replica that lacks nothing (*ELR*, below). That is the default. A topic can choose otherwise: with `unclean.leader.election.enable=true` a replica that is *not* in sync may lead. Then the partition can be written again.
 #
 # Here is how it comes to that. The topic `likes` has two replicas and is content with one (`min.insync.replicas=1`). A careful producer sends with `acks=all`.
 #
@@ -675,9 +675,9 @@ lab.quiz()
 #
 # The active controller is one of the voters. The others read its log; if they get no answer for 1 s, they elect a new one. Each election has a higher `LeaderEpoch`, and whoever still speaks with an older epoch is refused.
 #
-# It takes a **majority** of all voters to elect, and to write into the log. If the majority is gone no leader can be elected and no topic be made; partitions whose leaders live go on for a while. A large cluster has three or five controllers on machines of their own, for this cluster only. They are exchanged one at a time (`kafka-metadata-quorum add-controller`, `remove-controller`).
+# It takes a **majority** of all voters to elect, and to write into the log. A large cluster has three or five controllers on machines of their own, for this cluster only. They are exchanged one at a time (`kafka-metadata-quorum add-controller`, `remove-controller`).
 #
-# Beware of one answer: `describe_cluster()` of the AdminClient has a field `controller`. With KRaft it names *any* live broker, because clients no longer talk to the controller.
+# Beware of one answer: `describe_cluster()` of the AdminClient has a field `controller`. With KRaft it names *any* live broker.
 
 # %%
 asked = [lab.admin().describe_cluster().result().controller.id for _ in range(5)]
@@ -809,7 +809,9 @@ guess_4f.compare(
 )
 
 # %% [markdown]
-# Clients talk to the leaders of their partitions, and these need the active controller only when something changes. (Were one of the replicas on the dead broker, a record with `acks=all` would wait: for the new controller, and then for the end of the dead broker's session.)
+# Clients talk to the leaders of their partitions, and these need the active controller only when something changes. So even if the majority is gone, and no leader can be elected and no topic be made, partitions whose leaders live go on for a while. And `describe_cluster()` may name any broker, because no client needs to know the controller.
+#
+# (Were one of the replicas on the dead broker, a record with `acks=all` would wait: for the new controller, and then for the end of the dead broker's session.)
 
 # %% [markdown] covers="B068"
 # ### The group's broker
@@ -915,7 +917,7 @@ lab.observed("The log says that the broker was fenced", fenced in [words for _, 
 pd.DataFrame(written, columns=["offset", "type", "what it says"])
 
 # %% [markdown]
-# One record tells of a partition: who leads it from now on, who is in sync. Another says that the broker is fenced. All of them were written together, about 1.7 s after the kill. Every broker reads this log, so all of them know it a moment later.
+# One record tells of a partition: who leads it from now on, who is in sync. Another says that the broker is fenced. All of them were written together, when the session of 1.7 s was over. Every broker reads this log, so all of them know it a moment later.
 
 # %% [markdown] covers="A121 D055"
 # ### A partition that nobody leads

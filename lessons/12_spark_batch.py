@@ -766,7 +766,7 @@ whole = counted == sums["flights"].sum()
 guess_12d.compare("it fails" if counted == 0 else "it counts all" if whole else "it counts fewer records")
 
 # %% [markdown] explains="kafkaConsumer.pollTimeoutMs"
-# Not one task had to run again. Inside each task works a Kafka client, Java's own. It loses its connection, asks another broker who leads the partition now, and goes on at its offset. Spark fails when a task hears nothing for two minutes (`kafkaConsumer.pollTimeoutMs`), or when records that it wants are gone.
+# Not one task had to run again. Inside each task works a Kafka client, Java's own. It loses its connection, asks another broker who leads the partition now, and goes on at its offset. Spark fails when a task hears nothing for two minutes (`kafkaConsumer.pollTimeoutMs`, by Spark's documentation), or when records that it wants are gone.
 
 # %% [markdown]
 # ### Here and in production
@@ -775,11 +775,13 @@ guess_12d.compare("it fails" if counted == 0 else "it counts all" if whole else 
 # |---|---|---|
 # | where Spark's tasks run | two at a time, on this machine (`local[2]`) | hundreds, on many machines (`session("spark://host:port")`) |
 # | pieces after a `groupBy` (`spark.sql.shuffle.partitions`) | 2, for little data | 200 |
-# | memory of Spark (`spark.driver.memory`) | 768 MB, for the plan and all tasks together | each executor has its own (`spark.executor.memory`, 1 GB if you say nothing) |
+# | memory of Spark (`spark.driver.memory`) | 768 MB, for the plan and all tasks together | each executor (a process that runs tasks) has its own (`spark.executor.memory`, 1 GB if you say nothing) |
 # | time zone of the session (`spark.sql.session.timeZone`) | UTC | the machine's |
 # | Spark's own page about jobs and tasks | off | on, port 4040 |
 # | a crashed broker is noticed after (`broker.session.timeout.ms`) | 1.7 s | 9 s |
 # | records of our topics are kept (`retention.ms`) | for ever (`-1`) | 7 days, then a report that comes late misses them |
+#
+# What stands under *usual* are the defaults that Spark's documentation (*Configuration*) and Kafka's tell.
 #
 # Before you copy topics of your own into files, as in exercise 12.4: each batch writes new files, one or more for each task, so a trigger every minute makes thousands of small ones. And which files count stands in `copy/_spark_metadata`, which only Spark reads: after a failed batch another program finds files that do not count. Table formats such as Delta Lake and Apache Iceberg exist for both.
 
