@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import confluent_kafka
-from confluent_kafka import KafkaException, Message, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 
 from threebrokers import clock
 from threebrokers.errors import LabError
@@ -293,15 +293,14 @@ class Clients:
 
 
 @contextmanager
-def refusal_told() -> Iterator[None]:
+def refusal_told(settings: str = "these settings") -> Iterator[None]:
     """Say in one sentence that the client refuses its settings: a LabError in place of the KafkaException."""
     try:
         yield
     except KafkaException as fault:
-        said = str(fault.args[0].str()).rstrip(".")
-        raise LabError(
-            f"The client refuses these settings ({said})", "change the one that it names"
-        ) from None
+        told = fault.args[0]
+        said = str(told.str() if isinstance(told, KafkaError) else fault).rstrip(".")
+        raise LabError(f"The client refuses {settings} ({said})", "change the one that it names") from None
 
 
 def _close(client: LabProducer | LabConsumer) -> None:

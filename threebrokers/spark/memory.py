@@ -60,6 +60,8 @@ class _Writer(Pickler):
 
 
 class _Reader(pickle.Unpickler):
+    """Reads what this process has just written itself; nothing comes from a file or another program."""
+
     def __init__(self, copy: bytes, others: list[object]) -> None:
         super().__init__(io.BytesIO(copy))
         self._others = others

@@ -224,9 +224,15 @@ def test_entries_are_counted_by_transfer():
     assert transferring._counted(records) == ({1: (1, 2)}, 3)
 
 
-def test_the_job_is_offered_only_while_the_block_runs():
+def test_the_job_is_offered_only_while_the_block_runs_and_to_no_earlier_run():
     job = TransfersJob("a", "b", "c", "way")
-    with transferring._offered(lab(), job):
+    here, found = lab(), []
+    earlier = SimpleNamespace(
+        stop=lambda: found.append(job_file(lab()).read()), kill=lambda: found.append(job_file(lab()).read())
+    )
+    here.program = lambda name: earlier
+    with transferring._offered(here, "clerk", job):
+        assert found == [None, None], "an earlier run could take the job, and be its first life"
         assert job_file(lab()).read() == job
         assert journal(lab()).read_text("utf-8") == ""
     assert job_file(lab()).read() is None

@@ -5,11 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from confluent_kafka import KafkaError, KafkaException
-
 from threebrokers import clock
 from threebrokers.errors import LabError
-from threebrokers.kafka.clients import LabProducer
+from threebrokers.kafka.clients import LabProducer, refusal_told
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.partitions import (
     controller_last,
@@ -132,13 +130,8 @@ def _producer(ledger: Ledger, name: str, settings: Mapping[str, Any]) -> LabProd
         raise LabError(
             f"{name!r} has acks={acks}, and the brokers know only 0, 1 and all", "give acks one of these"
         )
-    try:
+    with refusal_told(f"the settings of {name!r}"):
         return ledger.producer({**GIVEN, **settings})
-    except KafkaException as fault:
-        said = fault.args[0].str() if isinstance(fault.args[0], KafkaError) else str(fault)
-        raise LabError(
-            f"The client refuses the settings of {name!r} ({said})", "change the setting that it names"
-        ) from fault
 
 
 def killed_leader(lab: Lab, set_ups: SetUps, config: Mapping[str, str] | None = None) -> Trials:

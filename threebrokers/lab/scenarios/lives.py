@@ -175,9 +175,9 @@ def _is_rebalancing(lab: Lab, group: str) -> bool:
 
 def end(program: Program) -> None:
     """End a program if it still runs: on request, or else at once."""
-    for end in (program.stop, program.kill):
+    for ending in (program.stop, program.kill):
         with suppress(LabError):  # it has ended, or does not end on request
-            end()
+            ending()
 
 
 def _group(lab: Lab, group: str) -> GroupState | None:

@@ -12,6 +12,7 @@ from threebrokers import clock
 from threebrokers.errors import LabError
 from threebrokers.kafka.log_reader import Record, read_log
 from threebrokers.lab.lab import Lab
+from threebrokers.lab.scenarios.lives import end
 from threebrokers.lab.scenarios.transactions import open_at
 from threebrokers.lab.transfers import COUNT, TransfersJob, job_file, journal, new_job
 from threebrokers.ledger.table import ranges
@@ -111,7 +112,7 @@ def killed_in_ten_places(
     job = new_job(lab, way)
     _fill(lab, job)
     at = clock.now()
-    with _offered(lab, job):
+    with _offered(lab, program, job):
         running = lab.program(program, restart=True)
         due = _until_its_end(lab, running, job, until_wrong=until_wrong, within=within)
         code, said = running.exit_code, running.output
@@ -160,8 +161,12 @@ def _fill(lab: Lab, job: TransfersJob) -> None:
 
 
 @contextmanager
-def _offered(lab: Lab, job: TransfersJob) -> Iterator[None]:
-    """Let the program find the job, and an empty journal, while the block runs."""
+def _offered(lab: Lab, program: str, job: TransfersJob) -> Iterator[None]:
+    """Let the program find the job, and an empty journal, while the block runs.
+
+    An earlier run of it, which may only just be starting, is ended first: it would take the first life.
+    """
+    end(lab.program(program))
     kept = job_file(lab)
     kept.write(job)
     journal(lab).write_text("", "utf-8")
