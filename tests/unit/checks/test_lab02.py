@@ -81,6 +81,23 @@ def test_keys_that_do_not_keep_aircraft_are_told_with_the_reason(log, text):
     assert text in str(caught.value)
 
 
+def hashed(tails: list[str]) -> list[keys.Stored]:
+    """Return one flight of each aircraft, with its key, where Python's hash() puts it."""
+    flights = [flight(n, tail, n) for n, tail in enumerate(tails)]
+    return [
+        (Record("by-aircraft", hash(tail) % 6, n, tail.encode(), b"{}", -1, "create"), flights[n])
+        for n, tail in enumerate(tails)
+    ]
+
+
+def test_python_s_hash_is_told_from_one_partition_that_it_names_by_chance():
+    many = [f"N{n}" for n in range(200)]
+    with pytest.raises(NotYet, match=r"spread by Python's hash\(\)"):
+        keys.judge(hashed(many), 6)
+    with pytest.raises(NotYet, match="keys, and yet the partitions do not follow from"):
+        keys.judge(hashed([tail for tail in many if hash(tail) % 6 == 5]), 6)
+
+
 def test_a_partition_with_almost_no_flight_is_told_so():
     even = keyed(lambda f: "", lambda n: n % 6) * 10
     keys._even(even, 6)
