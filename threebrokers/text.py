@@ -56,9 +56,18 @@ def duration(seconds: float) -> str:
     return f"{whole} s" if whole < 100 else f"{whole // 60} min {whole % 60} s"
 
 
+# What nobody writes but in code: flush(), acks=all, retention.ms. "record(s)" is none, nor is "e.g.".
+CODE = re.compile(
+    r"`([^`\n]+)`"
+    r"|(\b[A-Za-z_]\w+(?:\.\w+)*\((?!s\))(?:[^()`\n]|\([^()`\n]*\))*\)"
+    r"|\b[a-z]{2,}(?:[._][a-z]+)*=(?:[\w-]+|…)"
+    r"|(?<![/.])\b[a-z]{2,}(?:\.[a-z]+)+\b)"
+)
+
+
 def as_html(text: str) -> str:
-    """Return a plain text as HTML, with what stands between backticks as code."""
-    return re.sub(r"`([^`\n]+)`", r"<code>\1</code>", html.escape(text))
+    """Return a plain text as HTML: what stands between backticks, calls and settings are set as code."""
+    return CODE.sub(lambda found: f"<code>{found[1] or found[2]}</code>", html.escape(text))
 
 
 def last_line(text: str) -> str:

@@ -25,7 +25,7 @@ def test_the_reason_is_one_bold_sentence_and_then_what_to_do() -> None:
     assert reason == (
         "There is something to read: 5 records wait in partition 0, and the consumer has only to fetch them."
     )
-    assert "</strong></p><p>Call poll() again and again" in page
+    assert "</strong></p><p>Call <code>poll()</code> again and again" in page
 
 
 def test_each_bar_has_its_words() -> None:
