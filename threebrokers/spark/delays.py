@@ -12,7 +12,8 @@ from threebrokers.notebook import tell
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Blue, orange and green are brokers; a marker and a name at the line say the same as its colour.
+# Blue, orange and green are brokers; a marker says the same as a line's colour. Names at the ends of lines
+# would lie on each other: the lines meet there.
 LOOKS = {"EWR": (theme.INK, "o"), "JFK": (theme.GREY, "s"), "LGA": (theme.OTHER_BROKER.strong, "^")}
 
 
@@ -47,11 +48,8 @@ def delays_picture(by_hour: pd.DataFrame, title: str) -> None:
         for airport, line in lines.items():
             colour, marker = LOOKS.get(airport, (theme.GREY, "x"))
             axes.plot(line.index, line, marker=marker, color=colour, label=airport)
-            end = (line.index[-1], line.iloc[-1])
-            axes.annotate(airport, end, (8, 0), textcoords="offset points", va="center", color=theme.INK)
         axes.set(
             xticks=by_hour.index,
-            xlim=(by_hour.index.min() - 0.5, by_hour.index.max() + 1.5),
             xlabel="scheduled hour in New York",
             ylabel="mean delay (minutes)",
         )
