@@ -331,6 +331,16 @@ def test_letters_follow_the_page_and_the_room(show):
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
+@pytest.mark.parametrize("width", [560, 740, 780])
+def test_a_broker_and_its_state_have_a_line_each_where_one_is_too_short(show, width):
+    frozen = state(14.3, brokers=(broker(1), broker(2, "paused"), broker(3)))
+    heads = show(drawn(frozen), width, big=True).locator(".tb-head b")
+    assert heads.nth(3).inner_text() == "❚❚ paused"
+    # Words that were broken would have the height of two lines.
+    lines = "(all) => all.map((one) => one.offsetHeight / parseFloat(getComputedStyle(one).fontSize))"
+    assert max(heads.evaluate_all(lines)) < 2
+
+
 def test_a_button_that_costs_the_quorum_asks_first(show):
     page = show(KILLED)
     page.locator('[data-press="kill 3"]').click()
