@@ -58,20 +58,31 @@ function brokerCard(broker, view) {
     h("div", { class: "tb-line" }, broker.address, h("span", { class: "tb-memory" }, broker.memory)),
     h("div", { class: "tb-line" }, broker.leads),
     h("div", { class: "tb-note" }, notes.map((note, place) => [place ? "; " : null, note])),
-    view.frame.buttons && h("div", { class: "tb-buttons", role: "group", "aria-label": `Broker ${broker.id}` },
+    view.frame.buttons && h("div", { class: "tb-buttons", role: "toolbar", "aria-label": `Broker ${broker.id}`, onkeydown: along },
       // Of two that undo each other one is there, in the same place.
       ["stop", "kill", broker.can.includes("resume") ? "resume" : "pause", broker.can.includes("heal") ? "heal" : "cut", "start"]
-        .map((kind) => actionButton(kind, broker, view))),
+        .map((kind, place) => actionButton(kind, place, broker, view))),
     view.asked?.broker === broker.id && question(view));
 }
 
-function actionButton(kind, broker, view) {
+// One button of a card is a stop of the Tab key, the one that was reached last; arrows go to the others.
+function along(event) {
+  const buttons = [...event.currentTarget.children];
+  const at = buttons.indexOf(event.target);
+  const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 }[event.key];
+  if (to === undefined) return;
+  event.preventDefault();
+  buttons.at(to % buttons.length).focus();
+}
+
+function actionButton(kind, place, broker, view) {
   const can = broker.can.includes(kind) && !broker.busy && !view.ended && !view.rests;
   const costs = can && broker.cost && broker.costly.includes(kind);
   const links = ["cut", "heal"].includes(kind) ? "the links of " : "";
   return h("button", {
     type: "button", "aria-disabled": can ? "false" : "true", title: costs ? broker.cost : false,
     "aria-label": `${kind} ${links}broker ${broker.id}`, "data-press": `${kind} ${broker.id}`,
+    tabindex: place === (view.reached[broker.id] ?? 0) ? "0" : "-1", onfocus: () => view.reach(broker.id, place),
     onclick: () => can && (costs ? view.ask(kind, broker) : view.press(kind, broker.id, false)),
   }, kind);
 }
@@ -311,7 +322,7 @@ function render({ model, el }) {
   let news = Date.now(), gone = "", docking = false;
   const began = news;
   const view = {
-    speed: 1, playing: false, asked: null, stale: "", rests: false, filter: "", unfolded: new Set(), docked: null,
+    speed: 1, playing: false, asked: null, stale: "", rests: false, filter: "", unfolded: new Set(), docked: null, reached: {},
     press: (kind, broker, force) => model.send({ kind, broker, force }),
     ask: (kind, broker) => { view.asked = { kind, broker: broker.id, cost: broker.cost }; show(); root.querySelector(".tb-yes").focus(); },
     answer: (yes) => {
@@ -321,6 +332,7 @@ function render({ model, el }) {
       show();
       root.querySelector(`[data-press="${kind} ${broker}"]`)?.focus();
     },
+    reach: (broker, place) => { view.reached[broker] = place; show(); },
     open: (name, yes) => { model.set("opened", { ...model.get("opened"), [name]: yes }); model.save_changes(); },
     sift: (words) => { view.filter = words; show(); },
     unfold: (name) => { if (!view.unfolded.delete(name)) view.unfolded.add(name); show(); },
