@@ -145,6 +145,10 @@ function bar({ start, committed, readable, end }) {
     piece("unread", readable, last), readable == null ? null : h("span", { class: "tb-tick", style: `left:${readable}%` }));
 }
 
+// The axis of the bars below: offsets at its ends, and a tick in the middle.
+const axis = ([low, high]) => [h("span", { class: "tb-axis", "aria-hidden": "true" },
+  h("span", null, low), " ", h("span", null, "log"), " ", h("span", null, high)), h("i", { class: "tb-ticks" })];
+
 function partitionRow(row, brokers, grouped) {
   const { start, committed, readable, end } = row.numbers;
   return h("tr", { class: row.leaderless ? "tb-alone" : "" },
@@ -172,7 +176,7 @@ function topicPart(topic, view) {
       h("thead", null, h("tr", null, head([h("span", { class: "tb-word" }, "partition"), h("span", { class: "tb-brief" }, "p.")]),
         brokers.map((broker) => head([h("span", { class: "tb-word" }, "broker "), h("span", { class: "tb-brief" }, "b"), broker.id])),
         head([h("span", { class: "tb-word" }, "in "), "sync"], "replicas that the leader waits for before a record may be read"),
-        head(["log ", h("span", { class: "tb-soft" }, `${topic.scale[0]} … ${topic.scale[1]}`)], null, "tb-log"),
+        head([hidden(`log from ${topic.scale[0]} to ${topic.scale[1]}`), axis(topic.scale)], null, "tb-log"),
         head("readable", READABLE, "tb-number tb-readable"), head("end", END, "tb-number tb-end"),
         group && [head("read", `committed by ${group}`, "tb-number tb-committed"), head("lag", `records that ${group} has not read`, "tb-number"),
           head("by", `who of ${group} reads it`, "tb-reader")])),

@@ -99,7 +99,7 @@ class Labels:
         return Label(words, *place, row, bold)
 
     def led(self, x: float, words: str) -> Label:
-        """Return words in a row below, at the foot of a line from `x`: right of it, or left at the lane's end.
+        """Return words in a row below, at the foot of a line from `x`: right of it, or left at the end.
 
         Asked from right to left, no line crosses the words of another: whoever would be crossed goes deeper.
         """
