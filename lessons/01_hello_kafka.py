@@ -150,7 +150,7 @@ def keep(error, message):
 
 for n in range(10):
     sender.produce(greetings, value=f"greeting {n}", on_delivery=keep)
-sender.flush()
+left = sender.flush()
 # END SOLUTION
 
 # %% [markdown]

@@ -142,7 +142,7 @@ producer = lab.producer({"enable.idempotence": True, "linger.ms": 20})
 by_aircraft = lab.fresh_topic("by-aircraft", partitions=6)
 for flight in timetable:
     producer.produce(by_aircraft, json.dumps(flight), key=flight["tailnum"])
-producer.flush()
+left = producer.flush()
 # END SOLUTION
 
 # %% [markdown]
@@ -337,7 +337,7 @@ movements = departures_by_java(lab, "movements")  # the departures, and nothing 
 lander = lab.producer({"partitioner": "murmur2_random"})
 for record in read_log(lab.bootstrap, movements):
     lander.produce(movements, record.value.replace(b"departed", b"landed"), key=record.key)
-lander.flush()
+left = lander.flush()
 # END SOLUTION
 
 # %% [markdown]

@@ -357,7 +357,7 @@ producer = ledger.producer({"enable.idempotence": True})
 for number in through_a_kill(lab, transfers):
     producer.produce(transfers, str(number))
     producer.poll(0)
-producer.flush()
+left = producer.flush()
 # END SOLUTION
 
 # %% [markdown]
@@ -828,7 +828,7 @@ readings = lab.fresh_topic("readings", replication_factor=3)
 writer = lab.producer({"acks": "all"})
 for number in range(200):
     writer.produce(readings, str(number))
-writer.flush()
+left = writer.flush()
 
 # %% [markdown]
 # Three helpers of this course for the next exercise:

@@ -347,7 +347,7 @@ small = lab.fresh_topic("small", replication_factor=3)
 packer = lab.producer({"compression.type": "zstd", "linger.ms": 1000})
 for key, value in wanted:
     packer.produce(small, value, key)
-packer.flush()
+left = packer.flush()
 # END SOLUTION
 
 # %% [markdown]
@@ -912,7 +912,7 @@ stream = lab.fresh_topic("machine-readings", partitions=3)
 streamer = lab.producer({"linger.ms": 200})
 for key, value in readings(seconds=0.7, rate=2500):
     streamer.produce(stream, value, key)
-streamer.flush()
+left = streamer.flush()
 # END SOLUTION
 
 # %% [markdown]

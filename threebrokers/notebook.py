@@ -38,3 +38,12 @@ def show(value: object) -> Any:
     from IPython.display import display  # whoever has a cell has it loaded
 
     return display(value, display_id=True)  # type: ignore[no-untyped-call]
+
+
+def heard_while_cells_run(widget: Any) -> None:
+    """Let what a reader presses in a widget be heard while a cell runs.
+
+    ipykernel 7.4 hands a message to the loop that drew last, which is the one that runs cells: it would wait.
+    So a message goes to the subshell that JupyterLab sent it to.
+    """
+    widget.comm._reply_subshell_for = lambda data, sent_to: sent_to

@@ -13,6 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
 BUILD = Path(__file__).parents[2] / "build" / "browser"
+VISIONS = ("deuteranopia", "protanopia")
 FLAGS = [
     "--disable-gpu",
     "--disable-quic",
@@ -59,6 +60,17 @@ class Watched:
     def keep(self, name: str) -> None:
         """Keep a picture of the page as build/browser/<name>.png."""
         self.page.screenshot(path=self.place(name), full_page=True)
+
+    def keep_as_others_see_it(self, name: str) -> None:
+        """Keep the page also as people see it who cannot tell red from green, for somebody to look at."""
+        usual = self.page.screenshot(full_page=True)
+        emulator = self.page.context.new_cdp_session(self.page)
+        for vision in VISIONS:
+            emulator.send("Emulation.setEmulatedVisionDeficiency", {"type": vision})
+            seen = self.page.screenshot(path=self.place(f"{name}-{vision}"), full_page=True)
+            assert seen != usual, f"Chromium shows no {vision}"
+        emulator.send("Emulation.setEmulatedVisionDeficiency", {"type": "none"})
+        emulator.detach()
 
     @staticmethod
     def place(name: str) -> Path:

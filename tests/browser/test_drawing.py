@@ -110,6 +110,8 @@ def test_everything_can_be_read(show, watched, width, dark):
         page = show(picture, width, dark)
         put(page, "frame", picture)  # news: else, on a busy machine, the page says that there were none
         watched.keep(f"panel-{name}-{'dark' if dark else 'light'}-{width}")
+        if width == 1440:
+            watched.keep_as_others_see_it(f"panel-{name}-{'dark' if dark else 'light'}")
         assert watched.measured_barriers() == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width, "it is wider than its window"
     assert watched.errors == []
@@ -375,6 +377,24 @@ def test_focus_stays_while_frames_come(show):
     for picture in (KILLED, TROUBLE, CALM):
         put(page, "frame", picture)
     expect(page.locator('[data-press="kill 2"]')).to_be_focused()
+
+
+REACHED = "document.activeElement.dataset.press ?? document.activeElement.className"
+
+
+def test_a_card_is_one_stop_of_the_tab_key_and_arrows_go_along_its_buttons(show):
+    page = show(CALM)
+    keys = {"Tab": ["tb-events", "stop 1", "stop 2"], "End": ["start 2"], "ArrowRight": ["stop 2", "kill 2"]}
+    keys |= {"Shift+Tab": ["stop 1"], "ArrowLeft": ["start 1", "cut 1"], "Home": ["stop 1"]}
+    for key, places in keys.items():
+        for place in places:
+            page.keyboard.press(key)
+            assert page.evaluate(REACHED) == place
+    put(page, "frame", KILLED)
+    for place in ("kill 2", "stop 3", "tb-fold tb-trouble"):  # the one that was reached last, then the topic
+        page.keyboard.press("Tab")
+        assert page.evaluate(REACHED) == place
+    expect(page.get_by_role("toolbar", name="Broker 2").get_by_role("button")).to_have_count(5)
 
 
 def test_a_topic_folds(show):

@@ -57,9 +57,17 @@ def test_a_lab_as_it_is_opened(tmp_path, watched, theme):
         assert names.evaluate_all(CUT) == []
         expect(page.locator(".jp-DirListing-headerItem:visible")).to_have_text(["Name"])
         assert room[1440] < 400, "beside the notebook there is more than the list of files and two bars"
+        assert max(room[700], room[ENLARGED]) < 100, "in a narrow window the list of files does not fold"
         for icon in ("bug", "extension"):
             expect(page.locator(f'[data-icon="ui-components:{icon}"]')).to_have_count(0)
         expect(page.locator(".lm-TabBar-tab.jp-mod-dirty, .jp-mod-dirty")).to_have_count(0)
+
+        page.set_viewport_size({"width": 700, "height": 900})
+        expect(page.locator(".jp-DirListing:visible")).to_have_count(0)
+        page.get_by_role("tab", name="File Browser").click()  # it stays if it is wanted
+        expect(names.filter(has_text=LAB)).to_be_visible()
+        page.set_viewport_size({"width": 1280, "height": 900})
+        expect(names.filter(has_text=LAB)).to_be_visible()
 
         page.goto(server.address.replace(f"work/{LAB}", f"solutions/{LAB}"))
         idle(page)

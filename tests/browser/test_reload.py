@@ -15,10 +15,15 @@ from threebrokers.cluster import Cluster
 from tools.proof import environment
 
 OPEN = "from threebrokers import open_lab\n\nlab = open_lab('03')"
-PANEL, QUESTION, BUSY = 1, 2, 3
+PANEL, QUESTION, BUSY, PROGRAM = 1, 2, 3, 4
 # It ends when somebody pauses broker 2.
 WAITS = "lab.wait_until(lambda: lab.cluster.processes()[2].state == 'paused', what='a pause', within=240)"
-CELLS = (OPEN, "lab.watch()", "guess_3a = lab.predict('3.a')", WAITS)
+CLOCK = """%%program clock
+import time
+print("ready")
+while True:
+    time.sleep(0.1)"""
+CELLS = (OPEN, "lab.watch()", "guess_3a = lab.predict('3.a')", WAITS, CLOCK)
 ANSWER = "some get another leader, the others stay as they are"
 AGAIN = "un the first cell of this page, then this one"
 # What JupyterLab itself says there; it stands in the page, in letters of no size.
@@ -140,6 +145,49 @@ def test_panel_and_question_come_back(shown, watched, browser: Browser, cluster,
     page.screenshot(path=watched.place(f"reload-{theme}"))
     page.close()
     behaviour("panels and questions come back with what was chosen, when no cell runs any more", says=told)
+
+
+@pytest.mark.fault("JupyterLab", "the page is loaded again while a program of a cell runs")
+def test_a_program_comes_back_with_its_buttons_which_end_it_while_a_cell_runs(
+    shown, watched, cluster, behaviour
+):
+    server, notebook, theme = shown
+    page = watched.page
+    page.goto(server.address)
+    idle(page)
+    run(page, 0, PROGRAM)
+    stop, kill = (page.get_by_role("button", name=f"{kind} the program clock") for kind in ("stop", "kill"))
+    stop.wait_for(timeout=120 * MS)
+    idle(page)
+    saved(page, notebook)
+
+    page.reload()
+    stop.wait_for(timeout=60 * MS)
+    expect(page.locator(".tb-program pre")).to_have_text("ready")
+    idle(page)
+    run(page, BUSY)
+    numbered(page, BUSY, "*")
+    page.screenshot(path=watched.place(f"reload-program-{theme}"))
+    stop.focus()
+    page.keyboard.press("Enter")
+    state = page.locator(".tb-program b")
+    expect(state).to_have_text("○ clock: stopped on request (SIGTERM)", timeout=20 * MS)
+    expect(kill).to_have_count(0)
+    told = state.inner_text()
+    cluster.pause(2)
+    idle(page)
+    cluster.resume(2)
+
+    run(page, PROGRAM)
+    kill.click()
+    ended = output(page, PROGRAM)
+    expect(ended).to_contain_text("○ clock: killed on purpose (SIGKILL)", timeout=20 * MS)
+    expect(page.locator(".tb-program")).to_have_count(0, timeout=10 * MS)  # what stays needs no kernel
+    saved(page, notebook)
+    page.reload()
+    expect(ended).to_contain_text("killed on purpose", timeout=60 * MS)
+    watched.keep(f"reload-program-ended-{theme}")
+    behaviour("its box comes back with its buttons, and they end it also while a cell runs", says=told)
 
 
 @pytest.mark.fault("JupyterLab", "the kernel is restarted, and then the page is loaded again")

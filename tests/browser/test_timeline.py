@@ -45,3 +45,4 @@ def test_what_happened_can_be_asked_with_the_keyboard(watched, ground):
     assert watched.page.evaluate(other) == "none", "one at a time"
     assert watched.barriers(".tb-time") == []
     watched.keep(f"timeline_{ground[1:]}")
+    watched.keep_as_others_see_it(f"timeline_{ground[1:]}")

@@ -23,6 +23,7 @@ from threebrokers.waiting import quiet_wait, wait_until
 
 FILES = "threebrokers.app.contents.CourseFiles"  # to import it would take as long as JupyterLab's own start
 CSS = Path(__file__).with_name("jupyterlab.css")
+EXTENSIONS = Path(__file__).with_name("labextensions")
 START_SECONDS = 180  # 2 s on a calm machine; one that does other work first has taken more than 60
 END_SECONDS = 10
 FIRST_PORT, PORTS, ATTEMPTS = 8888, 100, 10
@@ -185,6 +186,7 @@ def _options(port: int, page: str, folder: Path) -> Iterator[str]:
     yield "--LabApp.custom_css=True"
     yield "--LabApp.expose_app_in_browser=True"  # so that a panel can ask for a view beside the notebook
     yield f"--LabApp.app_settings_dir={folder / 'settings'}"
+    yield f"--LabApp.extra_labextensions_path={EXTENSIONS}"
     if os.geteuid() == 0:  # a container's only user; the server listens on this machine alone
         yield "--ServerApp.allow_root=True"
 

@@ -104,11 +104,13 @@ def _topic(topic: dict[str, Any], frame: Frame) -> str:
     if not topic["rows"]:
         return _tag("div", line, "topic")
     heads = ["partition", *(f"broker {broker['id']}" for broker in frame["brokers"]), "in sync"]
-    marks = [("log", f"log {topic['scale'][0]} … {topic['scale'][1]}"), ("number tb-readable", "readable")]
-    marks.append(("number tb-end", "end"))
+    low, high = topic["scale"]
+    axis = " ".join(_tag("span", _text(words)) for words in (low, "log", high))
+    log = _tag("th", _tag("span", axis, "axis") + _tag("i", "", "ticks"), "log", scope="col")
+    marks = [("number tb-readable", "readable"), ("number tb-end", "end")]
     if frame["groups"]:
         marks += [("number tb-committed", "read"), ("number", "lag"), ("reader", "by")]
-    head = [_column(words) for words in heads] + [_column(words, name) for name, words in marks]
+    head = [*map(_column, heads), log, *(_column(words, name) for name, words in marks)]
     rows = (_tag("tr", _all(_partition(row, frame))) for row in topic["rows"])
     whole = _tag("thead", _tag("tr", _all(head))) + _tag("tbody", _all(rows))
     return _tag("div", line + _tag("table", whole), "topic")

@@ -58,20 +58,31 @@ function brokerCard(broker, view) {
     h("div", { class: "tb-line" }, broker.address, h("span", { class: "tb-memory" }, broker.memory)),
     h("div", { class: "tb-line" }, broker.leads),
     h("div", { class: "tb-note" }, notes.map((note, place) => [place ? "; " : null, note])),
-    view.frame.buttons && h("div", { class: "tb-buttons", role: "group", "aria-label": `Broker ${broker.id}` },
+    view.frame.buttons && h("div", { class: "tb-buttons", role: "toolbar", "aria-label": `Broker ${broker.id}`, onkeydown: along },
       // Of two that undo each other one is there, in the same place.
       ["stop", "kill", broker.can.includes("resume") ? "resume" : "pause", broker.can.includes("heal") ? "heal" : "cut", "start"]
-        .map((kind) => actionButton(kind, broker, view))),
+        .map((kind, place) => actionButton(kind, place, broker, view))),
     view.asked?.broker === broker.id && question(view));
 }
 
-function actionButton(kind, broker, view) {
+// One button of a card is a stop of the Tab key, the one that was reached last; arrows go to the others.
+function along(event) {
+  const buttons = [...event.currentTarget.children];
+  const at = buttons.indexOf(event.target);
+  const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 }[event.key];
+  if (to === undefined) return;
+  event.preventDefault();
+  buttons.at(to % buttons.length).focus();
+}
+
+function actionButton(kind, place, broker, view) {
   const can = broker.can.includes(kind) && !broker.busy && !view.ended && !view.rests;
   const costs = can && broker.cost && broker.costly.includes(kind);
   const links = ["cut", "heal"].includes(kind) ? "the links of " : "";
   return h("button", {
     type: "button", "aria-disabled": can ? "false" : "true", title: costs ? broker.cost : false,
     "aria-label": `${kind} ${links}broker ${broker.id}`, "data-press": `${kind} ${broker.id}`,
+    tabindex: place === (view.reached[broker.id] ?? 0) ? "0" : "-1", onfocus: () => view.reach(broker.id, place),
     onclick: () => can && (costs ? view.ask(kind, broker) : view.press(kind, broker.id, false)),
   }, kind);
 }
@@ -134,6 +145,10 @@ function bar({ start, committed, readable, end }) {
     piece("unread", readable, last), readable == null ? null : h("span", { class: "tb-tick", style: `left:${readable}%` }));
 }
 
+// The axis of the bars below: offsets at its ends, and a tick in the middle.
+const axis = ([low, high]) => [h("span", { class: "tb-axis", "aria-hidden": "true" },
+  h("span", null, low), " ", h("span", null, "log"), " ", h("span", null, high)), h("i", { class: "tb-ticks" })];
+
 function partitionRow(row, brokers, grouped) {
   const { start, committed, readable, end } = row.numbers;
   return h("tr", { class: row.leaderless ? "tb-alone" : "" },
@@ -161,7 +176,7 @@ function topicPart(topic, view) {
       h("thead", null, h("tr", null, head([h("span", { class: "tb-word" }, "partition"), h("span", { class: "tb-brief" }, "p.")]),
         brokers.map((broker) => head([h("span", { class: "tb-word" }, "broker "), h("span", { class: "tb-brief" }, "b"), broker.id])),
         head([h("span", { class: "tb-word" }, "in "), "sync"], "replicas that the leader waits for before a record may be read"),
-        head(["log ", h("span", { class: "tb-soft" }, `${topic.scale[0]} … ${topic.scale[1]}`)], null, "tb-log"),
+        head([hidden(`log from ${topic.scale[0]} to ${topic.scale[1]}`), axis(topic.scale)], null, "tb-log"),
         head("readable", READABLE, "tb-number tb-readable"), head("end", END, "tb-number tb-end"),
         group && [head("read", `committed by ${group}`, "tb-number tb-committed"), head("lag", `records that ${group} has not read`, "tb-number"),
           head("by", `who of ${group} reads it`, "tb-reader")])),
@@ -311,7 +326,7 @@ function render({ model, el }) {
   let news = Date.now(), gone = "", docking = false;
   const began = news;
   const view = {
-    speed: 1, playing: false, asked: null, stale: "", rests: false, filter: "", unfolded: new Set(), docked: null,
+    speed: 1, playing: false, asked: null, stale: "", rests: false, filter: "", unfolded: new Set(), docked: null, reached: {},
     press: (kind, broker, force) => model.send({ kind, broker, force }),
     ask: (kind, broker) => { view.asked = { kind, broker: broker.id, cost: broker.cost }; show(); root.querySelector(".tb-yes").focus(); },
     answer: (yes) => {
@@ -321,6 +336,7 @@ function render({ model, el }) {
       show();
       root.querySelector(`[data-press="${kind} ${broker}"]`)?.focus();
     },
+    reach: (broker, place) => { view.reached[broker] = place; show(); },
     open: (name, yes) => { model.set("opened", { ...model.get("opened"), [name]: yes }); model.save_changes(); },
     sift: (words) => { view.filter = words; show(); },
     unfold: (name) => { if (!view.unfolded.delete(name)) view.unfolded.add(name); show(); },

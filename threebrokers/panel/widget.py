@@ -9,6 +9,7 @@ import traitlets
 
 from threebrokers import clock
 from threebrokers.cluster.actions import ACTION_KINDS
+from threebrokers.notebook import heard_while_cells_run
 from threebrokers.panel.static import still
 
 HERE = Path(__file__).parent
@@ -43,9 +44,7 @@ class Panel(anywidget.AnyWidget):
         self._press, self._end = press, end
         self.since = clock.now()
         self.on_msg(self._told)
-        # ipykernel 7.4 hands a message to the loop that drew last, which is the one that runs cells. A button
-        # must work while a cell runs, so its message goes to the subshell that JupyterLab sent it to.
-        self.comm._reply_subshell_for = lambda data, sent_to: sent_to
+        heard_while_cells_run(self)
 
     def __repr__(self) -> str:
         return str(self.frame.get("words", ""))

@@ -70,4 +70,6 @@ class Box:
         written = f'<pre style="margin:.3em 0 0;white-space:pre-wrap">{text}</pre>' if text else ""
         line = "4px solid" if self.code is None else "6px double"
         style = f"border-left:{line} {self.look.colour};padding:.3em .8em"
-        return f'<div style="{style}"><b>{html.escape(self.state)}</b>{written}</div>'
+        # As high as the line with the buttons of one that runs: nothing moves when they go.
+        head = f'<div style="min-height:28px;line-height:28px"><b>{html.escape(self.state)}</b></div>'
+        return f'<div style="{style}">{head}{written}</div>'

@@ -44,7 +44,7 @@ class Programs:
         name = name.strip()
         if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
             raise LabError(f"A program's name is one plain word, not '{name}': say %%program worker_a.")
-        return self._start(name, text, _display())
+        return self._start(name, text, _Place(functools.partial(self._press, name)))
 
     def restart(self, name: str) -> Program:
         """Start a program again from its beginning, as its cell does, and show it there."""
@@ -54,6 +54,10 @@ class Programs:
         """End every program that still runs."""
         for program in self._all.values():
             _end(program)
+
+    def _press(self, name: str, kind: str) -> None:
+        """Stop or kill a program, as a button of its box says."""
+        getattr(self[name], kind)()
 
     def _start(self, name: str, text: str, show: Callable[[Box], None]) -> Program:
         if name in self._all:
@@ -96,16 +100,28 @@ def _end(program: Program) -> None:
             continue
 
 
-def _display() -> Callable[[Box], None]:
-    """Return what shows a box, always at the same place."""
-    handles: list[Any] = []
+class _Place:
+    """Where a program's box is shown, again and again: with buttons while the program runs.
 
-    def show(box: Box) -> None:
+    The box of one that has ended needs no kernel, so that is what a saved notebook keeps. A page that was
+    loaded again has lost the place; there the box with the buttons shows the end, too.
+    """
+
+    def __init__(self, press: Callable[[str], None]) -> None:
+        self._press = press
+        self._live: Any = None
+        self._handle: Any = None
+
+    def __call__(self, box: Box) -> None:
         if notebook.shell() is None:
             return
-        if handles:
-            handles[0].update(box)
-        else:
-            handles.append(notebook.show(box))
+        if self._live is None:
+            from threebrokers.program.widget import LiveBox  # programs have a lab too, and show nothing
 
-    return show
+            self._live = LiveBox(box, self._press)
+            self._handle = notebook.show(self._live)
+            return
+        starts = box.code is None and not self._live.runs
+        self._live.show(box)
+        if starts or box.code is not None:
+            self._handle.update(self._live if starts else box)

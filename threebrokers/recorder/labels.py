@@ -52,6 +52,7 @@ class Labels:
     def __init__(self, left: float, right: float) -> None:
         self._left, self._right = left, right
         self._rows: list[list[Range]] = [[]]
+        self._lines: list[tuple[float, int]] = []  # to words below: where each is, and to which row
 
     @property
     def rows(self) -> int:
@@ -96,6 +97,25 @@ class Labels:
         self._grow(row)
         self._rows[row].append(place)
         return Label(words, *place, row, bold)
+
+    def led(self, x: float, words: str) -> Label:
+        """Return words in a row below, at the foot of a line from `x`: right of it, or left at the end.
+
+        Asked from right to left, no line crosses the words of another: whoever would be crossed goes deeper.
+        """
+        length = width(words)
+        left = x + AROUND if x + AROUND + length <= self._right else x - AROUND - length
+        place, row = (left, left + length), 1
+        while not self._is_clear(place, row):
+            row += 1
+        self._grow(row)
+        self._rows[row].append(place)
+        self._lines.append((x, row))
+        return Label(words, *place, row)
+
+    def _is_clear(self, place: Range, row: int) -> bool:
+        lines = [(x, x) for x, end in self._lines if end >= row]
+        return free(place, [*lines, *(self._rows[row] if row < len(self._rows) else [])])
 
     def note(self, right: float, words: str) -> Label:
         """Return words that end at `right` in the first row below, beyond the bars' end or not."""

@@ -14,6 +14,7 @@ from threebrokers.recorder.shapes import (
     ROW,
     TIER,
     WIDTH,
+    Look,
     Scale,
     Sheet,
 )
@@ -50,8 +51,7 @@ class Row:
         if lane.note:
             note = self._labels.note(WIDTH - 10, f"{theme.WARNING.sign} {lane.note}")
             self._write(note, BAD)
-        for gap in sorted(lane.gaps, key=lambda gap: -gap.seconds):
-            self._gap(gap)
+        self._gaps()
         self._points()
         self._states()
         if len(lane.bursts) <= FEW_BURSTS and not lane.spans:  # numbers would be taken for the bars' words
@@ -180,16 +180,31 @@ class Row:
         path = "".join(f"M{x} {top}h{width:.1f}v{height}h-{width:.1f}z" for x, width in widths.items())
         self._sheet.path(path, fill=ink, opacity="1" if ink == BAD else ".45")
 
-    def _gap(self, gap: Gap) -> None:
-        """A hatched box with its length: in it, or below."""
+    def _gaps(self) -> None:
+        """A hatched box for each gap, with its length: in it, or below, at the foot of a line from it."""
+        small = [gap for gap in sorted(self._lane.gaps, key=lambda gap: -gap.seconds) if not self._gap(gap)]
+        for gap in sorted(small, key=lambda gap: -gap.start):
+            x, end = self._place(gap.start, gap.start + gap.seconds)
+            middle, look = (x + end) / 2, self._gap_look(gap)
+            label = self._labels.led(middle, _length(gap))
+            self._write(label, look.ink, anchor="start")
+            foot = self._y + BAR + TIER * label.row - 1.5
+            self._sheet.path(f"M{middle:.1f} {self._y + BAR}V{foot}", stroke=look.edge, stroke_width=".8")
+
+    def _gap(self, gap: Gap) -> bool:
+        """Draw the box; return whether its length has room in it, and stands there."""
         x, end = self._place(gap.start, gap.start + gap.seconds)
-        look = LOOKS["own" if gap in self._lane.own else "concluded"]
+        look = self._gap_look(gap)
         self._sheet.box(x, self._y, end - x, BAR, look)
-        short = f"{gap.seconds:.2f} s" if gap.over else f"> {gap.seconds:.2f} s"
-        label = self._labels.inside(x, end, (gap.words, short)) or self._labels.below(x, end, short)
-        self._write(label, look.ink)
         why = "; your own program sent nothing" if gap in self._lane.own and gap.kind != "sent" else ""
         self._sheet.spot(x, self._y, end - x, BAR, f"{gap}, from {self._scale.second(gap.start)}{why}")
+        label = self._labels.inside(x, end, (gap.words, _length(gap)))
+        if label:
+            self._write(label, look.ink)
+        return label is not None
+
+    def _gap_look(self, gap: Gap) -> Look:
+        return LOOKS["own" if gap in self._lane.own else "concluded"]
 
     def _counts(self) -> None:
         """Say beside each burst how many records it holds, where there is room."""
@@ -199,6 +214,10 @@ class Row:
             self._sheet.spot(x, self._y, end - x, BAR, told)
             if records > 1 and (label := self._labels.beside(x, end, f"{records:,}", never=self._boxes)):
                 self._write(label, SOFT)
+
+
+def _length(gap: Gap) -> str:
+    return f"{gap.seconds:.2f} s" if gap.over else f"> {gap.seconds:.2f} s"
 
 
 def _look(drawn: Drawn) -> str:

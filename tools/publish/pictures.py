@@ -22,7 +22,7 @@ THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 MS, WAIT = 1000, 120
 # Wide enough for the panel and the time line, and high enough for all of them.
 SIZES: dict[str, ViewportSize] = {
-    "lab": {"width": 1180, "height": 960},
+    "lab": {"width": 1180, "height": 1300},
     "panel": {"width": 1440, "height": 1100},
     "timeline": {"width": 1440, "height": 900},
 }
@@ -82,14 +82,16 @@ def _open(browser: Browser) -> None:
 
 
 def _notebook(path: Path) -> Path:
-    """Write the lab up to its first question, and the two cells of the other pictures."""
+    """Write the lab's head and the part with its first question, and the two cells of the other pictures."""
     notebook = nbformat.read(ROOT / "labs" / LAB, as_version=4)  # type: ignore[no-untyped-call]
+    part = next(place for place, cell in enumerate(notebook.cells) if f"# {SECTION}" in cell.source)
     asks = next(place for place, cell in enumerate(notebook.cells) if cell.source.startswith(QUESTION))
     own = [
         new_code_cell(text, id=name)  # type: ignore[no-untyped-call]
         for name, text in (("watch", WATCH.format(topic=TOPIC)), ("record", RECORD))
     ]
-    notebook.cells = [*notebook.cells[: asks + 2], *own]
+    head = notebook.cells[:2]  # where the course and the lab say their names, and the set-up
+    notebook.cells = [*head, *notebook.cells[part : asks + 2], *own]
     path.parent.mkdir()
     nbformat.write(notebook, path)  # type: ignore[no-untyped-call]
     # The file browser shows the labs, as it does for learners.
@@ -112,7 +114,7 @@ def _take_all(page: Page) -> None:
     for theme in THEMES:
         _dress(page, theme)
         _unfocus(page)
-        page.locator(".jp-MarkdownCell").filter(has_text=SECTION).evaluate(TO_TOP)
+        page.locator(".jp-MarkdownCell").first.evaluate(TO_TOP)
         # Without what comes after the question, and without the bar at the right.
         dock, asked = page.locator("#jp-main-dock-panel").bounding_box(), question.bounding_box()
         assert dock is not None

@@ -9,7 +9,7 @@ from tools import ROOT
 from tools.lessons import minutes
 from tools.lessons.lesson import NAME, Lesson, lessons, read
 from tools.rules import exercise as rules_exercise
-from tools.rules import imports, names, page, predictions, programs, quizzes, wording
+from tools.rules import imports, names, outputs, page, predictions, programs, quizzes, wording
 from tools.rules.checks import Check, registered, where
 
 Fault = tuple[str, str, str]  # place in the lesson, what is wrong, what to do
@@ -38,8 +38,12 @@ def problems(lesson: Lesson, root: Path) -> list[str]:
 
 
 def gates(lesson: Lesson, root: Path) -> list[str]:
-    """Return what a lesson says otherwise than readers need, and whether it takes too long."""
-    return _told([*wording.faults(lesson, root), *_too_long(lesson, root)], lesson, root)
+    """Return what a lesson says or shows otherwise than readers need, and whether it takes too long.
+
+    None of it keeps a lesson from being built: what its solution shows is mended by building and running it.
+    """
+    found = [*wording.faults(lesson, root), *_too_long(lesson, root), *outputs.faults(lesson, root)]
+    return _told(found, lesson, root)
 
 
 def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:

@@ -1,6 +1,11 @@
 """Every rule of a lesson: broken once, and named with file, place and the way to mend it."""
 
+import nbformat
 import pytest
+
+from tools import rules
+from tools.lessons import lesson, notebooks
+from tools.lessons.build import build
 
 LESSON = "lessons/03_replication.py"
 CHECKS = "threebrokers/checks/lab03.py"
@@ -273,3 +278,16 @@ def test_an_exercise_may_be_a_program(course):
 def test_an_empty_lesson_breaks_rules_but_not_the_tool(course):
     course.path.write_text("", "utf-8")
     assert any("the title is not a question" in text for text in course.problems())
+
+
+def test_no_bare_number_stands_under_a_cell_of_a_solution(course):
+    build(course.root, check=False)
+    path = course.notebook("solutions")
+    solution = notebooks.read(path)
+    cell = notebooks.codes(solution)[-1]
+    shown = nbformat.v4.new_output("execute_result", {"text/plain": "0"})
+    for text, faults in (("0", 1), ("10", 0), ("'0'", 0)):
+        shown.data["text/plain"], cell.outputs = text, [shown]
+        path.write_text(notebooks.text(solution), "utf-8")
+        told = rules.gates(lesson.read(course.path), course.root)
+        assert sum("a bare 0 stands under it" in sentence for sentence in told) == faults, text

@@ -18,9 +18,12 @@ from threebrokers.recorder.data import Burst, Flow, Mark, RecordingData
 from threebrokers.recorder.gaps import own_silence
 from threebrokers.recorder.lanes import broker_lanes, flow_lanes
 from threebrokers.recorder.rows import named
-from threebrokers.recorder.shapes import LOOKS, WIDTH
+from threebrokers.recorder.shapes import LEFT, LOOKS, RIGHT, WIDTH
 
 SVG = "{http://www.w3.org/2000/svg}"
+# A line from a gap to its number below (x, top, foot), and a gap (left, top, length).
+LEADING = re.compile(r'd="M([\d.]+) ([\d.]+)V([\d.]+)" stroke="[^"]+" stroke-width=".8"')
+GAP = re.compile(r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="20.0" rx="3" fill="url')
 NARROW = 700  # px: a notebook beside another window
 
 
@@ -159,6 +162,22 @@ def test_each_large_gap_has_its_number(make):
     assert [n for n in numbers(recording.show()) if n in {f"{g.seconds:.2f} s" for g in large}] == sorted(
         f"{gap.seconds:.2f} s" for gap in large
     )
+
+
+@pytest.mark.parametrize(("make", "count"), [(a_kill_and_a_pause, 1), (crowded, 12)])
+def test_a_number_below_stands_at_the_foot_of_a_line_from_its_gap_which_crosses_no_words(make, count):
+    recording = make()
+    shown = recording.show()
+    scale = (WIDTH - LEFT - RIGHT) / (recording.data.ended - recording.data.began)
+    lines = [[float(n) for n in way] for way in LEADING.findall(shown.svg)]
+    spans = [[float(n) for n in found] for found in GAP.findall(shown.svg)]
+    words = boxes(shown)
+    assert len(lines) == count
+    for x, top, foot in lines:
+        (length,) = [length for left, y, length in spans if left < x < left + length and y + 20 == top]
+        (number,) = [box for box in words if abs(box.bottom - 1 - foot) < 0.1 and 0 < box.left - x < 8]
+        assert length == pytest.approx(float(number.words.removesuffix(" s")) * scale, abs=1)
+        assert [box.words for box in words if box.left < x < box.right and top < box.bottom < foot] == []
 
 
 def test_a_state_has_one_wording_and_it_is_that_of_the_panel():
