@@ -163,7 +163,8 @@ def _start(home: Path, saved: _Saved, name: str) -> None:
     set_aside(log)
     began = log.stat().st_size if log.exists() else 0
     mark = f"{MARK}{home}"
-    saved.running[name] = process.launch(_command(home, saved, name, mark), log, _environment(home), mark)
+    command = _command(home, saved, name, mark, spark_java.stored())
+    saved.running[name] = process.launch(command, log, _environment(home), mark)
     _file(home).write(saved)
     started = saved.running[name]
     quiet_wait(lambda: ports.answers(port) or not started.process(), START_SECONDS)
@@ -173,14 +174,18 @@ def _start(home: Path, saved: _Saved, name: str) -> None:
         raise LabError(f"Spark's {name} did not start ({said or 'it said nothing'})", f"read {log}")
 
 
-def _command(home: Path, saved: _Saved, name: str, mark: str) -> list[str]:
+def _command(
+    home: Path, saved: _Saved, name: str, mark: str, stored: tuple[str, list[str]] | None = None
+) -> list[str]:
+    """Return the command of one of them; `stored` is a class path, and the flags for its stored classes."""
     port, page = saved.ports[name]
-    jars = str(_pyspark() / "jars" / "*")
-    begin = [str(java()), mark, f"{NAME}{name}", *FLAGS, *SETTINGS]
+    jars, quick = stored or (str(_pyspark() / "jars" / "*"), [])
+    begin = [str(java()), mark, f"{NAME}{name}", *FLAGS, *quick, *SETTINGS]
     if name == CONNECT:
         kafka = os.pathsep.join(map(str, spark_jars()))
         settings = [f"-D{key}={value}" for key, value in _driver(home, saved, kafka).items()]
-        return [*begin, DRIVER_HEAP, spark_java.LOG, *settings, "-cp", f"{jars}{os.pathsep}{kafka}", SERVER]
+        path = jars if stored else f"{jars}{os.pathsep}{kafka}"
+        return [*begin, DRIVER_HEAP, spark_java.LOG, *settings, "-cp", path, SERVER]
     listens = ["--host", HOST, "--port", str(port), "--webui-port", str(page)]
     does = ["org.apache.spark.deploy.master.Master", *listens]
     if name != MASTER:
