@@ -82,8 +82,10 @@ def up(home: Path, say: Callable[[str], None], *, connect: bool = True) -> str:
         missing = [name for name in wanted if name not in saved.running]
         if missing:
             say(f"Starting Spark's {', '.join(missing)} …")
-        for name in missing:
-            _start(home, saved, name)
+        for together in ((MASTER,), (*WORKERS, CONNECT)):  # a worker without its master waits for long
+            began = {name: _launch(home, saved, name) for name in together if name in missing}
+            for name, place in began.items():
+                _expect_started(home, saved, name, place)
         wait_until(
             lambda: _workers(saved) == len(WORKERS),
             what="both workers to register with Spark's master",
@@ -151,9 +153,9 @@ def alone(home: Path, name: str) -> tuple[list[str], dict[str, str]]:
     return _command(home, _Saved(dict(FIXED)), name, f"{MARK}{home}"), _environment(home)
 
 
-def _start(home: Path, saved: _Saved, name: str) -> None:
-    port, page = saved.ports[name]
-    for wanted in (port, page):
+def _launch(home: Path, saved: _Saved, name: str) -> int:
+    """Start one of them; return where in its log it begins. Raises LabError if a port is taken."""
+    for wanted in saved.ports[name]:
         if not quiet_wait(functools.partial(ports.is_free, wanted), ports.FREE_SECONDS):
             raise LabError(
                 f"Port {wanted} (of Spark's {name}) is used by another program",
@@ -166,7 +168,12 @@ def _start(home: Path, saved: _Saved, name: str) -> None:
     command = _command(home, saved, name, mark, spark_java.stored())
     saved.running[name] = process.launch(command, log, _environment(home), mark)
     _file(home).write(saved)
-    started = saved.running[name]
+    return began
+
+
+def _expect_started(home: Path, saved: _Saved, name: str, began: int) -> None:
+    """Wait until one of them listens. Raises LabError, with the last words of its log, if it does not."""
+    port, started, log = saved.ports[name][0], saved.running[name], _log(home, name)
     quiet_wait(lambda: ports.answers(port) or not started.process(), START_SECONDS)
     if not (started.process() and ports.answers(port)):
         process.end([started], 0)
