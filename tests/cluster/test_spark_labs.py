@@ -62,10 +62,15 @@ class Elsewhere(Kernel):
 
 
 @pytest.fixture
-def addresses(cluster: Cluster, home: Path) -> Iterator[tuple[str, str]]:
-    """The addresses of a Spark master and of its server of Spark Connect."""
+def addresses(cluster: Cluster, home: Path) -> tuple[str, str]:
+    """The addresses of a Spark master and of its server of Spark Connect; lab 15 ends them at its end."""
     master = spark_cluster.up(home, lambda _: None)
-    yield master, spark_cluster.connect_address(home) or ""
+    return master, spark_cluster.connect_address(home) or ""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _ended(home: Path) -> Iterator[None]:
+    yield
     spark_cluster.down(home)
 
 
