@@ -82,8 +82,10 @@ def up(home: Path, say: Callable[[str], None], *, connect: bool = True) -> str:
         missing = [name for name in wanted if name not in saved.running]
         if missing:
             say(f"Starting Spark's {', '.join(missing)} …")
-        for name in missing:
-            _start(home, saved, name)
+        for together in ((MASTER,), (*WORKERS, CONNECT)):  # a worker without its master waits for long
+            began = {name: _launch(home, saved, name) for name in together if name in missing}
+            for name, place in began.items():
+                _expect_started(home, saved, name, place)
         wait_until(
             lambda: _workers(saved) == len(WORKERS),
             what="both workers to register with Spark's master",
@@ -151,9 +153,9 @@ def alone(home: Path, name: str) -> tuple[list[str], dict[str, str]]:
     return _command(home, _Saved(dict(FIXED)), name, f"{MARK}{home}"), _environment(home)
 
 
-def _start(home: Path, saved: _Saved, name: str) -> None:
-    port, page = saved.ports[name]
-    for wanted in (port, page):
+def _launch(home: Path, saved: _Saved, name: str) -> int:
+    """Start one of them; return where in its log it begins. Raises LabError if a port is taken."""
+    for wanted in saved.ports[name]:
         if not quiet_wait(functools.partial(ports.is_free, wanted), ports.FREE_SECONDS):
             raise LabError(
                 f"Port {wanted} (of Spark's {name}) is used by another program",
@@ -163,9 +165,15 @@ def _start(home: Path, saved: _Saved, name: str) -> None:
     set_aside(log)
     began = log.stat().st_size if log.exists() else 0
     mark = f"{MARK}{home}"
-    saved.running[name] = process.launch(_command(home, saved, name, mark), log, _environment(home), mark)
+    command = _command(home, saved, name, mark, spark_java.stored())
+    saved.running[name] = process.launch(command, log, _environment(home), mark)
     _file(home).write(saved)
-    started = saved.running[name]
+    return began
+
+
+def _expect_started(home: Path, saved: _Saved, name: str, began: int) -> None:
+    """Wait until one of them listens. Raises LabError, with the last words of its log, if it does not."""
+    port, started, log = saved.ports[name][0], saved.running[name], _log(home, name)
     quiet_wait(lambda: ports.answers(port) or not started.process(), START_SECONDS)
     if not (started.process() and ports.answers(port)):
         process.end([started], 0)
@@ -173,14 +181,18 @@ def _start(home: Path, saved: _Saved, name: str) -> None:
         raise LabError(f"Spark's {name} did not start ({said or 'it said nothing'})", f"read {log}")
 
 
-def _command(home: Path, saved: _Saved, name: str, mark: str) -> list[str]:
+def _command(
+    home: Path, saved: _Saved, name: str, mark: str, stored: tuple[str, list[str]] | None = None
+) -> list[str]:
+    """Return the command of one of them; `stored` is a class path, and the flags for its stored classes."""
     port, page = saved.ports[name]
-    jars = str(_pyspark() / "jars" / "*")
-    begin = [str(java()), mark, f"{NAME}{name}", *FLAGS, *SETTINGS]
+    jars, quick = stored or (str(_pyspark() / "jars" / "*"), [])
+    begin = [str(java()), mark, f"{NAME}{name}", *FLAGS, *quick, *SETTINGS]
     if name == CONNECT:
         kafka = os.pathsep.join(map(str, spark_jars()))
         settings = [f"-D{key}={value}" for key, value in _driver(home, saved, kafka).items()]
-        return [*begin, DRIVER_HEAP, spark_java.LOG, *settings, "-cp", f"{jars}{os.pathsep}{kafka}", SERVER]
+        path = jars if stored else f"{jars}{os.pathsep}{kafka}"
+        return [*begin, DRIVER_HEAP, spark_java.LOG, *settings, "-cp", path, SERVER]
     listens = ["--host", HOST, "--port", str(port), "--webui-port", str(page)]
     does = ["org.apache.spark.deploy.master.Master", *listens]
     if name != MASTER:

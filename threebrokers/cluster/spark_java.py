@@ -19,15 +19,13 @@ from threebrokers.cluster import cds, prepare, pyspark_files, quick_start
 from threebrokers.cluster.cache_lock import only_one
 from threebrokers.cluster.jars import spark_jars
 from threebrokers.cluster.java import java
+from threebrokers.cluster.spark_settings import COMPILER
 from threebrokers.errors import LabError
 from threebrokers.paths import cache, lab_command
 from threebrokers.waiting import shown
 
 MAIN = "org.apache.spark.api.python.PythonGatewayServer"
 HEAP = "-Xmx768m"
-# Java's thorough second compiler costs more in a lab's few minutes than it gives: 12 s against 4 s of
-# processor time to start.
-COMPILER = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
 # What Spark's script gives every JVM (org.apache.spark.launcher.JavaModuleOptions).
 OPENED = (
     "java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio", "java.util",
@@ -64,6 +62,19 @@ def command(scratch: Path) -> list[str]:
     return [str(java()), HEAP, *FLAGS, *_quick(path), *here, "-cp", os.pathsep.join(path), MAIN]
 
 
+def stored() -> tuple[str, list[str]] | None:
+    """Return the class path for which classes are stored, and the flags to use them; None if there are none.
+
+    A process of Spark that is no session starts with them too, but notes and stores nothing.
+    """
+    with suppress(LabError, OSError):
+        path = _class_path()
+        made = cache() / "spark" / _key(path) / MADE
+        if (made / CLASSES).exists() and quick_start.is_unchanged(made):
+            return os.pathsep.join(path), _use(made)
+    return None
+
+
 def _class_path() -> list[str]:
     """Return all jars: an archive of classes fits one order of them only. Raises LabError."""
     found = pyspark_files.folder()
@@ -82,7 +93,6 @@ def _quick(path: list[str]) -> list[str]:
     place = cache() / "spark"
     folder = place / _key(path)
     made = folder / MADE
-    use = [f"-XX:SharedArchiveFile={made / CLASSES}", "-Xshare:auto", "-Xlog:cds=off", "-Xlog:aot=off"]
     with suppress(LabError, OSError, subprocess.SubprocessError):
         if not quick_start.is_unchanged(made):
             with only_one(place, waits=False):  # who comes meanwhile starts without
@@ -94,8 +104,12 @@ def _quick(path: list[str]) -> list[str]:
                     _store(made, path, lists)
                     _forget_old(place)
         os.utime(folder)
-        return use if (made / CLASSES).exists() else []
+        return _use(made) if (made / CLASSES).exists() else []
     return []
+
+
+def _use(made: Path) -> list[str]:
+    return [f"-XX:SharedArchiveFile={made / CLASSES}", "-Xshare:auto", "-Xlog:cds=off", "-Xlog:aot=off"]
 
 
 def _finished(folder: Path) -> Iterator[Path]:

@@ -13,7 +13,7 @@ from threebrokers.spark.queries import refusal, start_query, watch_query
 from threebrokers.spark.readers import board, positions, report
 from threebrokers.spark.runs import first_run
 from threebrokers.spark.spark_session import folder, fresh_folder, session
-from threebrokers.spark.tasks import count_or_reason, last_tasks, who_read
+from threebrokers.spark.tasks import count_or_reason, jobs_so_far, last_tasks, who_read
 from threebrokers.spark.workers import kill_reader, workers_down, workers_up
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "flown",
     "folder",
     "fresh_folder",
+    "jobs_so_far",
     "kill_reader",
     "killed",
     "last_tasks",

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession as Connected
 
 MODE, URL = "SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE"
-ASKED = "_threebrokers_asked"  # of a session: how its streaming queries were started
+# Of a session: how its streaming queries were started, and how often it has asked for rows.
+ASKED, PLANS = "_threebrokers_asked", "_threebrokers_plans"
 ADDRESS = re.compile(r"sc://(?P<host>[^\s:/;]+):(?P<port>\d{1,5})(/.*)?")
 # PySpark itself would ask a server that is gone for ten minutes.
 TRIES = 5
@@ -52,6 +53,11 @@ def started(query: StreamingQuery) -> "WriteStreamOperationStart | None":
     """
     asked: dict[str, WriteStreamOperationStart] = getattr(current(), ASKED, {})
     return next((one for place, one in asked.items() if _id_in(Path(place)) == query.id), None)
+
+
+def plans_sent() -> int:
+    """Return how many plans this kernel's session has sent to its server to get their rows."""
+    return int(getattr(current(), PLANS, 0))
 
 
 def answers() -> bool:
@@ -124,11 +130,15 @@ def _policy(address: str) -> "RetryPolicy":
 
 
 def _noting(session: "Connected") -> "Connected.Hook":
-    """Return what notes, on the session, with what each streaming query is started; by its checkpoint."""
+    """Return what notes on the session with what each streaming query is started, by its checkpoint.
+
+    And how many plans are sent for their rows.
+    """
     from pyspark.sql.connect.session import SparkSession as Connected
 
     asked: dict[str, WriteStreamOperationStart] = {}
     setattr(session, ASKED, asked)
+    setattr(session, PLANS, 0)
 
     class Noting(Connected.Hook):
         """Sees each request before it is sent, and changes none."""
@@ -137,6 +147,8 @@ def _noting(session: "Connected") -> "Connected.Hook":
             if request.plan.command.HasField("write_stream_operation_start"):
                 start = request.plan.command.write_stream_operation_start
                 asked[start.options.get("checkpointLocation", "")] = start
+            if request.plan.HasField("root"):
+                setattr(session, PLANS, getattr(session, PLANS) + 1)
             return request
 
     return Noting()

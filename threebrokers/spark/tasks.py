@@ -18,6 +18,16 @@ class Tasks(NamedTuple):
     failed: int
 
 
+def jobs_so_far(spark: SparkSession) -> int:
+    """Return how many jobs a session has started; with Spark Connect, how often it has asked for rows.
+
+    The server of Spark Connect tells nobody of its jobs, but rows are the one reason for which it starts any.
+    """
+    if connect.current() is not None:
+        return connect.plans_sent()
+    return len(spark.sparkContext.statusTracker().getJobIdsForGroup())
+
+
 def last_tasks(spark: SparkSession) -> Tasks:
     """Return how many tasks of the job that was started last are done, and how many have failed.
 

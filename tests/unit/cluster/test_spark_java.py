@@ -82,6 +82,18 @@ def test_the_first_session_notes_the_next_stores_and_the_others_use(spark, tmp_p
         assert flag(later, "-XX:DumpLoadedClassList=") is None
 
 
+def test_who_is_no_session_uses_what_is_stored_and_notes_nothing(spark, tmp_path):
+    assert spark_java.stored() is None
+    noted(command(tmp_path), WHOLE)
+    assert spark_java.stored() is None
+    session = command(tmp_path)
+    path, flags = spark_java.stored()
+    assert path == session[session.index("-cp") + 1]
+    assert flag(flags, "-XX:SharedArchiveFile=") == flag(session, "-XX:SharedArchiveFile=")
+    Path(flag(flags, "-XX:SharedArchiveFile=")).write_text("half")
+    assert spark_java.stored() is None
+
+
 def test_a_session_that_read_no_topic_or_that_runs_is_not_enough(spark, tmp_path):
     first = command(tmp_path)
     noted(first, "java/lang/Object id: 1\n")

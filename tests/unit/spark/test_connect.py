@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from pyspark.errors import PySparkException
+from pyspark.sql.connect.proto import ExecutePlanRequest
 from pyspark.sql.connect.session import SparkSession as Connected
 
 from threebrokers.errors import LabError
@@ -83,6 +84,17 @@ def test_what_needs_the_driver_in_the_notebook_is_one_sentence(session):
         crashes.killed(lambda sink, folder: None, lambda batch, number: None, "x", batch=1)
     with pytest.raises(LabError, match=r"^Counting tasks needs"):
         tasks.last_tasks(SimpleNamespace())
+
+
+def test_a_request_for_rows_counts_as_a_job_and_another_one_does_not(session):
+    rows, view = ExecutePlanRequest(), ExecutePlanRequest()
+    rows.plan.root.range.end = 3
+    view.plan.command.create_dataframe_view.name = "log"
+    assert tasks.jobs_so_far(session) == 0
+    noting = connect._noting(session)
+    for request in (rows, view, rows):
+        assert noting.on_execute_plan(request) is request
+    assert tasks.jobs_so_far(session) == 2
 
 
 def test_a_server_that_is_gone_is_one_sentence(session):
