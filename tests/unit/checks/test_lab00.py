@@ -2,7 +2,6 @@
 
 from types import SimpleNamespace
 
-import psutil
 import pytest
 
 from threebrokers.checks import lab00
@@ -58,26 +57,9 @@ ASKED = "Terminating process due to signal SIGTERM\n"
 def test_a_broker_that_the_system_ended_is_known_by_its_log(log, state, kinds, text, tmp_path):
     path = tmp_path / "broker-2.log"
     path.write_text(log)
-    processes = {2: SimpleNamespace(state=state, pid=None)}
+    processes = {2: SimpleNamespace(state=state)}
     cluster = SimpleNamespace(log=lambda broker: path, processes=lambda: processes)
-    assert lab00._ended_otherwise(SimpleNamespace(cluster=cluster), done(*kinds), 0.0) == text
-
-
-@pytest.mark.parametrize(("later", "text"), [(-1.0, "kill"), (1.0, "")])
-def test_a_broker_whose_process_is_new_was_ended_though_no_start_is_told(later, text, tmp_path):
-    path = tmp_path / "broker-2.log"
-    path.write_text(LIFE * 2)
-    own = psutil.Process()
-    processes = {2: SimpleNamespace(state="up", pid=own.pid)}
-    cluster = SimpleNamespace(log=lambda broker: path, processes=lambda: processes)
-    since = own.create_time() + later
-    assert lab00._ended_otherwise(SimpleNamespace(cluster=cluster), [], since) == text
-
-
-def test_a_process_that_is_gone_is_not_new():
-    child = psutil.Popen(["true"])
-    child.wait()
-    assert not lab00._is_new(SimpleNamespace(pid=child.pid), 0.0)
+    assert lab00._ended_otherwise(SimpleNamespace(cluster=cluster), done(*kinds)) == text
 
 
 def test_a_broker_that_the_system_ended_is_judged_as_if_a_button_had():
