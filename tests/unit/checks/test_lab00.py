@@ -6,6 +6,8 @@ import pytest
 
 from threebrokers.checks import lab00
 from threebrokers.cluster.actions import Action
+from threebrokers.cluster.link_faults import Fault
+from threebrokers.kafka.state import ClusterState, PartitionState, TopicState
 from threebrokers.lab.exercise import NotAttempted, NotYet
 
 
@@ -66,6 +68,23 @@ def test_a_broker_that_the_system_ended_is_judged_as_if_a_button_had():
     lab00._killed(done("start 2"), "kill")
     with pytest.raises(NotYet, match="stopped politely"):
         lab00._killed(done("start 2"), "stop")
+
+
+@pytest.mark.parametrize(
+    ("faults", "text"),
+    [
+        ([], "up and not yet in sync"),
+        ([Fault("cut", 3, ("clients",))], "up and not yet in sync"),
+        ([Fault("cut", 2)], "its links to the others are broken"),
+        ([Fault("stall", 1, (2,))], "its links to the others are broken"),
+    ],
+)
+def test_a_broker_that_is_cut_off_is_told_from_one_that_catches_up(faults, text):
+    behind = PartitionState("ticks", 0, 1, 0, (1, 2, 3), (1, 3))
+    state = ClusterState(0.0, (), topics=(TopicState("ticks", (behind,)),), last_response_at=0.0)
+    cluster = SimpleNamespace(state=lambda names: state, faults=lambda: faults)
+    with pytest.raises(NotYet, match=text):
+        lab00._back(SimpleNamespace(topic=lambda name: name, cluster=cluster))
 
 
 @pytest.mark.parametrize("kinds", [(), ("start 2",), ("resume 2", "heal 1")])
