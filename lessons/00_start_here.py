@@ -100,6 +100,13 @@ lab.cluster.cut(2)
 lab.cluster.heal(2)
 
 # %% tags=["wrong"]
+# killed, and cut off when it is back | and its links to the others are broken
+lab.cluster.kill(2)
+lab.cluster.start(2)
+lab.cluster.wait_in_sync([ticks])
+lab.cluster.cut(2)
+
+# %% tags=["wrong"]
 # killed, and another one left paused | broker 3 is paused
 lab.cluster.kill(2)
 lab.cluster.start(2)

@@ -222,6 +222,13 @@ under_min_isr = sum(len(p.isr) < 2 for p in damaged)
 offline = sum(p.leader is None for p in damaged)
 
 # %% tags=["wrong"]
+# begins anew for each topic | these are the numbers of
+for topic in found.topics:
+    under_replicated = sum(len(p.isr) < len(p.replicas) for p in topic.partitions)
+    under_min_isr = sum(len(p.isr) < least_of[p.topic] for p in topic.partitions)
+    offline = sum(p.leader is None for p in topic.partitions)
+
+# %% tags=["wrong"]
 # everything on broker 2 is offline | have a replica on broker 2
 damaged = [p for topic in found.topics for p in topic.partitions]
 under_replicated = sum(len(p.isr) < len(p.replicas) for p in damaged)
@@ -287,7 +294,7 @@ producer.flush()
 why = "promise"
 
 # %% tags=["wrong"]
-# acks=1 | as the producer asked for the leader alone
+# acks=1 | the record was stored: the producer asks for the leader alone
 producer = lab.producer({**patience, "acks": 1, "retries": 0})
 producer.produce(payments, "pay 100 euro to Anna")
 producer.flush()
@@ -309,6 +316,23 @@ from confluent_kafka import KafkaError
 
 producer = lab.producer({**patience, "acks": "all", "retries": 0})
 errors.append(KafkaError(KafkaError.NOT_ENOUGH_REPLICAS))
+why = "promise"
+
+# %% tags=["wrong"]
+# a plain producer writes elsewhere, and the error is put into the list by hand | no leader has refused a record
+from confluent_kafka import KafkaError, Producer
+
+producer = Producer({"bootstrap.servers": lab.bootstrap, **patience, "retries": 0})
+producer.produce(clicks, "a click")
+producer.flush()
+errors.append(KafkaError(KafkaError.NOT_ENOUGH_REPLICAS))
+why = "promise"
+
+# %% tags=["wrong"]
+# gives up before anybody answers | the producer gave up after 1 ms
+producer = lab.producer({**patience, "retries": 0, "message.timeout.ms": 1})
+producer.produce(payments, "pay 100 euro to Anna")
+producer.flush()
 why = "promise"
 
 # %% tags=["wrong"]

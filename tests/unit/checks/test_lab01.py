@@ -102,18 +102,20 @@ def test_a_place_behind_the_end_is_told_with_the_end():
     assert readings.beyond_the_end(log, {0: 4, 1: 3, 2: 0}) is None
 
 
-def test_an_error_among_the_records_says_where_to_look():
-    def place(code: int) -> str:
-        error = SimpleNamespace(str=lambda: "no offset", code=lambda: code)
-        record: Any = SimpleNamespace(error=lambda: error)
-        with pytest.MonkeyPatch.context() as patch, pytest.raises(NotYet) as caught:
-            patch.setattr(readings, "messages_only", lambda name, values, look_at: values)
-            readings.messages_of([record], "messages", "letters", "what you keep")
-        return str(caught.value).partition("Look at: ")[2]
-
-    assert place(KafkaError._AUTO_OFFSET_RESET).startswith("auto.offset.reset")
-    assert place(KafkaError._UNKNOWN_TOPIC).startswith("the name of the topic")
-    assert place(KafkaError._ALL_BROKERS_DOWN) == "what you keep"
+@pytest.mark.parametrize(
+    ("code", "place"),
+    [
+        (KafkaError._AUTO_OFFSET_RESET, "auto.offset.reset"),
+        (KafkaError._UNKNOWN_TOPIC, "the name of the topic"),
+        (KafkaError._ALL_BROKERS_DOWN, "what you keep"),
+    ],
+)
+def test_an_error_among_the_records_says_where_to_look(code, place, monkeypatch):
+    monkeypatch.setattr(readings, "messages_only", lambda name, values, look_at: values)
+    error = SimpleNamespace(str=lambda: "no offset", code=lambda: code)
+    record: Any = SimpleNamespace(error=lambda: error)
+    with pytest.raises(NotYet, match=f"Look at: {place}"):
+        readings.messages_of([record], "messages", "letters", "what you keep")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """What lab 03's checks say of answers, without brokers."""
 
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -138,7 +137,7 @@ def test_a_producer_that_has_sent_nothing_was_refused_nothing():
 
 PAYMENTS = "7bd9012a-a92e-41a0-b1a4-2ad7a8bcd7f5"  # Kafka writes e9kBKqkuQaCxpCrXqLzX9Q in its log
 REFUSAL = """\
-15:29:44.521 ERROR [ReplicaManager broker=1] Error processing append operation on partition {} (ReplicaManager)
+15:29:44.521 ERROR [ReplicaManager broker=1] Error processing append operation on partition {} (Replica…)
 org.apache.kafka.common.errors.NotEnoughReplicasException: The size of the current ISR : 2 is insufficient
 """
 
@@ -159,10 +158,10 @@ def test_an_error_made_by_hand_is_known_by_the_leaders_logs(log, is_right, plain
     state = ClusterState(0.0, (), topics=(TopicState("payments", (), PAYMENTS),), last_response_at=0.0)
     cluster = SimpleNamespace(state=lambda names: state, brokers=(1, 2), log=lambda n: tmp_path / str(n))
     lab: Any = SimpleNamespace(topic=lambda name: name, cluster=cluster)
-    made = Producer if plain else partial(LabProducer, {})
-    producer = made({"bootstrap.servers": "127.0.0.1:1"})
-    if not plain:
-        producer.sent_at = 1.0
+    nowhere = {"bootstrap.servers": "127.0.0.1:1"}
+    made = LabProducer({}, nowhere)
+    made.sent_at = 1.0
+    producer = Producer(nowhere) if plain else made
     answer = (lab, producer, [KafkaError(KafkaError.NOT_ENOUGH_REPLICAS)])
     if is_right:
         refused.is_refused(*answer)
