@@ -332,7 +332,7 @@ for number, process in lab.cluster.processes().items():
 # %% [markdown] covers="A010"
 # ### What brokers keep
 #
-# What brokers keep are plain files in a folder: Kafka needs no other system to store them, neither Hadoop nor a database. Here are the files of `ticks` with their sizes in bytes: the same on each broker.
+# What brokers keep are plain files in a folder, which the setting `log.dirs` names: Kafka needs no other system to store them, neither Hadoop nor a database. Here are the files of `ticks` with their sizes in bytes: the same on each broker.
 
 # %%
 for broker in lab.cluster.brokers:
