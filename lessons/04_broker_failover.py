@@ -763,6 +763,15 @@ with far_sensor, handover:
 may_fail = {3: 1, 4: 1, 5: 2}
 
 # %% tags=["wrong"]
+# mixes up the two texts | the two have changed places
+with far_sensor, handover:
+    after = lab.cluster.tool("kafka-metadata-quorum", "describe", "--status")
+    lab.cluster.kill(lab.cluster.state([]).quorum_leader)
+    lab.fresh_topic("during")
+    before = lab.cluster.tool("kafka-metadata-quorum", "describe", "--status")
+may_fail = {3: 1, 4: 1, 5: 2}
+
+# %% tags=["wrong"]
 # looks twice before the kill | the second should be of the time when another
 with far_sensor, handover:
     before = after = lab.cluster.tool("kafka-metadata-quorum", "describe", "--status")
@@ -884,6 +893,12 @@ with takeover:
     lab.cluster.stop(coordinator_of(lab, group))
     read_and_commit(lab, reader)
     after = coordinator_of(lab, group)
+
+# %% tags=["wrong"]
+# records nothing | did not record the group
+lab.cluster.kill(coordinator_of(lab, group))
+read_and_commit(lab, reader)
+after = coordinator_of(lab, group)
 
 # %% tags=["wrong"]
 # says the old one | is the broker that you killed
