@@ -222,13 +222,6 @@ under_min_isr = sum(len(p.isr) < 2 for p in damaged)
 offline = sum(p.leader is None for p in damaged)
 
 # %% tags=["wrong"]
-# begins anew for each topic | these are the numbers of
-for topic in found.topics:
-    under_replicated = sum(len(p.isr) < len(p.replicas) for p in topic.partitions)
-    under_min_isr = sum(len(p.isr) < least_of[p.topic] for p in topic.partitions)
-    offline = sum(p.leader is None for p in topic.partitions)
-
-# %% tags=["wrong"]
 # everything on broker 2 is offline | have a replica on broker 2
 damaged = [p for topic in found.topics for p in topic.partitions]
 under_replicated = sum(len(p.isr) < len(p.replicas) for p in damaged)

@@ -99,6 +99,8 @@ def test_the_damage_is_counted_while_broker_2_alone_is_away():
 def test_the_numbers_of_one_topic_alone_are_recognised(answer: tuple[int, int, int]):
     names = {(1, 1, 1): "thumbnails", (2, 2, 0): "baskets", (6, 0, 0): "stock"}
     assert f"these are the numbers of '{names[answer]}' alone" in told(damage.is_of_all, FOUND, *answer)
+    either = "that lost their last replica in sync" in told(damage.is_of_all, FOUND, *answer)
+    assert either == (answer == (1, 1, 1))
     damage.is_of_all(FOUND, 9, 3, 1)
     damage.is_of_all(FOUND, *answer[:2], 4)
 
