@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException, Producer
 
+from threebrokers import clock
 from threebrokers.checks import lab03
 from threebrokers.checks.expect import expect_choice
 from threebrokers.checks.lab03 import damage, election, hidden, refused
@@ -169,6 +170,18 @@ def test_an_error_made_by_hand_is_known_by_the_leaders_logs(log, is_right, plain
         refused.is_refused(*answer)
     else:
         assert "no leader has refused a record of the three topics" in told(refused.is_refused, *answer)
+
+
+@pytest.mark.parametrize(
+    ("minute", "second", "is_since"),
+    [(14, 59, False), (15, 0.4, False), (15, 0.6, True), (45, 7, True), (15, 12, False), (10, 0, False)],
+)
+def test_a_refusal_of_an_earlier_try_does_not_count(minute, second, is_since, monkeypatch):
+    began = 1_000_000 * refused.QUARTER + 0.5  # half a second after a quarter of an hour
+    monkeypatch.setattr(clock, "now", lambda: began + 9)
+    assert refused._is_since(minute, second, began) is is_since
+    monkeypatch.setattr(clock, "now", lambda: began + refused.QUARTER)
+    assert refused._is_since(minute, second, began)
 
 
 def test_what_a_producer_with_other_acks_asks_for_is_named():

@@ -77,8 +77,9 @@ def is_of_all(found: Damage, under_replicated: int, under_min_isr: int, offline:
         one = Damage(tuple((p, least) for p, least in found.partitions if p.topic == name))
         if answer == (len(one.under_replicated), len(one.under_min_isr), len(one.offline)):
             lost = ", or three times the number of partitions that lost their last replica in sync"
+            or_lost = lost if set(answer) == {len(found.offline)} else ""
             raise NotYet(
-                f"these are the numbers of {name!r} alone{lost if set(answer) == {len(found.offline)} else ''}",
+                f"these are the numbers of {name!r} alone{or_lost}",
                 "all three topics count together, and each of the three words has a number of its own",
                 "your loop over the topics: does it add to the numbers, or begin anew for each topic?",
             )

@@ -8,8 +8,10 @@ from uuid import UUID
 
 from confluent_kafka import KafkaError, KafkaException, Producer
 
+from threebrokers import clock
 from threebrokers.checks.expect_clients import client_setting
 from threebrokers.kafka.clients import LabProducer
+from threebrokers.lab.attempt import attempt
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab
 
@@ -25,6 +27,7 @@ NOT_WHY = {
     )
 }
 RETRIES = ("retries", "")
+QUARTER = 900  # seconds
 ANSWER_MS = 500  # a leader refuses within that, also on a machine that has much to do
 TOLD = {
     KafkaError._MSG_TIMED_OUT: (
@@ -143,15 +146,29 @@ def _patience(producer: Producer) -> float:
 
 
 def _refused_by_a_leader(lab: Lab) -> bool:
-    """Tell whether a broker's log says that it refused a write to one of the topics, as they are now.
+    """Tell whether a broker's log says that it refused a write to one of the topics in this try.
 
     Kafka writes the topic's id before its name, so a topic of an earlier run is another one.
     """
     state = lab.cluster.state([lab.topic(name) for name in LEAST])
     names = "|".join(re.escape(f"{_as_logged(topic.id)}:{topic.name}-") for topic in state.topics)
-    refused = re.compile(rf"append operation on partition ({names})\d+ .*\n.*NotEnoughReplicasException")
+    at, refusal = r":(\d\d):(\d\d)[.,](\d{3})", "NotEnoughReplicasException"
+    refused = re.compile(rf"{at}.* append operation on partition ({names})\d+ .*\n.*{refusal}")
     logs = (lab.cluster.log(broker) for broker in lab.cluster.brokers)
-    return any(refused.search(log.read_text(encoding="utf-8", errors="replace")) for log in logs)
+    lines = (line for log in logs for line in refused.finditer(log.read_text("utf-8", errors="replace")))
+    run = attempt()
+    return any(
+        run is None or _is_since(int(line[1]), float(f"{line[2]}.{line[3]}"), run.began) for line in lines
+    )
+
+
+def _is_since(minute: int, second: float, began: float) -> bool:
+    """Tell whether what was logged at this minute and second was logged since then (s since 1970).
+
+    A container may have another time zone, so only the quarter of an hour counts: what is older is taken for
+    new only if by chance it has the same place in it.
+    """
+    return (60 * minute + second - began) % QUARTER <= clock.now() - began
 
 
 def _as_logged(topic_id: str) -> str:
