@@ -83,13 +83,13 @@ def _back(lab: Lab) -> TopicState | None:
     if state.last_response_at is None:
         raise no_answer(lab)
     found = state.topic(name)
+    if any(fault.broker == BROKER or BROKER in fault.peers for fault in lab.cluster.faults()):
+        raise NotYet(
+            "broker 2 is up, and its links to the others are broken",
+            "they should be whole, so that it gets all records again",
+            "the triangle in the panel: press heal; run the exercise's cell again to begin anew",
+        )
     if found is not None and any(BROKER not in p.isr for p in found.partitions):
-        if any(fault.broker == BROKER or BROKER in fault.peers for fault in lab.cluster.faults()):
-            raise NotYet(
-                "broker 2 is up, and its links to the others are broken",
-                "they should be whole, so that it gets all records again",
-                "the triangle in the panel: press heal; run the exercise's cell again to begin anew",
-            )
         raise NotYet(
             "broker 2 is up and not yet in sync",
             "its replica of each partition should be complete again",

@@ -80,11 +80,18 @@ def test_a_broker_that_the_system_ended_is_judged_as_if_a_button_had():
     ],
 )
 def test_a_broker_that_is_cut_off_is_told_from_one_that_catches_up(faults, text):
-    behind = PartitionState("ticks", 0, 1, 0, (1, 2, 3), (1, 3))
-    state = ClusterState(0.0, (), topics=(TopicState("ticks", (behind,)),), last_response_at=0.0)
-    cluster = SimpleNamespace(state=lambda names: state, faults=lambda: faults)
-    with pytest.raises(NotYet, match=text):
-        lab00._back(SimpleNamespace(topic=lambda name: name, cluster=cluster))
+    for isr in ((1, 3), (1, 2, 3)):  # who was just cut off is still in the ISR
+        found = PartitionState("ticks", 0, 1, 0, (1, 2, 3), isr)
+        state = ClusterState(0.0, (), topics=(TopicState("ticks", (found,)),), last_response_at=0.0)
+        lab = SimpleNamespace(
+            topic=lambda name: name,
+            cluster=SimpleNamespace(state=lambda names, state=state: state, faults=lambda: faults),
+        )
+        if len(isr) == 3 and "links" not in text:
+            assert lab00._back(lab) == state.topics[0]
+        else:
+            with pytest.raises(NotYet, match=text):
+                lab00._back(lab)
 
 
 @pytest.mark.parametrize("kinds", [(), ("start 2",), ("resume 2", "heal 1")])
