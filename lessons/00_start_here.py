@@ -100,6 +100,13 @@ lab.cluster.cut(2)
 lab.cluster.heal(2)
 
 # %% tags=["wrong"]
+# killed, and cut off when it is back | and its links to the others are broken
+lab.cluster.kill(2)
+lab.cluster.start(2)
+lab.cluster.wait_in_sync([ticks])
+lab.cluster.cut(2)
+
+# %% tags=["wrong"]
 # killed, and another one left paused | broker 3 is paused
 lab.cluster.kill(2)
 lab.cluster.start(2)
@@ -325,7 +332,7 @@ for number, process in lab.cluster.processes().items():
 # %% [markdown] covers="A010"
 # ### What brokers keep
 #
-# What brokers keep are plain files in a folder: Kafka needs no other system to store them, neither Hadoop nor a database. Here are the files of `ticks` with their sizes in bytes: the same on each broker.
+# What brokers keep are plain files in a folder, which the setting `log.dirs` names: Kafka needs no other system to store them, neither Hadoop nor a database. Here are the files of `ticks` with their sizes in bytes: the same on each broker.
 
 # %%
 for broker in lab.cluster.brokers:

@@ -427,6 +427,12 @@ reader.subscribe([letters])
 messages = [message.value().decode() for message in reader.consume(10, timeout=10)]
 
 # %% tags=["wrong"]
+# wants an error in place of a beginning | Look at: auto.offset.reset: where does a group begin
+reader = lab.consumer({"group.id": visitors, "auto.offset.reset": "error"})
+reader.subscribe([letters])
+messages = reader.consume(10, timeout=3)
+
+# %% tags=["wrong"]
 # sorted backwards | are not in the order of their offsets
 reader = lab.consumer({"group.id": visitors, "auto.offset.reset": "earliest"})
 reader.subscribe([letters])
@@ -793,6 +799,18 @@ collector.subscribe([postcards])
 for p in range(3):
     collector.seek(TopicPartition(postcards, p, 0))
 again = collector.consume(10, timeout=10)
+
+# %% tags=["wrong"]
+# goes behind the end | and partition 0 ends at offset 4
+collector = lab.consumer({"group.id": collectors})
+collector.commit(offsets=[TopicPartition(postcards, p, 10) for p in range(3)], asynchronous=False)
+collector.subscribe([postcards])
+again = collector.consume(10, timeout=2)
+
+# %% tags=["wrong"]
+# another group reads, and a consumer of this one is made | `collector` has read nothing
+again = read(postcards, lab.group(f"others-{token_hex(2)}"), 10, seconds=10)
+collector = lab.consumer({"group.id": collectors})
 
 # %% tags=["wrong"]
 # the old list | `again` holds what `first` holds

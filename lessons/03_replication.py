@@ -287,7 +287,7 @@ producer.flush()
 why = "promise"
 
 # %% tags=["wrong"]
-# acks=1 | as the producer asked for the leader alone
+# acks=1 | the record was stored: the producer asks for the leader alone
 producer = lab.producer({**patience, "acks": 1, "retries": 0})
 producer.produce(payments, "pay 100 euro to Anna")
 producer.flush()
@@ -309,6 +309,23 @@ from confluent_kafka import KafkaError
 
 producer = lab.producer({**patience, "acks": "all", "retries": 0})
 errors.append(KafkaError(KafkaError.NOT_ENOUGH_REPLICAS))
+why = "promise"
+
+# %% tags=["wrong"]
+# a plain producer writes elsewhere, and the error is put into the list by hand | no leader has refused a record
+from confluent_kafka import KafkaError, Producer
+
+producer = Producer({"bootstrap.servers": lab.bootstrap, **patience, "retries": 0})
+producer.produce(clicks, "a click")
+producer.flush()
+errors.append(KafkaError(KafkaError.NOT_ENOUGH_REPLICAS))
+why = "promise"
+
+# %% tags=["wrong"]
+# gives up before anybody answers | the producer gave up after 1 ms
+producer = lab.producer({**patience, "retries": 0, "message.timeout.ms": 1})
+producer.produce(payments, "pay 100 euro to Anna")
+producer.flush()
 why = "promise"
 
 # %% tags=["wrong"]
@@ -588,7 +605,7 @@ print([record.value.decode() for record in read_log(lab.bootstrap, unseen)])
 #
 # For a new version or a new setting all brokers must be restarted, one after the other: stop one, start it, wait until all replicas are in sync, then the next. That is a **rolling restart**.
 #
-# Two topics get 20 heartbeats a second with `acks=all`. Both have three replicas. One asks for two in sync, the other for all three. *Short* means: less than half of what one restart takes.
+# Two topics get a record every 50 ms, with `acks=all`. Both have three replicas. One asks for two in sync, the other for all three. *Short* means: less than half of what one restart takes.
 
 # %%
 guess_3c = lab.predict("3.c")
@@ -598,16 +615,16 @@ guess_3c.choose("short with 2 in sync, a whole restart with 3")
 # END SOLUTION
 
 # %%
-from threebrokers.lab.scenarios import all_acknowledged, heartbeats, restart_silences, wait_for_more
+from threebrokers.lab.scenarios import all_acknowledged, restart_silences, steady_writes, wait_for_more
 
 steady = {f"silence, {n} in sync": fresh(lab, f"steady-{n}", 1, replicas=3, least=n) for n in [2, 3]}
-with lab.record(*steady.values()) as rolling, heartbeats(lab, steady.values()):
+with lab.record(*steady.values()) as rolling, steady_writes(lab, steady.values()):
     for broker in lab.cluster.brokers:
         lab.cluster.stop(broker)
         lab.cluster.start(broker)
         lab.cluster.wait_in_sync(steady.values())
-        wait_for_more(lab, steady.values())  # heartbeats go on, so each silence is seen apart
-lab.observed("Every heartbeat was acknowledged in the end", all_acknowledged(rolling))
+        wait_for_more(lab, steady.values())  # records go on, so each silence is seen apart
+lab.observed("Every record was acknowledged in the end", all_acknowledged(rolling))
 rolling.show()
 
 # %% [markdown]
@@ -768,7 +785,7 @@ for _ in range(1000):
 left = producer.flush()
 
 # %% [markdown] explains="NOT_ENOUGH_REPLICAS_AFTER_APPEND"
-# - ELR exist since Kafka 4.0, and are on in clusters that are *new* since 4.1. One that was upgraded must switch them on: `kafka-features upgrade --feature eligible.leader.replicas.version=1`. Without them the last replica never leaves the ISR, even if its broker is dead.
+# - ELR exist since Kafka 4.0, and are on in clusters that are *new* since 4.1 (proposal KIP-966). One that was upgraded must switch them on: `kafka-features upgrade --feature eligible.leader.replicas.version=1`. Without them the last replica never leaves the ISR, even if its broker is dead.
 # - Whoever lowers `min.insync.replicas` in such a state makes the topic writable again, and clears its ELR: then the replica that is away is not safe any more. Better bring the broker back.
 # - If replicas get too few *while* a record waits for them, it has been stored already. Kafka has the error `NOT_ENOUGH_REPLICAS_AFTER_APPEND` for that; a Kafka of today rather lets such a write wait until its time is over.
 
@@ -962,7 +979,7 @@ costs
 # So writing 10 MB a second with five replicas would make 40 MB a second between the brokers (`kafka.server:type=BrokerTopicMetrics,name=ReplicationBytesInPerSec` counts it on each). More replicas mean: more losses survived, more reading nearby; but more disk, more network, and a longer wait for `acks=all`. Thumbnails that can be computed again live with one replica. Orders get three, two of them in sync. Some banks are said to keep five.
 
 # %% [markdown] covers="B057 B058"
-# ### The address that a broker tells
+# ### Listeners and addresses
 #
 # A program need not know all brokers: `bootstrap.servers` may name some. The consumer below is given two addresses, the producer two others. Each asks one of them, learns of all three, and then talks to the leader of each partition.
 
@@ -1043,7 +1060,7 @@ guess_3f.compare(
 pd.DataFrame(connections).T.sort_index()
 
 # %% [markdown]
-# The program has **two addresses** of broker 3: one that you gave, which works, and one that it was told, which does not. It used the first only to ask for the brokers' addresses: all three in the table come from that answer. Then it left it (librdkafka does so since 2.10). Records go to the addresses that brokers tell.
+# The program has **two addresses** of broker 3: one that you gave, which works, and one that it was told, which does not. It used the first only to ask for the brokers' addresses: all three in the table come from that answer. Then it left it (librdkafka does so since 2.10, by its change log). Records go to the addresses that brokers tell.
 #
 # So the sign of this fault is: a program lists topics, and then cannot write or read. The cluster itself sees nothing, because the brokers copy from each other by another listener. `threebrokers doctor` in a terminal compares both addresses and names the setting. (A client that has lost *all* brokers it was told of goes back to the given addresses: `metadata.recovery.strategy`, which is `rebootstrap` unless told.)
 #

@@ -467,7 +467,7 @@ producer.commit_transaction(60)
 lab.check.nothing_lost(producer)
 
 # %% [markdown] explains="idempotent producer"
-# An **idempotent** producer gets a number from the brokers and counts its batches for each partition. Every replica notes these numbers with the batch. So the next leader recognises a batch that comes again, acknowledges it, and does not store it twice. The setting also asks for `acks=all`. Java's producer does this by default since Kafka 3.0, this client does not. It knows nothing of what your *program* sends again, for example after a restart.
+# An **idempotent** producer gets a number from the brokers and counts its batches for each partition. Every replica notes these numbers with the batch. So the next leader recognises a batch that comes again, acknowledges it, and does not store it twice. The setting also asks for `acks=all`. Java's producer does this by default since Kafka 3.0 (proposal KIP-679), this client does not. It knows nothing of what your *program* sends again, for example after a restart.
 
 # %% [markdown] covers="B130 D151 D152 D153 E115 E222" explains="unclean.leader.election.enable"
 # ## The last resort
@@ -593,7 +593,7 @@ pd.DataFrame(in_step_3)
 # %% [markdown]
 # **ELR** are the *eligible leader replicas* (`kafka-topics --describe` has a column `Elr`). In `guarded` the ISR was smaller than `min.insync.replicas`, so nothing could be acknowledged with `acks=all`. So whoever left the ISR at that moment still has *everything* that was ever acknowledged so. It may lead although it is not in sync, without loss. In `likes` one replica is enough to acknowledge, so nobody else is eligible.
 #
-# ELR exist since Kafka 4.0, and are on in clusters that were new with 4.1 or later. An upgraded cluster must switch them on (`kafka-features`, `eligible.leader.replicas.version`). Old books do not know them.
+# ELR exist since Kafka 4.0, and are on in clusters that were new with 4.1 or later (proposal KIP-966). An upgraded cluster must switch them on (`kafka-features`, `eligible.leader.replicas.version`). Old books do not know them.
 
 # %% [markdown] covers="A014"
 # ## And if all three die at once?
@@ -668,7 +668,7 @@ lab.quiz()
 # %% [markdown] covers="A041 B047 E011" explains="ZooKeeper"
 # ### And ZooKeeper?
 #
-# It was a system beside Kafka. It kept the list of live brokers, topics, settings and ISRs, in very old versions also the offsets of consumers. One of the *brokers* was the controller, and ZooKeeper held its election. KRaft is for production since Kafka 3.3, and Kafka 4.0 knows nothing else. Old books tell you to start ZooKeeper first; today there is nothing to start.
+# It was a system beside Kafka. It kept the list of live brokers, topics, settings and ISRs, in very old versions also the offsets of consumers. One of the *brokers* was the controller, and ZooKeeper held its election. KRaft is for production since Kafka 3.3 (proposal KIP-833), and Kafka 4.0 knows nothing else. Old books tell you to start ZooKeeper first; today there is nothing to start.
 
 # %% [markdown] covers="E013 E037 E089"
 # ### When the active controller dies
@@ -760,6 +760,15 @@ with far_sensor, handover:
     before = lab.cluster.tool("kafka-metadata-quorum", "describe", "--status")
     lab.cluster.kill(far_sensor.leader)
     after = lab.cluster.tool("kafka-metadata-quorum", "describe", "--status")
+may_fail = {3: 1, 4: 1, 5: 2}
+
+# %% tags=["wrong"]
+# mixes up the two texts | the two have changed places
+with far_sensor, handover:
+    after = lab.cluster.tool("kafka-metadata-quorum", "describe", "--status")
+    lab.cluster.kill(lab.cluster.state([]).quorum_leader)
+    lab.fresh_topic("during")
+    before = lab.cluster.tool("kafka-metadata-quorum", "describe", "--status")
 may_fail = {3: 1, 4: 1, 5: 2}
 
 # %% tags=["wrong"]
@@ -884,6 +893,12 @@ with takeover:
     lab.cluster.stop(coordinator_of(lab, group))
     read_and_commit(lab, reader)
     after = coordinator_of(lab, group)
+
+# %% tags=["wrong"]
+# records nothing | did not record the group
+lab.cluster.kill(coordinator_of(lab, group))
+read_and_commit(lab, reader)
+after = coordinator_of(lab, group)
 
 # %% tags=["wrong"]
 # says the old one | is the broker that you killed

@@ -334,6 +334,13 @@ means = groups.agg(F.count("*").alias("flights"), F.mean("dep_delay").alias("mea
 delays = means.where("flights >= 100").orderBy(F.desc("mean_delay"))
 
 # %% tags=["wrong"]
+# the whole year | and January has 27,004; the question is about January
+local = F.hour(F.convert_timezone(None, F.lit("America/New_York"), "scheduled")).alias("hour")
+year = flight_columns(read(all_flights)).groupBy("origin", local)
+delays = year.agg(F.count("*").alias("flights"), F.mean("dep_delay").alias("mean_delay"))
+delays = delays.where("flights >= 100").orderBy(F.desc("mean_delay"))
+
+# %% tags=["wrong"]
 # only the worst | has 1 of the
 hour = F.hour(F.convert_timezone(None, F.lit("America/New_York"), "scheduled"))
 groups = flights.groupBy("origin", hour.alias("hour"))

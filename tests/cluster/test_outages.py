@@ -15,8 +15,8 @@ from threebrokers.lab.scenarios import (
     all_acknowledged,
     connections_into,
     fresh,
-    heartbeats,
     restart_silences,
+    steady_writes,
     take_down,
     wait_for_more,
 )
@@ -75,9 +75,9 @@ def test_two_outages_leave_the_same_state_whatever_was_done(lab: Lab) -> None:
     assert told(lab, topic).partitions == first.partitions
 
 
-def test_heartbeats_outlive_restarts(lab: Lab) -> None:
+def test_steady_writes_outlive_restarts(lab: Lab) -> None:
     topics = {f"{least} in sync": fresh(lab, f"steady-{least}", 1, 3, least) for least in (2, 3)}
-    with lab.record(*topics.values()) as recording, heartbeats(lab, topics.values()):
+    with lab.record(*topics.values()) as recording, steady_writes(lab, topics.values()):
         lab.cluster.stop(1)
         lab.cluster.start(1)
         lab.cluster.wait_in_sync(topics.values())
@@ -86,7 +86,7 @@ def test_heartbeats_outlive_restarts(lab: Lab) -> None:
     assert list(table.index) == ["broker 1"]
     assert list(table.columns) == ["the restart took", "2 in sync", "3 in sync"]
     assert table.loc["broker 1", "2 in sync"] < table.loc["broker 1", "3 in sync"]
-    assert all_acknowledged(recording), "a refused heartbeat is sent again"
+    assert all_acknowledged(recording), "a refused record is sent again"
 
 
 def test_a_program_goes_to_the_address_that_a_broker_tells(lab: Lab) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.commands import Ended, run
 from threebrokers import workspace
 from threebrokers.app import jupyterlab, make_lab
-from threebrokers.cluster import Cluster, cds, jars, links, local, ports, prepare, process
+from threebrokers.cluster import cds, jars, links, local, ports, prepare, process, registration
 from threebrokers.cluster.lockfile import Jar
 from threebrokers.cluster.process import Identity
 from threebrokers.doctor import checks
@@ -112,9 +112,9 @@ def _without_brokers(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(links, "start", started)
     monkeypatch.setattr(links, "faults", lambda *_: [])
     monkeypatch.setattr(links, "mended", lambda home, outside, known: known)
-    monkeypatch.setattr(local.LocalEngine, "wait_for_ports", lambda *_: None)
-    monkeypatch.setattr(Cluster, "_wait_registered", lambda *_: None)
-    monkeypatch.setattr(Cluster, "_misleading", lambda _: [])
+    monkeypatch.setattr(local.LocalEngine, "wait_for_ports", lambda *_: {})
+    monkeypatch.setattr(registration, "wait_registered", lambda *_: None)
+    monkeypatch.setattr(registration, "misleading", lambda *_: [])
 
 
 def _fail(*_: object) -> None:

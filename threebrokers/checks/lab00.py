@@ -2,10 +2,7 @@
 
 import signal
 
-import psutil
-
 from threebrokers.cluster.actions import Action, action_kind
-from threebrokers.cluster.process import BrokerProcess
 from threebrokers.kafka.log_reader import read_log
 from threebrokers.kafka.state import TopicState
 from threebrokers.lab.attempt import attempt
@@ -26,7 +23,7 @@ STARTED, POLITE = "Kafka Server started", "Terminating process due to signal"
 def broker_killed(lab: Lab, panel: Panel) -> str:
     """Broker 2 was killed since the panel was made, and all three are there again."""
     actions = lab.cluster.actions(panel.since)
-    _killed(actions, "" if _ended_by_us(actions) else _ended_otherwise(lab, actions, panel.since))
+    _killed(actions, "" if _ended_by_us(actions) else _ended_otherwise(lab, actions))
     for broker, process in lab.cluster.processes().items():
         if process.state != "up":
             still = "still " if broker == BROKER else ""
@@ -44,26 +41,16 @@ def _ended_by_us(actions: list[Action]) -> bool:
     return any(action.broker == BROKER and action.kind in ("stop", "kill") for action in actions)
 
 
-def _ended_otherwise(lab: Lab, actions: list[Action], since: float) -> str:
+def _ended_otherwise(lab: Lab, actions: list[Action]) -> str:
     """Return "kill" or "stop" if the system's own commands have ended broker 2, as its log tells, else ""."""
     lives = lab.cluster.log(BROKER).read_text(encoding="utf-8", errors="replace").split(STARTED)
-    process = lab.cluster.processes()[BROKER]
-    if process.state == "down":
+    if lab.cluster.processes()[BROKER].state == "down":
         return "stop" if POLITE in lives[-1] else "kill"
     # Who starts a broker that nobody has stopped here has ended it with kill(1), or from another program.
-    # `up()` tells of no start if the broker was still about to end when it looked: then the process is new.
     started = any(action.broker == BROKER and action.kind == "start" for action in actions)
-    if len(lives) > 2 and (started or _is_new(process, since)):
+    if len(lives) > 2 and started:
         return "stop" if POLITE in lives[-2] else "kill"
     return ""
-
-
-def _is_new(process: BrokerProcess, since: float) -> bool:
-    """Tell whether a process began since then (s since 1970); one in a container does not tell."""
-    try:
-        return process.pid is not None and psutil.Process(process.pid).create_time() >= since
-    except psutil.Error:
-        return False
 
 
 def _killed(actions: list[Action], otherwise: str = "") -> None:
@@ -96,6 +83,12 @@ def _back(lab: Lab) -> TopicState | None:
     if state.last_response_at is None:
         raise no_answer(lab)
     found = state.topic(name)
+    if any(fault.broker == BROKER or BROKER in fault.peers for fault in lab.cluster.faults()):
+        raise NotYet(
+            "broker 2 is up, and its links to the others are broken",
+            "they should be whole, so that it gets all records again",
+            "the triangle in the panel: press heal; run the exercise's cell again to begin anew",
+        )
     if found is not None and any(BROKER not in p.isr for p in found.partitions):
         raise NotYet(
             "broker 2 is up and not yet in sync",

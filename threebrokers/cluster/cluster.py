@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
-from itertools import chain
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from threebrokers import clock
 from threebrokers import paths as places
-from threebrokers.cluster import action_log, engine, link_faults, programs, recovery, tools
+from threebrokers.cluster import action_log, engine, link_faults, programs, recovery, registration, tools
 from threebrokers.cluster.action_log import ActionReader
 from threebrokers.cluster.actions import Action, action_kind, hindered
 from threebrokers.cluster.link_faults import Fault, Peer
@@ -20,7 +19,7 @@ from threebrokers.errors import LabError
 from threebrokers.kafka import admin
 from threebrokers.kafka.access import Access
 from threebrokers.kafka.state import ClusterState
-from threebrokers.waiting import poll, wait_until
+from threebrokers.waiting import poll
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from threebrokers.kafka.poller import ClusterPoller
 
 QUORUM = len(BROKERS) // 2 + 1
-ADDRESS_SECONDS = 3.0
 # For so long a silent broker is asked again, for a state and for views; the last poll takes 0.5 s at most.
 STATE_SECONDS, VIEWS_SECONDS = 0.95, 1.45
 BUSY_SECONDS = 4.5  # a machine may be so busy that a broker does not answer for some seconds
@@ -92,15 +90,17 @@ class Cluster:
         self._report(*(Action(at, "start", n) for n, at in started.items()))
         self._heal_all()  # as a paused broker goes on: else who is cut off could not register
         late = sorted(self._engine.renew_disks())
-        self._engine.wait_for_ports([n for n in BROKERS if n not in late], self._engine.start_seconds)
+        again = self._engine.wait_for_ports([n for n in BROKERS if n not in late], self._engine.start_seconds)
+        self._report(*(Action(at, "start", n) for n, at in again.items() if n not in started))
         for n in late:
             self._start(n, late)
-        misleading = self._misleading()
+        own = {n: self.address(n) for n in BROKERS}
+        misleading = registration.misleading(self, own, self._engine.start_seconds)
         for n in misleading:
             say(f"Broker {n} sends clients to another address than its own: starting it again …")
             self.stop(n)
             self.start(n)
-        return sorted({*started, *late, *misleading})
+        return sorted({*started, *again, *late, *misleading})
 
     def ended_unasked(self) -> list[int]:
         """Return the brokers that have ended although nobody stopped or killed them through the course."""
@@ -139,9 +139,9 @@ class Cluster:
         self._engine.wait_for_ports([broker], self._engine.start_seconds)
         others = [n for n, p in self._engine.processes().items() if n != broker and p.state == "up"]
         if others:  # alone it has no quorum, so nothing can register it
-            self._wait_registered({broker})
+            registration.wait_registered(self, {broker}, self._engine.start_seconds)
         if others and advertised:
-            self._wait_told(broker, advertised)
+            registration.wait_told(self, broker, advertised, self._engine.start_seconds)
 
     def stop(self, broker: int, *, force: bool = False) -> None:
         """Shut one broker down cleanly: it hands its leaderships over first."""
@@ -360,56 +360,6 @@ class Cluster:
         if not addresses:
             raise LabError("No cluster has been started in this home yet", "run `threebrokers up`")
         return ",".join(addresses[n]["CLIENT"] for n in brokers)
-
-    def _wait_registered(self, wanted: set[int]) -> None:
-        with closing(self.poller()) as poller:
-            self._registered(poller, wanted)
-
-    def _registered(self, poller: "ClusterPoller", wanted: set[int]) -> ClusterState:
-        """Wait until these brokers are registered; return the state in which they are."""
-
-        def registered() -> ClusterState | None:
-            state = poller.poll([])
-            return state if wanted <= state.registered else None
-
-        return wait_until(
-            registered,
-            what=f"broker {', '.join(map(str, sorted(wanted)))} to register with the cluster",
-            within=self._engine.start_seconds,
-            otherwise="run `threebrokers doctor`, it names the cause.",
-        )
-
-    def _wait_told(self, broker: int, address: str) -> None:
-        """Wait until each broker that answers, and this one, tells clients that it has this address."""
-        with closing(self.poller()) as poller:
-
-            def told() -> bool:
-                views = poller.views([])
-                return broker in views and all(
-                    found.address == address
-                    for view in views.values()
-                    for found in view.brokers
-                    if found.id == broker
-                )
-
-            wait_until(
-                told,
-                what=f"all brokers to tell clients that broker {broker} has the address {address}",
-                within=self._engine.start_seconds,
-                otherwise="run `threebrokers doctor`, it names the cause.",
-            )
-
-    def _misleading(self) -> list[int]:
-        """Wait until all are registered; return those that send clients to another address than their own."""
-        own = {n: self.address(n) for n in BROKERS}
-        with closing(self.poller()) as poller:
-            first = [self._registered(poller, set(BROKERS))]
-            # What stands in the metadata may be from before a start of all brokers: it is soon corrected.
-            for state in chain(first, poll(lambda: poller.poll([]), ADDRESS_SECONDS)):
-                wrong = [b.id for b in state.brokers if b.registered and b.address != own[b.id]]
-                if not wrong:
-                    return []
-            return wrong
 
     def _action(self, kind: str, broker: int, force: bool, action: Callable[[int], float]) -> None:
         self._known(broker)

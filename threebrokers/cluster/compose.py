@@ -188,8 +188,8 @@ class ComposeEngine:
         """Return copies of the segment files that one broker keeps of one partition, oldest first."""
         return self._copies.segments(topic, partition, node)
 
-    def wait_for_ports(self, nodes: list[int], within: float) -> None:
-        """Wait until these brokers answer. Raises LabError at once if one of them dies.
+    def wait_for_ports(self, nodes: list[int], within: float) -> dict[int, float]:
+        """Wait until these brokers answer. Raises LabError at once if one of them dies; starts none again.
 
         Docker takes connections for a container before anybody listens in it, so an open port says nothing.
         """
@@ -211,7 +211,7 @@ class ComposeEngine:
 
         with shown("the brokers to answer", within):
             if quiet_wait(all_answer, within):
-                return
+                return {}
         raise LabError(
             f"Waited {within:g} s for an answer of broker {', '.join(map(str, sorted(silent)))}",
             f"read the end of {self.log(min(silent))}, or run `threebrokers doctor`.",

@@ -71,8 +71,11 @@ class Engine(Protocol):
     def renew_disks(self) -> set[int]:
         """Give brokers that are down and whose disk is lost an empty one; return those whose disk is new."""
 
-    def wait_for_ports(self, nodes: list[int], within: float) -> None:
-        """Wait until these brokers answer; raises at once if one of them dies."""
+    def wait_for_ports(self, nodes: list[int], within: float) -> dict[int, float]:
+        """Wait until these brokers answer; return when it started those again that were about to end.
+
+        Raises at once if one of them dies.
+        """
 
     def start(self, node: int, advertised: str = "") -> float:
         """Start one broker that is down; until it is started again it may send clients to another address."""

@@ -291,27 +291,31 @@ class LocalEngine:
             state_file.save(self.home, here)
         return at
 
-    def wait_for_ports(self, nodes: list[int], within: float) -> None:
+    def wait_for_ports(self, nodes: list[int], within: float) -> dict[int, float]:
         """Wait until these brokers accept connections. Raises LabError at once if one of them dies.
 
         Those that died are started once more if what makes starts quick is damaged, which is made anew, or
-        if they were about to end when `up` saw them run: a killed JVM takes a moment.
+        if they were about to end when `up` saw them run: a killed JVM takes a moment. Returns when that was.
         """
+        again: dict[int, float] = {}
         try:
             self._wait_for_ports(nodes, within)
         except _DeathError as death:
             if death.node in self._starts and not prepare.renew_damaged(print):
                 raise
-            self._start_again(nodes)
+            again = self._start_again(nodes)
             self._wait_for_ports(nodes, within)
+        return again
 
-    def _start_again(self, nodes: list[int]) -> None:
-        """Start those of these brokers that are down, as they were started before."""
+    def _start_again(self, nodes: list[int]) -> dict[int, float]:
+        """Start those of these brokers that are down, as they were started before; return when."""
         prepared = prepare.prepare(print)
         with state_file.locked(self.home):
             here = self._found()
-            for n in set(nodes) - set(here.brokers):
-                self._launch(here, n, prepared.broker_flags, self._starts.get(n, _Start()).advertised)
+            return {
+                n: self._launch(here, n, prepared.broker_flags, self._starts.get(n, _Start()).advertised)
+                for n in sorted(set(nodes) - set(here.brokers))
+            }
 
     def _wait_for_ports(self, nodes: list[int], within: float) -> None:
         addresses = state_file.load(self.home).listening_ports()

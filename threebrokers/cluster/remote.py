@@ -71,8 +71,9 @@ class RemoteEngine:
         """Return nothing: nobody sees the processes from here."""
         return {}
 
-    def wait_for_ports(self, nodes: list[int], within: float) -> None:
-        """Do nothing: nothing was started."""
+    def wait_for_ports(self, nodes: list[int], within: float) -> dict[int, float]:
+        """Return nothing: nothing was started."""
+        return {}
 
     def renew_disks(self) -> set[int]:
         """Return nothing: no disk of this cluster is the course's."""

@@ -1,10 +1,13 @@
 """Whether the brokers that run form a whole cluster: registered, led, and with enough replicas."""
 
+from collections.abc import Mapping
+
 from threebrokers.doctor.finding import Finding
 from threebrokers.kafka.state import ClusterState
 from threebrokers.text import shortened
 
 REPLICAS = 3
+LEFT_OVER = "existed in isrMembers, but not in the topics map"
 INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 
 
@@ -34,6 +37,23 @@ def look_at_registration(state: ClusterState) -> Finding:
         what = f"broker {', '.join(paused)} is paused: whoever asks it waits in silence"
         return Finding("registration", True, what, "`threebrokers up` lets it go on")
     return Finding("registration", True, f"{len(running)} brokers run, and all are registered")
+
+
+def look_at_controllers(logs: Mapping[int, str]) -> Finding:
+    """Tell whether the active controller refuses every broker that starts, as the ends of the logs say.
+
+    So it is in Kafka 4.3.1 after a topic was deleted whose min.insync.replicas had been changed while it had
+    eligible leader replicas: the controllers still count it, and fail at each registration.
+    """
+    if not any(LEFT_OVER in log for log in logs.values()):
+        return Finding("controllers", True, "no registration fails")
+    return Finding(
+        "controllers",
+        False,
+        "a broker that starts cannot register: the controllers still count a topic that is deleted (a fault "
+        "of Kafka: its min.insync.replicas was changed while a replica was away)",
+        "`threebrokers reset` begins anew: all topics and records go",
+    )
 
 
 def settled(state: ClusterState) -> bool:

@@ -1,8 +1,11 @@
 """Which looks there are, in order: at the machine, at what is remembered, at the brokers, at their groups."""
 
+import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
+from pathlib import Path
 
 import psutil
 
@@ -30,6 +33,7 @@ from threebrokers.waiting import poll
 from threebrokers.why_empty import probe
 
 SETTLE_SECONDS = 3.0
+LAST_BYTES = 200_000  # what fails at each try to register stands in them, three times a second
 Looks = Iterator[tuple[str, Callable[[], Finding]]]
 
 
@@ -93,6 +97,7 @@ def of_brokers(cluster: Cluster, processes: Mapping[int, BrokerProcess], poller:
 
     yield "addresses", lambda: addresses.look_at_addresses(cluster, processes)
     yield "registration", lambda: brokers.look_at_registration(cluster_state())
+    yield "controllers", lambda: brokers.look_at_controllers({n: _end_of(cluster.log(n)) for n in running})
     yield "leaders", lambda: brokers.look_at_leaders(cluster_state())
     yield "internal topics", lambda: brokers.look_at_internal_topics(cluster_state())
     yield "settings", lambda: settings.look_at_settings(settings.asked(cluster.admin(), running))
@@ -105,6 +110,14 @@ def of_brokers(cluster: Cluster, processes: Mapping[int, BrokerProcess], poller:
     )
     yield "groups", lambda: groups.look_at_rebalances(lambda: poller.poll(None, names()))
     yield "forgotten members", lambda: groups.look_for_forgotten_members(lambda: poller.poll(None, names()))
+
+
+def _end_of(log: Path) -> str:
+    """Return what a broker has written last; empty if it has no log."""
+    with suppress(OSError), log.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - LAST_BYTES))
+        return file.read().decode(errors="replace")
+    return ""
 
 
 def _running(chosen: Engine) -> list[int]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from socket import socket
 from time import monotonic
 from typing import Any, Protocol
@@ -73,8 +74,6 @@ class ClusterPoller:
         self._seconds = (FAR_SECONDS, 2 * FAR_SECONDS) if enter else (ANSWER_SECONDS, POLL_SECONDS)
         self._answered: dict[int, float] = {}  # by time.monotonic(): what is told of them is how long ago
         self._known: dict[str, list[int]] = {}  # the partitions of each topic, as far as any broker told
-        self._asked_about: Any = None
-        self._asked: tuple[dict[str, Request], list[Request]] = ({}, [])
         self._last: ClusterState | None = None
         self._informed = 0.0  # by time.monotonic(): when the active controller told of the topics itself
         self.silent: frozenset[int] = frozenset()
@@ -156,27 +155,11 @@ class ClusterPoller:
     def _requests(
         self, topics: Sequence[str] | None, groups: Sequence[str]
     ) -> tuple[dict[str, Request], list[Request]]:
-        """Return what every broker is asked about topics, by the name that `_view` knows, and about groups.
-
-        The same is mostly asked again and again, so the same requests are kept.
-        """
-        places = {name: ids for name, ids in self._known.items() if topics is None or name in topics}
-        about = (None if topics is None else list(topics), places, list(groups))
-        if self._asked_about != about:
-            self._asked_about, self._asked = about, (self._made(topics, places), ask_groups(groups))
-        return self._asked
-
-    def _made(self, topics: Sequence[str] | None, places: requests.Partitions) -> dict[str, Request]:
-        asked = {"metadata": requests.metadata(topics)}
-        if topics is None or topics:
-            asked["partitions"] = requests.topic_partitions(topics)
-        if places:
-            latest, consumer = requests.LATEST, requests.CONSUMER
-            asked["ends"] = requests.offsets(places, latest, requests.OWN_COPY)
-            asked["high"] = requests.offsets(places, latest, consumer)
-            asked["stable"] = requests.offsets(places, latest, consumer, requests.READ_COMMITTED)
-            asked["start"] = requests.offsets(places, requests.EARLIEST, consumer)
-        return asked
+        """Return what brokers are asked about topics, by the name that `_view` knows, and about groups."""
+        places = tuple(
+            (name, tuple(ids)) for name, ids in self._known.items() if topics is None or name in topics
+        )
+        return _made(None if topics is None else tuple(topics), places, tuple(groups))
 
     def _state(
         self,
@@ -238,6 +221,26 @@ def answering(addresses: Mapping[int, str]) -> set[int]:
     finally:
         connections.close()
     return {n for n, address in addresses.items() if address in responses}
+
+
+@lru_cache(maxsize=8)
+def _made(
+    topics: tuple[str, ...] | None, places: tuple[tuple[str, tuple[int, ...]], ...], groups: tuple[str, ...]
+) -> tuple[dict[str, Request], list[Request]]:
+    """Make the requests about these topics (all if None), their partitions, and these groups.
+
+    They are kept, because the same is mostly asked again and again; nobody may change them.
+    """
+    asked = {"metadata": requests.metadata(topics)}
+    if topics is None or topics:
+        asked["partitions"] = requests.topic_partitions(topics)
+    if places:
+        of, latest, consumer = dict(places), requests.LATEST, requests.CONSUMER
+        asked["ends"] = requests.offsets(of, latest, requests.OWN_COPY)
+        asked["high"] = requests.offsets(of, latest, consumer)
+        asked["stable"] = requests.offsets(of, latest, consumer, requests.READ_COMMITTED)
+        asked["start"] = requests.offsets(of, requests.EARLIEST, consumer)
+    return asked, ask_groups(groups)
 
 
 def _view(responses: Mapping[str, Any]) -> View:

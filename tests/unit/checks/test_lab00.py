@@ -2,11 +2,12 @@
 
 from types import SimpleNamespace
 
-import psutil
 import pytest
 
 from threebrokers.checks import lab00
 from threebrokers.cluster.actions import Action
+from threebrokers.cluster.link_faults import Fault
+from threebrokers.kafka.state import ClusterState, PartitionState, TopicState
 from threebrokers.lab.exercise import NotAttempted, NotYet
 
 
@@ -58,32 +59,39 @@ ASKED = "Terminating process due to signal SIGTERM\n"
 def test_a_broker_that_the_system_ended_is_known_by_its_log(log, state, kinds, text, tmp_path):
     path = tmp_path / "broker-2.log"
     path.write_text(log)
-    processes = {2: SimpleNamespace(state=state, pid=None)}
+    processes = {2: SimpleNamespace(state=state)}
     cluster = SimpleNamespace(log=lambda broker: path, processes=lambda: processes)
-    assert lab00._ended_otherwise(SimpleNamespace(cluster=cluster), done(*kinds), 0.0) == text
-
-
-@pytest.mark.parametrize(("later", "text"), [(-1.0, "kill"), (1.0, "")])
-def test_a_broker_whose_process_is_new_was_ended_though_no_start_is_told(later, text, tmp_path):
-    path = tmp_path / "broker-2.log"
-    path.write_text(LIFE * 2)
-    own = psutil.Process()
-    processes = {2: SimpleNamespace(state="up", pid=own.pid)}
-    cluster = SimpleNamespace(log=lambda broker: path, processes=lambda: processes)
-    since = own.create_time() + later
-    assert lab00._ended_otherwise(SimpleNamespace(cluster=cluster), [], since) == text
-
-
-def test_a_process_that_is_gone_is_not_new():
-    child = psutil.Popen(["true"])
-    child.wait()
-    assert not lab00._is_new(SimpleNamespace(pid=child.pid), 0.0)
+    assert lab00._ended_otherwise(SimpleNamespace(cluster=cluster), done(*kinds)) == text
 
 
 def test_a_broker_that_the_system_ended_is_judged_as_if_a_button_had():
     lab00._killed(done("start 2"), "kill")
     with pytest.raises(NotYet, match="stopped politely"):
         lab00._killed(done("start 2"), "stop")
+
+
+@pytest.mark.parametrize(
+    ("faults", "text"),
+    [
+        ([], "up and not yet in sync"),
+        ([Fault("cut", 3, ("clients",))], "up and not yet in sync"),
+        ([Fault("cut", 2)], "its links to the others are broken"),
+        ([Fault("stall", 1, (2,))], "its links to the others are broken"),
+    ],
+)
+def test_a_broker_that_is_cut_off_is_told_from_one_that_catches_up(faults, text):
+    for isr in ((1, 3), (1, 2, 3)):  # who was just cut off is still in the ISR
+        found = PartitionState("ticks", 0, 1, 0, (1, 2, 3), isr)
+        state = ClusterState(0.0, (), topics=(TopicState("ticks", (found,)),), last_response_at=0.0)
+        lab = SimpleNamespace(
+            topic=lambda name: name,
+            cluster=SimpleNamespace(state=lambda names, state=state: state, faults=lambda: faults),
+        )
+        if len(isr) == 3 and "links" not in text:
+            assert lab00._back(lab) == state.topics[0]
+        else:
+            with pytest.raises(NotYet, match=text):
+                lab00._back(lab)
 
 
 @pytest.mark.parametrize("kinds", [(), ("start 2",), ("resume 2", "heal 1")])

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from confluent_kafka import KafkaError
 
 from threebrokers.checks import lab01
 from threebrokers.checks.lab01 import readings, sending
@@ -92,6 +93,29 @@ def test_a_group_that_went_back_too_late_is_told_so():
     assert "had got its partitions before that" in str(readings.came_late(late, {0: 0, 1: 0, 2: 0}))
     assert readings.came_late(late, {0: 4, 1: 3, 2: 3}) is None
     assert readings.came_late(Reader("g", 0, assigned=3), {0: 0}) is None
+
+
+def test_a_place_behind_the_end_is_told_with_the_end():
+    log = [SimpleNamespace(partition=partition) for partition, _ in PLACES]
+    said = str(readings.beyond_the_end(log, {0: 10, 1: 3, 2: 10}))
+    assert "offset 10 in partitions 0 and 2, and partition 0 ends at offset 4" in said
+    assert readings.beyond_the_end(log, {0: 4, 1: 3, 2: 0}) is None
+
+
+@pytest.mark.parametrize(
+    ("code", "place"),
+    [
+        (KafkaError._AUTO_OFFSET_RESET, "auto.offset.reset"),
+        (KafkaError._UNKNOWN_TOPIC, "the name of the topic"),
+        (KafkaError._ALL_BROKERS_DOWN, "what you keep"),
+    ],
+)
+def test_an_error_among_the_records_says_where_to_look(code, place, monkeypatch):
+    monkeypatch.setattr(readings, "messages_only", lambda name, values, look_at: values)
+    error = SimpleNamespace(str=lambda: "no offset", code=lambda: code)
+    record: Any = SimpleNamespace(error=lambda: error)
+    with pytest.raises(NotYet, match=f"Look at: {place}"):
+        readings.messages_of([record], "messages", "letters", "what you keep")
 
 
 @pytest.mark.parametrize(

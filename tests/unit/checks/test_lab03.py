@@ -4,8 +4,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import KafkaError, KafkaException, Producer
 
+from threebrokers import clock
 from threebrokers.checks import lab03
 from threebrokers.checks.expect import expect_choice
 from threebrokers.checks.lab03 import damage, election, hidden, refused
@@ -95,7 +96,18 @@ def test_the_damage_is_counted_while_broker_2_alone_is_away():
     assert "broker 2 and 3 have replicas that are not in sync" in told(damage.damage_now, lab_with(*worse))
 
 
+@pytest.mark.parametrize("answer", [(1, 1, 1), (2, 2, 0), (6, 0, 0)])
+def test_the_numbers_of_one_topic_alone_are_recognised(answer: tuple[int, int, int]):
+    names = {(1, 1, 1): "thumbnails", (2, 2, 0): "baskets", (6, 0, 0): "stock"}
+    assert f"these are the numbers of '{names[answer]}' alone" in told(damage.is_of_all, FOUND, *answer)
+    either = "that lost their last replica in sync" in told(damage.is_of_all, FOUND, *answer)
+    assert either == (answer == (1, 1, 1))
+    damage.is_of_all(FOUND, 9, 3, 1)
+    damage.is_of_all(FOUND, *answer[:2], 4)
+
+
 def test_a_refused_write_is_told_from_other_errors(monkeypatch):
+    monkeypatch.setattr(refused, "_refused_by_a_leader", lambda lab: True)
     plain: Any = object()
     right = KafkaError(KafkaError.NOT_ENOUGH_REPLICAS)
     refused.is_refused(plain, plain, [None, right])
@@ -108,9 +120,13 @@ def test_a_refused_write_is_told_from_other_errors(monkeypatch):
         (KafkaError.NOT_LEADER_FOR_PARTITION, "the last error is NOT_LEADER"),
     ]:
         assert text in told(refused.is_refused, plain, plain, [KafkaError(code)])
-    monkeypatch.setattr(refused, "client_setting", lambda client, name, default: "0")
+    settings = {"retries": "0", "message.timeout.ms": "2000"}
+    monkeypatch.setattr(refused, "client_setting", lambda client, name, default: settings.get(name, default))
     late = told(refused.is_refused, plain, plain, [KafkaError(KafkaError._MSG_TIMED_OUT)])
     assert "did not try again: nobody took the record at all" in late
+    settings["message.timeout.ms"] = "1"
+    hasty = told(refused.is_refused, plain, plain, [KafkaError(KafkaError._MSG_TIMED_OUT)])
+    assert "the producer gave up after 1 ms" in hasty
     for odd in ("NOT_ENOUGH_REPLICAS", 19):
         assert "it should be the KafkaError itself" in told(refused.is_refused, plain, plain, [odd])
 
@@ -120,8 +136,62 @@ def test_a_producer_that_has_sent_nothing_was_refused_nothing():
     producer = LabProducer({}, {"bootstrap.servers": "127.0.0.1:1"})
     by_hand = [KafkaError(KafkaError.NOT_ENOUGH_REPLICAS)]
     assert "`producer` has sent nothing" in told(refused.is_refused, lab, producer, by_hand)
-    producer.sent_at = 1.0
-    refused.is_refused(lab, producer, by_hand)
+
+
+PAYMENTS = "7bd9012a-a92e-41a0-b1a4-2ad7a8bcd7f5"  # Kafka writes e9kBKqkuQaCxpCrXqLzX9Q in its log
+REFUSAL = """\
+15:29:44.521 ERROR [ReplicaManager broker=1] Error processing append operation on partition {} (Replica…)
+org.apache.kafka.common.errors.NotEnoughReplicasException: The size of the current ISR : 2 is insufficient
+"""
+
+
+@pytest.mark.parametrize(
+    ("log", "is_right"),
+    [
+        (REFUSAL.format("e9kBKqkuQaCxpCrXqLzX9Q:payments-0"), True),
+        (REFUSAL.format("AAAAAAAAAAAAAAAAAAAAAA:payments-0"), False),  # a topic of an earlier run
+        (REFUSAL.format("e9kBKqkuQaCxpCrXqLzX9Q:payments-0").replace("NotEnough", "Another"), False),
+        ("", False),
+    ],
+)
+@pytest.mark.parametrize("plain", [True, False])
+def test_an_error_made_by_hand_is_known_by_the_leaders_logs(log, is_right, plain, tmp_path):
+    (tmp_path / "1").write_text("a line\n" + log)
+    (tmp_path / "2").write_text("another line\n")
+    state = ClusterState(0.0, (), topics=(TopicState("payments", (), PAYMENTS),), last_response_at=0.0)
+    cluster = SimpleNamespace(state=lambda names: state, brokers=(1, 2), log=lambda n: tmp_path / str(n))
+    lab: Any = SimpleNamespace(topic=lambda name: name, cluster=cluster)
+    nowhere = {"bootstrap.servers": "127.0.0.1:1"}
+    made = LabProducer({}, nowhere)
+    made.sent_at = 1.0
+    producer = Producer(nowhere) if plain else made
+    answer = (lab, producer, [KafkaError(KafkaError.NOT_ENOUGH_REPLICAS)])
+    if is_right:
+        refused.is_refused(*answer)
+    else:
+        assert "no leader has refused a record of the three topics" in told(refused.is_refused, *answer)
+
+
+@pytest.mark.parametrize(
+    ("minute", "second", "is_since"),
+    [(14, 59, False), (15, 0.4, False), (15, 0.6, True), (45, 7, True), (15, 12, False), (10, 0, False)],
+)
+def test_a_refusal_of_an_earlier_try_does_not_count(minute, second, is_since, monkeypatch):
+    began = 1_000_000 * refused.QUARTER + 0.5  # half a second after a quarter of an hour
+    monkeypatch.setattr(clock, "now", lambda: began + 9)
+    assert refused._is_since(minute, second, began) is is_since
+    monkeypatch.setattr(clock, "now", lambda: began + refused.QUARTER)
+    assert refused._is_since(minute, second, began)
+
+
+def test_what_a_producer_with_other_acks_asks_for_is_named():
+    lab: Any = object()
+    for acks, text in ((0, "asks for nobody (acks=0)"), (1, "asks for the leader alone (acks=1)")):
+        producer = LabProducer({"acks": acks}, {"bootstrap.servers": "127.0.0.1:1"})
+        producer.sent_at = 1.0
+        assert text in told(refused.is_refused, lab, producer, [None])
+        by_hand = [KafkaError(KafkaError.NOT_ENOUGH_REPLICAS)]
+        assert text in told(refused.is_refused, lab, producer, by_hand)
 
 
 def test_each_word_has_an_answer_of_its_own():
@@ -166,9 +236,11 @@ def test_three_records_are_hidden_and_no_more(monkeypatch):
     assert "has 1 record that nobody can read" in told(hidden.are_hidden, lab, 1, 0)
     monkeypatch.setattr(hidden, "setting_of", lambda *asked, within: SimpleNamespace(value="2"))
     assert "min.insync.replicas of 'unseen' is 2 now" in told(hidden.are_hidden, lab, 3, 3)
+    assert "and so many replicas have the records" in told(hidden.are_hidden, lab, 3, 0)
 
 
-def test_records_of_an_open_transaction_are_not_hidden_from_everybody():
+def test_records_of_an_open_transaction_are_not_hidden_from_everybody(monkeypatch):
+    monkeypatch.setattr(hidden, "_least", lambda lab: "3")
     lab = lab_with(partition("unseen", 0, 2, "231", "231"))
 
     def admin(stable: int) -> Any:

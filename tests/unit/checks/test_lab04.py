@@ -237,6 +237,7 @@ def test_an_active_controller_was_killed_whatever_came_after():
         ([Action(10.0, "pause", 3)], status(1, 5), "broker 3 was paused, and its process is the same"),
         ([Action(10.0, "kill", 1)], status(3, 4), "broker 1 was killed; it should be broker 3"),
         ([Action(10.0, "kill", 3)], status(3, 4), "`before` tells of epoch 4 and `after` of epoch 4"),
+        ([Action(10.0, "kill", 1)], status(1, 3), "the two have changed places"),
         ([Action(10.0, "kill", 3)], "Topic: a\tPartition: 0\tLeader: 1", "leaders of partitions"),
         ([Action(10.0, "kill", 3)], "127.0.0.1:9092 (id: 1)", "names any live broker"),
         ([Action(10.0, "kill", 3)], "NodeId\tDirectoryId\tLogEndOffset\tLag", "prints with --replication"),
@@ -295,6 +296,12 @@ def judged(recording: Recording, done: tuple[Action, ...], after: int, now: int,
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(group, "committed", lambda lab, name, topic: {0: offset})
         return group.judge_coordinator(lab, recording, after)
+
+
+def test_a_recording_that_has_not_begun_saw_no_group():
+    done = (Action(10.0, "kill", 2),)
+    idle = SimpleNamespace(begun=False)
+    assert "did not record the group" in told(judged, idle, done, 3, 3, 40)
 
 
 def test_a_coordinator_died_and_the_group_went_on():

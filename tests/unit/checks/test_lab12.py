@@ -53,6 +53,13 @@ def told(check, *answers) -> str:
     return str(caught.value)
 
 
+def test_more_flights_than_january_has_are_told(delays):
+    many = delays.assign(flights=delays["flights"] * 12)
+    assert "and January has 27,004; the question is about January" in told(compare_delays, many)
+    one_less = delays.assign(flights=delays["flights"] - (delays.index == 3))
+    assert "the package's table has" in told(compare_delays, one_less)
+
+
 def test_right_answers_pass(found, delays, records):
     compare_flights(found.sample(frac=1, random_state=1))
     compare_delays(delays)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from threebrokers import clock
-from threebrokers.cluster import Cluster, links, local, ports, process, state_file
+from threebrokers.cluster import Cluster, links, local, ports, process, registration, state_file
 from threebrokers.cluster.compose import ComposeEngine
 from threebrokers.cluster.containers import Container
 from threebrokers.cluster.local import LocalEngine
@@ -16,6 +16,7 @@ from threebrokers.kafka import poller
 
 ASKED, DONE = 1000.0, 1008.0  # somebody else holds the lock for 8 s meanwhile
 VERBS = ("stop", "kill", "pause", "resume", "start")
+WAIT = LocalEngine.wait_for_ports
 
 
 @pytest.fixture
@@ -47,10 +48,10 @@ def here(tmp_path, monkeypatch, late):
     monkeypatch.setattr(state_file, "save", lambda home, bench: None)
     monkeypatch.setattr(LocalEngine, "_found", lambda self: known)
     monkeypatch.setattr(LocalEngine, "_mend_links", lambda self, here: None)
-    monkeypatch.setattr(LocalEngine, "wait_for_ports", lambda self, nodes, within: None)
+    monkeypatch.setattr(LocalEngine, "wait_for_ports", lambda self, nodes, within: {})
     monkeypatch.setattr(LocalEngine, "processes", lambda self: {})
-    monkeypatch.setattr(Cluster, "_wait_registered", lambda self, wanted: None)
-    monkeypatch.setattr(Cluster, "_misleading", lambda self: [])
+    monkeypatch.setattr(registration, "wait_registered", lambda *_: None)
+    monkeypatch.setattr(registration, "misleading", lambda *_: [])
     monkeypatch.setattr(local, "wait_until", lambda look, **_: True)
     monkeypatch.setattr(local, "java", lambda: "java")
     monkeypatch.setattr(local.prepare, "prepare", lambda say: local.prepare.Prepared([], [], tmp_path))
@@ -82,6 +83,35 @@ def test_brokers_that_are_started_together_are_dated_one_by_one(tmp_path, here, 
     # The one that runs is resumed first; each launch waits for its ports, and takes its time.
     assert cluster.up() == [2, 3]
     assert [(action.broker, action.at) for action in cluster.actions()] == [(2, DONE + 6), (3, DONE + 12)]
+
+
+def test_a_broker_that_was_about_to_end_is_told_as_started(tmp_path, here, monkeypatch):
+    cluster = Cluster(tmp_path, "local")
+    here.brokers.pop(3)
+    monkeypatch.setattr(
+        LocalEngine, "wait_for_ports", lambda self, nodes, within: {2: DONE + 50, 3: DONE + 60}
+    )
+    assert cluster.up() == [2, 3]
+    # That of broker 3 was told when it was started first.
+    assert [(a.kind, a.broker, a.at) for a in cluster.actions() if a.at >= DONE + 50] == [
+        ("start", 2, DONE + 50)
+    ]
+
+
+def test_who_is_started_again_while_its_port_is_waited_for_is_told_with_the_moment(
+    tmp_path, here, monkeypatch
+):
+    engine = LocalEngine(tmp_path)
+    waits = iter([local._DeathError(2, "Broker 2 ended", "start it")])
+
+    def wait(self, nodes, within):
+        for death in waits:
+            here.brokers.pop(2)
+            raise death
+
+    monkeypatch.setattr(LocalEngine, "_wait_for_ports", wait)
+    assert WAIT(engine, [1, 2, 3], 1) == {2: DONE + 3}  # until its own port is free
+    assert WAIT(engine, [1, 2, 3], 1) == {}
 
 
 def test_what_one_object_does_another_of_the_same_home_is_told(tmp_path, here):

@@ -364,6 +364,18 @@ class TestBrokers:
         seen = states.state(brokers=(states.broker(1), states.broker(2), states.broker(3, "unknown")))
         assert "broker 3 runs and answers nobody" in trouble(brokers.look_at_registration(seen))
 
+    def test_the_controllers_count_a_topic_that_is_gone(self) -> None:
+        fault = "java.lang.RuntimeException: Topic ID x existed in isrMembers, but not in the topics map."
+        found = brokers.look_at_controllers({1: "all is well", 2: f"ERROR registerBroker\n{fault}\n"})
+        assert "a broker that starts cannot register" in trouble(found)
+        assert "threebrokers reset" in found.cure
+        assert brokers.look_at_controllers({1: "all is well"}).ok
+
+    def test_only_the_end_of_a_log_is_read(self, tmp_path: Path) -> None:
+        (tmp_path / "log").write_text("begin\n" + "x" * checks.LAST_BYTES)
+        assert checks._end_of(tmp_path / "log") == "x" * checks.LAST_BYTES
+        assert checks._end_of(tmp_path / "none") == ""
+
     def test_a_paused_one_is_mentioned(self) -> None:
         seen = states.state(brokers=(states.broker(1), states.broker(2), states.broker(3, "paused")))
         found = brokers.look_at_registration(seen)

@@ -8,6 +8,7 @@ from confluent_kafka import Consumer, Message, Producer
 from threebrokers.checks.expect import committed, existing_topic, log_of, messages_only
 from threebrokers.checks.expect_clients import expect_consumer, group_of, received
 from threebrokers.checks.lab01.readings import (
+    beyond_the_end,
     came_late,
     has_read_before,
     is_in_order,
@@ -16,6 +17,7 @@ from threebrokers.checks.lab01.readings import (
     nothing_came,
     place_of,
     places_of,
+    read_nothing,
     reads,
     shared,
     some_missing,
@@ -97,11 +99,7 @@ def read_from_start(lab: Lab, visitors: str, reader: Consumer, messages: list[Me
             raise nothing_came(lab, reader, visitors, topic)
         raise some_missing(reader, got, missing, "messages")
     if received(reader) == 0:
-        raise NotYet(
-            "`reader` has read nothing",
-            "it should be the consumer that has read `messages`",
-            "the consumers that your code makes: which one reads?",
-        )
+        raise read_nothing("reader", "messages")
     is_in_order(got)
     return "a new group began at the first offset, and each partition gave its records in order."
 
@@ -198,8 +196,14 @@ def read_again(
             "commit(offsets=…) before you subscribe, or the offsets in assign(…)",
         )
     if not got and not received(collector):
-        raise came_late(collector, done) or nothing_came(lab, collector, collectors, topic)
+        raise (
+            beyond_the_end(log, done)
+            or came_late(collector, done)
+            or nothing_came(lab, collector, collectors, topic)
+        )
     if missing:
         raise some_missing(collector, got, missing, "again")
+    if received(collector) == 0:
+        raise read_nothing("collector", "again")
     is_in_order(got)
     return "reading removed nothing, and the place of a group is only a number that can be set back."

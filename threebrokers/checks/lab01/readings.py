@@ -1,5 +1,7 @@
 """What a consumer of lab 01 has read of ten greetings, and why it has not read them all."""
 
+from collections import Counter
+
 from confluent_kafka import Consumer, KafkaError, Message
 
 from threebrokers.checks.expect import committed, log_of, messages_only
@@ -16,6 +18,8 @@ from threebrokers.why_empty.words import partitions
 PARTITIONS = 3
 SETTLE_SECONDS = 3.0
 TOPIC = "the name of the topic, wherever your code gives one"
+RESET = "auto.offset.reset: where does a group begin that has committed nothing?"
+WHERE_ERRORS_COME_FROM = {KafkaError._AUTO_OFFSET_RESET: RESET, KafkaError._NO_OFFSET: RESET}
 FROM_THE_START = ("earliest", "smallest", "beginning")
 # What `why_empty` says of consumers that only had to poll a little longer, or are gone by now.
 NO_FAULT = ("unread", "not joined", "not polled", "nobody", "closed", "moving", "forgotten", "unknown")
@@ -72,7 +76,7 @@ def messages_of(values: list[Message], name: str, topic: str, look_at: str) -> l
             raise NotYet(
                 f"`{name}` holds an error where a record should be ({fault.str()})",
                 f"each record should be stored in {topic!r}",
-                TOPIC if fault.code() in UNKNOWN else look_at,
+                WHERE_ERRORS_COME_FROM.get(fault.code(), TOPIC if fault.code() in UNKNOWN else look_at),
             )
         if message.topic() != topic:
             raise NotYet(
@@ -179,6 +183,30 @@ def shared(lab: Lab, reader: Consumer, group: str, got: list[Place]) -> NotYet |
         f"another consumer of the group {group!r} has got {count} of the {GREETINGS} records",
         "the members of a group share the partitions, so `reader` should be its only one",
         "the consumers that your code makes",
+    )
+
+
+def read_nothing(consumer: str, kept: str) -> NotYet:
+    """Say that a consumer, of this name, has not read what was kept: another one has."""
+    return NotYet(
+        f"`{consumer}` has read nothing",
+        f"it should be the consumer that has read `{kept}`",
+        "the consumers that your code makes: which one reads?",
+    )
+
+
+def beyond_the_end(log: list[Record], done: dict[int, int]) -> NotYet | None:
+    """Say that the group's place in a partition lies behind the end of its log, if it does."""
+    ends = Counter(record.partition for record in log)
+    late = {partition: offset for partition, offset in sorted(done.items()) if offset > ends[partition]}
+    if not late:
+        return None
+    first, offset = next(iter(late.items()))
+    return NotYet(
+        f"the group's place is offset {offset} in {partitions(list(late))}, and partition {first} ends at "
+        f"offset {ends[first]}: nothing is there",
+        "its place should go back to 0, where the first record is",
+        "the offsets in commit(offsets=…)",
     )
 
 

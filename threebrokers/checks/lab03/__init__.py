@@ -5,7 +5,13 @@ from typing import Annotated, Any
 from confluent_kafka import Producer
 
 from threebrokers.checks.expect import TopicName, Word, expect_choice, expect_topic, setting_of
-from threebrokers.checks.lab03.damage import damage_now, is_offline, is_under_minimum, is_under_replicated
+from threebrokers.checks.lab03.damage import (
+    damage_now,
+    is_of_all,
+    is_offline,
+    is_under_minimum,
+    is_under_replicated,
+)
 from threebrokers.checks.lab03.election import are_right, as_leaders, before_election, hold
 from threebrokers.checks.lab03.hidden import NOT_WAITING, are_hidden, are_the_ends, ends, stay_hidden
 from threebrokers.checks.lab03.refused import NOT_WHY, is_refused
@@ -69,6 +75,7 @@ def is_safe(name: str, partitions: int, replicas: int, least: int, own: bool) ->
 def damage_counted(lab: Lab, under_replicated: int, under_min_isr: int, offline: int) -> str:
     """Solved if the three numbers are those that the cluster's metadata gives now."""
     found = damage_now(lab)
+    is_of_all(found, under_replicated, under_min_isr, offline)
     is_offline(found, offline)
     is_under_replicated(found, under_replicated)
     is_under_minimum(found, under_min_isr)

@@ -70,6 +70,21 @@ def damage_now(lab: Lab) -> Damage:
     return Damage(found)
 
 
+def is_of_all(found: Damage, under_replicated: int, under_min_isr: int, offline: int) -> None:
+    """Raise NotYet if the three numbers are those of one of the topics: a loop that counts anew for each."""
+    answer = (under_replicated, under_min_isr, offline)
+    for name in sorted({p.topic for p, _ in found.partitions}):
+        one = Damage(tuple((p, least) for p, least in found.partitions if p.topic == name))
+        if answer == (len(one.under_replicated), len(one.under_min_isr), len(one.offline)):
+            lost = ", or three times the number of partitions that lost their last replica in sync"
+            or_lost = lost if set(answer) == {len(found.offline)} else ""
+            raise NotYet(
+                f"these are the numbers of {name!r} alone{or_lost}",
+                "all three topics count together, and each of the three words has a number of its own",
+                "your loop over the topics: does it add to the numbers, or begin anew for each topic?",
+            )
+
+
 def is_offline(found: Damage, answer: int) -> None:
     """Raise NotYet if the number of partitions without a leader is another one."""
     right = len(found.offline)

@@ -72,7 +72,7 @@ def _mistake(p: PartitionState, named: Any) -> tuple[str, str, str]:
     first, look = p.replicas[0], f"the replicas and the ISR of partition {p.id}"
     if named not in p.replicas:
         return (
-            f"partition {p.id} is led by {named!r} in your answer",
+            f"partition {p.id} is led by {named!r:.40} in your answer",
             "each has a leader after the election, and it is the number of one of its replicas",
             look,
         )

@@ -84,6 +84,12 @@ def are_hidden(lab: Lab, leader_end: int, watermark: int) -> None:
             "a follower that is needed should not get the records",
             "lab.cluster.pause(…) for a follower, before you send",
         )
+    if (least := _least(lab)) not in ("", str(REPLICAS)):
+        raise NotYet(
+            f"min.insync.replicas of 'unseen' is {least} now, and so many replicas have the records",
+            f"with {REPLICAS}, as the cell has made the topic, they wait for the follower that is away",
+            "what changes the topic's settings; run the exercise's cell again",
+        )
     if leader_end - watermark != HIDDEN:
         raise NotYet(
             f"the leader has {counted(leader_end - watermark, 'record')} that nobody can read",

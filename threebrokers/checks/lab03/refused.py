@@ -1,11 +1,17 @@
 """Exercise 3.3: a write that is refused because too few replicas are in sync."""
 
+import base64
+import math
+import re
 from typing import Any
+from uuid import UUID
 
 from confluent_kafka import KafkaError, KafkaException, Producer
 
+from threebrokers import clock
 from threebrokers.checks.expect_clients import client_setting
 from threebrokers.kafka.clients import LabProducer
+from threebrokers.lab.attempt import attempt
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab
 
@@ -21,6 +27,8 @@ NOT_WHY = {
     )
 }
 RETRIES = ("retries", "")
+QUARTER = 900  # seconds
+ANSWER_MS = 500  # a leader refuses within that, also on a machine that has much to do
 TOLD = {
     KafkaError._MSG_TIMED_OUT: (
         "the error is _MSG_TIMED_OUT: the producer's own time was over",
@@ -67,6 +75,17 @@ def is_refused(lab: Lab, producer: Producer, errors: list[Any]) -> None:
             "it should be the KafkaError itself, which the delivery report brings",
             "on_delivery, which the cell gives you in `patience`",
         )
+    _expect_refusal(producer, last)
+    _expect_from_a_leader(lab, producer)
+
+
+def _expect_refusal(producer: Producer, last: KafkaError) -> None:
+    if last.code() == KafkaError._MSG_TIMED_OUT and (patience := _patience(producer)) < ANSWER_MS:
+        raise NotYet(
+            f"the error is _MSG_TIMED_OUT: the producer gave up after {patience:g} ms, before an answer came",
+            "it should wait until a leader has refused the record",
+            "message.timeout.ms, which `patience` sets to 2000",
+        )
     if last.code() == KafkaError._MSG_TIMED_OUT and client_setting(producer, *RETRIES) == "0":
         raise NotYet(
             "the error is _MSG_TIMED_OUT, and the producer did not try again: nobody took the record at all",
@@ -81,6 +100,10 @@ def is_refused(lab: Lab, producer: Producer, errors: list[Any]) -> None:
             f"it should be {REFUSED}",
             "the topic, `acks` and `retries`",
         )
+
+
+def _expect_from_a_leader(lab: Lab, producer: Producer) -> None:
+    """Raise NotYet if the error was made by hand: no leader has given it to this producer."""
     if isinstance(producer, LabProducer) and not producer.sent_at:
         raise NotYet(
             "the error is right, but `producer` has sent nothing, so no leader has refused it",
@@ -89,10 +112,15 @@ def is_refused(lab: Lab, producer: Producer, errors: list[Any]) -> None:
         )
     if _acks(producer) not in ALL:
         raise NotYet(
-            f"the error is right, but this producer asks for the leader alone (acks={_acks(producer)}), and "
-            "is never told it",
+            f"the error is right, but this producer {_asks(producer)}, and is never told it",
             "it should be the error that `producer` got for its record",
             "acks, and what puts the error into `errors`",
+        )
+    if not _refused_by_a_leader(lab):
+        raise NotYet(
+            "the error is right, but no leader has refused a record of the three topics",
+            "it should be the error that a leader gave to the record of this producer",
+            "the topic in produce(…), acks, and what puts the error into `errors`",
         )
 
 
@@ -104,10 +132,53 @@ def _acks(producer: Producer) -> str:
     return "all"
 
 
+def _asks(producer: Producer) -> str:
+    acks = _acks(producer)
+    return f"asks for {'nobody' if acks == '0' else 'the leader alone'} (acks={acks})"
+
+
+def _patience(producer: Producer) -> float:
+    """Return how many ms the producer tries to deliver a record; without end where nobody can see it."""
+    for name in ("message.timeout.ms", "delivery.timeout.ms"):
+        if told := client_setting(producer, name, ""):
+            return float(told)
+    return math.inf
+
+
+def _refused_by_a_leader(lab: Lab) -> bool:
+    """Tell whether a broker's log says that it refused a write to one of the topics in this try.
+
+    Kafka writes the topic's id before its name, so a topic of an earlier run is another one.
+    """
+    state = lab.cluster.state([lab.topic(name) for name in LEAST])
+    names = "|".join(re.escape(f"{_as_logged(topic.id)}:{topic.name}-") for topic in state.topics)
+    at, refusal = r":(\d\d):(\d\d)[.,](\d{3})", "NotEnoughReplicasException"
+    refused = re.compile(rf"{at}.* append operation on partition ({names})\d+ .*\n.*{refusal}")
+    logs = (lab.cluster.log(broker) for broker in lab.cluster.brokers)
+    lines = (line for log in logs for line in refused.finditer(log.read_text("utf-8", errors="replace")))
+    run = attempt()
+    return any(
+        run is None or _is_since(int(line[1]), float(f"{line[2]}.{line[3]}"), run.began) for line in lines
+    )
+
+
+def _is_since(minute: int, second: float, began: float) -> bool:
+    """Tell whether what was logged at this minute and second was logged since then (s since 1970).
+
+    A container may have another time zone, so only the quarter of an hour counts: what is older is taken for
+    new only if by chance it has the same place in it.
+    """
+    return (60 * minute + second - began) % QUARTER <= clock.now() - began
+
+
+def _as_logged(topic_id: str) -> str:
+    return base64.urlsafe_b64encode(UUID(topic_id).bytes).decode().rstrip("=")
+
+
 def _stored(lab: Lab, producer: Producer) -> NotYet:
     if _acks(producer) not in ALL:
         return NotYet(
-            f"the record was stored, as the producer asked for the leader alone (acks={_acks(producer)})",
+            f"the record was stored: the producer {_asks(producer)}",
             "min.insync.replicas is a promise to those who ask for all",
             "acks",
         )

@@ -61,7 +61,8 @@ def judge_coordinator(lab: Lab, recording: Recording, after: int) -> None:
 
 
 def _group_of(recording: Recording) -> str:
-    return next((group.name for state in recording.states for group in state.groups), "")
+    states = recording.states if recording.begun else ()
+    return next((group.name for state in states for group in state.groups), "")
 
 
 def _seen(state: ClusterState, group: str) -> GroupState | None:

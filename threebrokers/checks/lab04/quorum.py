@@ -54,8 +54,14 @@ def judge_controller(lab: Lab, before: str, after: str) -> Action:
     Raises NotYet if it was not killed, or if `after` is not of a later epoch.
     """
     first, second = (_told(name, text) for name, text in (("before", before), ("after", after)))
+    if second[1] < first[1]:
+        raise NotYet(
+            f"`after` tells of epoch {second[1]}, and `before` of epoch {first[1]}, which came later",
+            "the two have changed places: `before` should be of the time before the kill",
+            "the order of the lines in the block",
+        )
     killed = expect_action(lab, "kill", KILL, broker=first[0])
-    if second[1] <= first[1]:
+    if second[1] == first[1]:
         raise NotYet(
             f"`before` tells of epoch {first[1]} and `after` of epoch {second[1]}",
             "the second should be of the time when another active controller was elected",

@@ -122,6 +122,7 @@ def _compare_groups(held: pd.Series) -> None:
                 "the hour should be the one on New York's clocks, which convert_timezone(…) knows",
                 "how the hour is computed: what is added to `scheduled`, or taken away",
             )
+    _expect_month(int(held.sum()))
     odd = held.index.symmetric_difference(right.index)
     differs = held != right.reindex(held.index)
     origin, hour = odd[0] if len(odd) else held.index[differs.argmax()]
@@ -130,6 +131,16 @@ def _compare_groups(held: pd.Series) -> None:
         f"the package's table has {_flights(right, origin, hour)}",
         "groupBy(…) and where(…)",
     )
+
+
+def _expect_month(counted: int) -> None:
+    """Raise NotYet if more flights were counted than the month has."""
+    if counted > (flights := len(load_flights(MONTH))):
+        raise NotYet(
+            f"`delays` counts {counted:,} flights, and January has {flights:,}",
+            "the question is about January",
+            "the DataFrame that you group: `flights`, as the cell makes it",
+        )
 
 
 def _later(held: pd.Series, hours: int) -> pd.Series:

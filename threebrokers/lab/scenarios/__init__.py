@@ -100,9 +100,9 @@ from threebrokers.lab.scenarios.retention import (
 )
 from threebrokers.lab.scenarios.rolling import (
     all_acknowledged,
-    heartbeats,
     restart_silences,
     rolling_restart,
+    steady_writes,
     wait_for_more,
 )
 from threebrokers.lab.scenarios.sending import compared_ways, send_and_listen, shop_orders, trial
@@ -199,7 +199,6 @@ __all__ = [
     "frozen_leader",
     "gapped",
     "hand_over",
-    "heartbeats",
     "heirs",
     "in_the_log",
     "in_words",
@@ -259,6 +258,7 @@ __all__ = [
     "silent_consumers",
     "six_errors",
     "staff",
+    "steady_writes",
     "stored_batches",
     "stored_bytes",
     "stuck_readers",

@@ -7,6 +7,7 @@ from confluent_kafka import KafkaException, Message, TopicPartition
 from threebrokers.kafka.clients import LabConsumer
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.partitions import controller_last, topic_of
+from threebrokers.waiting import wait_until
 
 
 def coordinator_of(lab: Lab, group: str) -> int:
@@ -57,4 +58,9 @@ def read_and_commit(lab: Lab, reader: LabConsumer) -> None:
             print("not yet:", fault.args[0].name())
             return None
 
-    lab.wait_until(commit, what="a commit", within=30)
+    wait_until(
+        commit,
+        what="a commit",
+        within=30,
+        otherwise="a coordinator that is only paused keeps its members waiting; run the cell again.",
+    )

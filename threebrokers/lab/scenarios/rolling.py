@@ -1,4 +1,4 @@
-"""Heartbeats to several topics, each by a producer of its own, while brokers are restarted."""
+"""Records for several topics at a steady pace, each by a producer of its own, while brokers are restarted."""
 
 import threading
 import time
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 EVERY_SECONDS = 0.05
-# A refused heartbeat is sent again soon, and until the broker is back, also on a busy machine.
+# A refused record is sent again soon, and until the broker is back, also on a busy machine.
 PATIENT = {"acks": "all", "linger.ms": 0, "retry.backoff.max.ms": 200, "message.timeout.ms": 120_000}
 # Tried once, so that the program hears of each refusal. No error then tells of a new leader in time; and a
 # leader that waits 30 s for a replica which has just gone lets everything behind that record wait, too.
@@ -29,7 +29,7 @@ COUNTED = ("sent", "acknowledged", TOO_FEW, "other errors", "lost")
 
 
 @contextmanager
-def heartbeats(
+def steady_writes(
     lab: Lab, topics: Iterable[str], producer_for: Callable[[str], LabProducer] | None = None
 ) -> Iterator[None]:
     """Send 20 records a second with acks=all to partition 0 of each topic, until the `with` ends.
@@ -45,7 +45,7 @@ def heartbeats(
     with ExitStack() as ends:
         for topic in topics:
             producer = (producer_for or patient)(topic)
-            thread = threading.Thread(target=_beat, args=(producer, topic, done))
+            thread = threading.Thread(target=_write, args=(producer, topic, done))
             ends.callback(thread.join)
             ends.callback(done.set)
             thread.start()
@@ -54,19 +54,19 @@ def heartbeats(
 
 
 def wait_for_more(lab: Lab, topics: Iterable[str]) -> None:
-    """Wait until each topic has a heartbeat more that its replicas in sync have stored."""
+    """Wait until each topic has a record more that its replicas in sync have stored."""
     for topic in topics:
         before = partition_of(lab, topic).high_watermark or 0
 
         def more(topic: str = topic, before: int = before) -> bool:
             return (partition_of(lab, topic).high_watermark or 0) > before
 
-        lab.wait_until(more, what=f"the next heartbeat of '{topic}'", within=30)
+        lab.wait_until(more, what=f"the next record of '{topic}'", within=30)
 
 
-def _beat(producer: LabProducer, topic: str, done: threading.Event) -> None:
+def _write(producer: LabProducer, topic: str, done: threading.Event) -> None:
     while not done.is_set():
-        producer.produce(topic, b"I am here", partition=0)
+        producer.produce(topic, b"one more", partition=0)
         until = time.monotonic() + EVERY_SECONDS
         while (left := until - time.monotonic()) > 0:  # poll() returns as soon as it has told a report
             producer.poll(left)
@@ -117,7 +117,7 @@ def rolling_restart(lab: Lab, leasts: Iterable[int]) -> "pd.DataFrame":
 
         return ledgers[topic].producer({**ONCE, "on_delivery": note})
 
-    with heartbeats(lab, told, producer_for):
+    with steady_writes(lab, told, producer_for):
         for broker in lab.cluster.brokers:
             lab.cluster.stop(broker)
             lab.cluster.start(broker)
