@@ -312,10 +312,10 @@ errors.append(KafkaError(KafkaError.NOT_ENOUGH_REPLICAS))
 why = "promise"
 
 # %% tags=["wrong"]
-# a plain producer writes elsewhere, and the error is put into the list by hand | no leader has refused a record
-from confluent_kafka import KafkaError, Producer
+# another record is stored, and the error is put into the list by hand | no delivery report of `producer` has brought it
+from confluent_kafka import KafkaError
 
-producer = Producer({"bootstrap.servers": lab.bootstrap, **patience, "retries": 0})
+producer = lab.producer({**patience, "acks": "all", "retries": 0})
 producer.produce(clicks, "a click")
 producer.flush()
 errors.append(KafkaError(KafkaError.NOT_ENOUGH_REPLICAS))
@@ -1060,7 +1060,7 @@ guess_3f.compare(
 pd.DataFrame(connections).T.sort_index()
 
 # %% [markdown]
-# The program has **two addresses** of broker 3: one that you gave, which works, and one that it was told, which does not. It used the first only to ask for the brokers' addresses: all three in the table come from that answer. Then it left it (librdkafka does so since 2.10, by its change log). Records go to the addresses that brokers tell.
+# The program has **two addresses** of broker 3: one that you gave, which works, and one that it was told, which does not. It used the first only to ask for the brokers' addresses: all three in the table come from that answer. Then it left it (librdkafka does so since version 2.10.0; its change log says so). Records go to the addresses that brokers tell.
 #
 # So the sign of this fault is: a program lists topics, and then cannot write or read. The cluster itself sees nothing, because the brokers copy from each other by another listener. `threebrokers doctor` in a terminal compares both addresses and names the setting. (A client that has lost *all* brokers it was told of goes back to the given addresses: `metadata.recovery.strategy`, which is `rebootstrap` unless told.)
 #

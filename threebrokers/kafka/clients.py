@@ -99,6 +99,11 @@ class LabProducer(confluent_kafka.Producer):
         waiting = len(self)  # records, and the parcels in which their reports wait: it can be too many
         return min(waiting, self._reports.missing(topic))
 
+    @property
+    def reported_errors(self) -> frozenset[int]:
+        """The codes of the errors that delivery reports have told the program, since it was made."""
+        return frozenset(self._reports.errors)
+
     def given(self, topic: str) -> int:
         """Return how many records of this topic the program has given to it, stored or not."""
         return self._reports.given(topic)

@@ -17,7 +17,8 @@ class Reports:
     """What was sent, what was reported, and what a callback has raised meanwhile.
 
     confluent-kafka crashes if a callback raises, and then once more for each report that is left. So an
-    exception is kept here, every record gets its report, and `settle` raises the first one.
+    exception is kept here, every record gets its report, and `settle` raises the first one. `errors` are the
+    codes of all errors that were ever reported.
     """
 
     def __init__(self) -> None:
@@ -25,6 +26,7 @@ class Reports:
         self._sent: Counter[str] = Counter()
         self._reported: Counter[str] = Counter()
         self._given: Counter[str] = Counter()
+        self.errors: set[int] = set()
         self._raised: BaseException | None = None
         self._muted = False
         self._checked: object = None
@@ -39,6 +41,8 @@ class Reports:
 
             def report(error: KafkaError | None, message: Message) -> None:
                 self._reported[str(message.topic())] += 1
+                if error is not None:
+                    self.errors.add(error.code())
                 for delivery in heard:
                     delivery.on_acknowledgement(error, message)
                 if theirs is not None and not self._muted:

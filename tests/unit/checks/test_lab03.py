@@ -4,9 +4,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from confluent_kafka import KafkaError, KafkaException, Producer
+from confluent_kafka import KafkaError, KafkaException
 
-from threebrokers import clock
 from threebrokers.checks import lab03
 from threebrokers.checks.expect import expect_choice
 from threebrokers.checks.lab03 import damage, election, hidden, refused
@@ -107,7 +106,6 @@ def test_the_numbers_of_one_topic_alone_are_recognised(answer: tuple[int, int, i
 
 
 def test_a_refused_write_is_told_from_other_errors(monkeypatch):
-    monkeypatch.setattr(refused, "_refused_by_a_leader", lambda lab: True)
     plain: Any = object()
     right = KafkaError(KafkaError.NOT_ENOUGH_REPLICAS)
     refused.is_refused(plain, plain, [None, right])
@@ -138,50 +136,16 @@ def test_a_producer_that_has_sent_nothing_was_refused_nothing():
     assert "`producer` has sent nothing" in told(refused.is_refused, lab, producer, by_hand)
 
 
-PAYMENTS = "7bd9012a-a92e-41a0-b1a4-2ad7a8bcd7f5"  # Kafka writes e9kBKqkuQaCxpCrXqLzX9Q in its log
-REFUSAL = """\
-15:29:44.521 ERROR [ReplicaManager broker=1] Error processing append operation on partition {} (Replica…)
-org.apache.kafka.common.errors.NotEnoughReplicasException: The size of the current ISR : 2 is insufficient
-"""
-
-
-@pytest.mark.parametrize(
-    ("log", "is_right"),
-    [
-        (REFUSAL.format("e9kBKqkuQaCxpCrXqLzX9Q:payments-0"), True),
-        (REFUSAL.format("AAAAAAAAAAAAAAAAAAAAAA:payments-0"), False),  # a topic of an earlier run
-        (REFUSAL.format("e9kBKqkuQaCxpCrXqLzX9Q:payments-0").replace("NotEnough", "Another"), False),
-        ("", False),
-    ],
-)
-@pytest.mark.parametrize("plain", [True, False])
-def test_an_error_made_by_hand_is_known_by_the_leaders_logs(log, is_right, plain, tmp_path):
-    (tmp_path / "1").write_text("a line\n" + log)
-    (tmp_path / "2").write_text("another line\n")
-    state = ClusterState(0.0, (), topics=(TopicState("payments", (), PAYMENTS),), last_response_at=0.0)
-    cluster = SimpleNamespace(state=lambda names: state, brokers=(1, 2), log=lambda n: tmp_path / str(n))
-    lab: Any = SimpleNamespace(topic=lambda name: name, cluster=cluster)
-    nowhere = {"bootstrap.servers": "127.0.0.1:1"}
-    made = LabProducer({}, nowhere)
-    made.sent_at = 1.0
-    producer = Producer(nowhere) if plain else made
-    answer = (lab, producer, [KafkaError(KafkaError.NOT_ENOUGH_REPLICAS)])
-    if is_right:
-        refused.is_refused(*answer)
-    else:
-        assert "no leader has refused a record of the three topics" in told(refused.is_refused, *answer)
-
-
-@pytest.mark.parametrize(
-    ("minute", "second", "is_since"),
-    [(14, 59, False), (15, 0.4, False), (15, 0.6, True), (45, 7, True), (15, 12, False), (10, 0, False)],
-)
-def test_a_refusal_of_an_earlier_try_does_not_count(minute, second, is_since, monkeypatch):
-    began = 1_000_000 * refused.QUARTER + 0.5  # half a second after a quarter of an hour
-    monkeypatch.setattr(clock, "now", lambda: began + 9)
-    assert refused._is_since(minute, second, began) is is_since
-    monkeypatch.setattr(clock, "now", lambda: began + refused.QUARTER)
-    assert refused._is_since(minute, second, began)
+def test_an_error_that_no_report_has_brought_was_made_by_hand():
+    lab: Any = object()
+    producer = LabProducer({}, {"bootstrap.servers": "127.0.0.1:1"})
+    producer.sent_at = 1.0
+    by_hand = [KafkaError(KafkaError.NOT_ENOUGH_REPLICAS)]
+    assert "no delivery report of `producer` has brought it" in told(
+        refused.is_refused, lab, producer, by_hand
+    )
+    producer._reports.errors.add(KafkaError.NOT_ENOUGH_REPLICAS)
+    refused.is_refused(lab, producer, by_hand)
 
 
 def test_what_a_producer_with_other_acks_asks_for_is_named():

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, TopicPartition
 
 from threebrokers.cells import LONGEST
 from threebrokers.errors import LabError
@@ -129,11 +129,12 @@ def test_records_without_a_report_are_counted_as_records(clients: Clients) -> No
     producer = clients.producer(SOON)
     send(producer, 10, on_delivery=lambda error, message: None)
     producer.produce("others", "x")
-    assert producer.unreported() == 11
+    assert (producer.unreported(), producer.reported_errors) == (11, frozenset())
     assert producer.unreported("greetings") == 10
     assert producer.unreported("nothing") == 0
     producer.flush()
     assert producer.unreported() == producer.unreported("greetings") == 0
+    assert producer.reported_errors == {KafkaError._MSG_TIMED_OUT}  # nobody is there
 
 
 def test_a_default_callback_hears_every_report(clients: Clients) -> None:
