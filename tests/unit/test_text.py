@@ -27,7 +27,7 @@ def test_code_is_set_as_code(text: str, shown: str):
     "text",
     [
         "10 record(s), e.g. of broker 1 (the leader). Next",
-        "3.5 s at 127.0.0.1:9092, Kafka 4.1.0",
+        "3.5 s at 127.0.0.1:9092, JDK 17.0.2",
         "offset == 3, 2 >= 1",
         "https://kafka.apache.org/documentation",
     ],

@@ -1,7 +1,7 @@
 """What clients do is noted from the outside, and only while a recording runs."""
 
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
 from threebrokers.kafka.clients import LabConsumer, LabProducer
 from threebrokers.recorder.counters import Notes, Tally
@@ -104,7 +104,7 @@ def test_each_learners_function_gets_its_own_reports(notes):
 
 def test_a_failure_is_no_acknowledgement(notes):
     producer = StandIn({}, NOWHERE)
-    producer.error = "timed out"
+    producer.error = KafkaError(KafkaError._MSG_TIMED_OUT)
     listen(producer, lambda: "p", notes)
     producer.produce("beat")
     assert counted(notes) == {("sent", "beat", None): 1, ("failed", "beat", 0): 1}
