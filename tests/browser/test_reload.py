@@ -175,6 +175,7 @@ def test_a_program_comes_back_with_its_buttons_which_end_it_while_a_cell_runs(
     expect(kill).to_have_count(0)
     told = state.inner_text()
     cluster.pause(2)
+    numbered(page, BUSY, "3")  # the kernel calls itself idle when it has heard the button
     idle(page)
     cluster.resume(2)
 
