@@ -14,7 +14,9 @@ from typing import TextIO
 # Found without the module that knows it, which imports a package: until here nothing foreign may be loaded.
 COURSE = Path(__file__).parents[2]
 # Variables of Python that change what a program finds, says or refuses; set for another one, they break this.
+# (Without bytecode each kernel and command compiles its packages anew: it takes two to three times as long.)
 FOREIGN = (
+    "PYTHONDONTWRITEBYTECODE",
     "PYTHONHOME",
     "PYTHONINSPECT",
     "PYTHONIOENCODING",
@@ -39,6 +41,7 @@ def leave_behind() -> None:
         warnings.simplefilter("ignore")
     for name in FOREIGN:
         os.environ.pop(name, None)
+    sys.dont_write_bytecode = False
 
 
 def _only_own_packages(environment: MutableMapping[str, str], path: list[str]) -> None:
