@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -166,12 +166,17 @@ class Lesson:
 
 def read(path: Path) -> Lesson:
     """Read a lesson from its Jupytext file."""
-    notebook = jupytext.reads(path.read_text("utf-8"), fmt="py:percent")
-    cells = (
+    return Lesson(path, _cells(path.read_text("utf-8")))
+
+
+# Jupytext and nbformat take 0.1 s for a lesson, and each tool asks for all lessons again and again.
+@lru_cache(maxsize=64)
+def _cells(text: str) -> tuple[Cell, ...]:
+    notebook = jupytext.reads(text, fmt="py:percent")
+    return tuple(
         Cell(place, cell.cell_type, cell.source.strip("\n"), dict(cell.metadata))
         for place, cell in enumerate(notebook.cells)
     )
-    return Lesson(path, tuple(cells))
 
 
 def title(path: Path) -> str:
