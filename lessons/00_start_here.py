@@ -41,7 +41,7 @@ lab.watch(ticks)
 # - **stop** ends it politely: it gives its work to the others first.
 # - **pause** freezes it. It is there, and answers nobody.
 # - **start** brings it back.
-# - **cut** breaks its links to the other two, which the triangle shows; **heal** mends them. A later lab needs that.
+# - **cut** breaks its links to the other two, which the triangle shows; **heal** mends them. Lab 04 needs that.
 #
 # The button **dock** opens a second view of the panel beside the notebook, so you see it while you run cells.
 
@@ -355,7 +355,7 @@ for broker in lab.cluster.brokers:
 # %% [markdown] covers="B004 A008"
 # ### Where this leads
 #
-# People use Kafka for many things. What makes each of them work is in one of these labs. Labs without a number are being written.
+# People use Kafka for many things. What makes each of them work is in one of these labs.
 #
 # | what for | what makes it work | lab |
 # |---|---|---|
@@ -366,7 +366,7 @@ for broker in lab.cluster.brokers:
 # | questions about everything that was stored | Spark | 12 |
 # | the last value of each key, as a table | compaction | 09 |
 # | payments: all of it is written, or none | transactions | 11 |
-# | finding patterns while events arrive | Spark | a later lab |
+# | finding patterns while events arrive | Spark's streams | 13, 14 |
 #
 # Spark comes late on purpose: what a stream can promise depends on what the log promises, so the log comes first.
 

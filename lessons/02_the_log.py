@@ -485,7 +485,7 @@ lab.observed("The files are what they were before", files_now() == before)
 #
 # ## Does the log count?
 #
-# Two **transactions** write three records each into an empty topic with one partition. (A transaction is a group of records of which readers see all or none; a later lab is about them.)
+# Two **transactions** write three records each into an empty topic with one partition. (A transaction is a group of records of which readers see all or none; lab 11 is about them.)
 
 # %%
 guess_2b = lab.predict("2.b")

@@ -274,7 +274,7 @@ guess_4c.compare(f"it is acknowledged, and the record {'is lost' if gone else 's
 # %% [markdown] covers="B069 D106 E101 E090 D104" explains="leader epoch"
 # **The way back.** When the network heals, or a dead broker returns, its replicas become followers. Each asks the new leader: "up to which offset do we agree?" Every leader has a number, the **leader epoch**, and every batch carries the epoch in which it was written; so both can tell. What the new leader does not have is cut off, also if the old one had acknowledged it. Then the follower fetches the rest, and is in the ISR again.
 #
-# Kafka uses epochs in several places: a number grows with each election, and whoever comes with a lower one is refused. Partition leaders have a leader epoch, the active controller has `LeaderEpoch`, and a producer with transactions has a producer epoch (a later lab).
+# Kafka uses epochs in several places: a number grows with each election, and whoever comes with a lower one is refused. Partition leaders have a leader epoch, the active controller has `LeaderEpoch`, and a producer with transactions has a producer epoch (lab 11).
 #
 # The returned broker does not lead again at once: Kafka looks every 300 s whether the first replica of a partition could lead (off in this lab). `lab.cluster.recover()` did it, as you did in lab 03 with `elect_leaders`.
 

@@ -601,7 +601,7 @@ lab.check.only_new(read_new)
 # | the passengers | a board, always up to date: departures by airport | a Spark stream |
 # | the mechanics | where is each aircraft now? | a Python consumer group |
 #
-# A **stream** is a Spark query that goes on: it reads what is new, adds it to its result, and keeps its position in a folder, the **checkpoint**: offsets as JSON, as you have kept them in exercise 12.3. With the trigger `availableNow` it reads what is there and then ends. A later lab is about streams.
+# A **stream** is a Spark query that goes on: it reads what is new, adds it to its result, and keeps its position in a folder, the **checkpoint**: offsets as JSON, as you have kept them in exercise 12.3. With the trigger `availableNow` it reads what is there and then ends. Labs 13 to 15 are about streams.
 
 # %%
 from concurrent.futures import ThreadPoolExecutor
