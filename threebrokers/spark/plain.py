@@ -31,7 +31,7 @@ def to_the_end(consumer: Consumer, topic: str) -> Iterator[Message]:
     heard = time.monotonic()
     while missing or not consumer.assignment():
         messages = consumer.consume(BATCH, timeout=BATCH_SECONDS)
-        if messages:
+        if messages or _passed(consumer, topic, missing):
             heard = time.monotonic()
         elif time.monotonic() - heard > ANSWER_SECONDS:
             raise LabError(
@@ -41,6 +41,20 @@ def to_the_end(consumer: Consumer, topic: str) -> Iterator[Message]:
         for message in messages:
             if _wanted(message, missing):
                 yield message
+
+
+def _passed(consumer: Consumer, topic: str, missing: dict[int, int]) -> bool:
+    """Tell whether the consumer is behind the end of a partition whose last offset gave no record.
+
+    The mark that ends a transaction has an offset, too, and so have records that were aborted.
+    """
+    places = [TopicPartition(topic, partition) for partition in missing]
+    done = [
+        place.partition for place in consumer.position(places) if place.offset >= missing[place.partition]
+    ]
+    for partition in done:
+        del missing[partition]
+    return bool(done)
 
 
 def _wanted(message: Message, missing: dict[int, int]) -> bool:

@@ -1,5 +1,6 @@
 """What lab 03's checks say of answers, without brokers."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -91,6 +92,8 @@ def test_the_damage_is_counted_while_broker_2_alone_is_away():
     assert "one of the topics" in told(damage.damage_now, lab_with(*there[:3]))
     whole = [PartitionState(p.topic, p.id, 1, 0, p.replicas, p.replicas) for p in there]
     assert "all replicas of all partitions are in sync" in told(damage.damage_now, lab_with(*whole))
+    coming = [replace(p, leader=p.leader or 2) for p in there]
+    assert "broker 2 runs again: each partition has a leader" in told(damage.damage_now, lab_with(*coming))
     worse = [*there[:-1], partition("stock", 5, 1, "312", "1")]
     assert "broker 2 and 3 have replicas that are not in sync" in told(damage.damage_now, lab_with(*worse))
 

@@ -182,9 +182,11 @@ def _in_order(logs: Mapping[str, list[Stored]]) -> None:
 def _known_to_all(stored: list[Stored], partitions: int) -> None:
     """Refuse keys that say nothing, and partitions that only this Python process can compute."""
     named = [(record, flight["tailnum"]) for record, flight in stored if flight["tailnum"]]
-    if any(flight["tailnum"] is None and record.key == b"None" for record, flight in stored):
+    nobody = {(record.key, record.partition) for record, flight in stored if not flight["tailnum"]}
+    if len(nobody) == 1 and (text := next(iter(nobody))[0]) is not None:
         raise NotYet(
-            "flights without a tail number have the text 'None' as their key, as if they were one aircraft",
+            f"flights without a tail number have the text {text.decode('utf-8', 'replace')!r} as their key, "
+            "as if they were one aircraft",
             "a record without a key has key=None, not text",
             KEY_SETTING,
         )
