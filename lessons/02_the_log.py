@@ -125,7 +125,7 @@ log_picture(read_log(lab.bootstrap, seven), text=lambda record: record.value.dec
 # %% [markdown]
 # ### Exercise 2.1: Keep each aircraft's flights in order
 #
-# Send the 27,004 flights of January to a new topic `by-aircraft` with 6 partitions. All flights of an aircraft must be in one partition, in the order of the timetable, and no partition may have much more than the others.
+# Send the 27,004 flights of January to a new topic `by-aircraft` with 6 partitions. All flights of an aircraft must be in one partition, in the order of the timetable, and no partition may have much more than the others. Let the client choose the partition. A few flights have no tail number: they belong to no aircraft.
 #
 # `timetable` is the list of flights in that order; the value of each record is `json.dumps(flight)`. The `producer` is given.
 
