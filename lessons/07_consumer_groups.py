@@ -914,7 +914,7 @@ deploy(lab, lambda name: {}).members()
 # TODO: write settings_of(name), and set `restarted` to what deploy(lab, settings_of) returns
 # BEGIN SOLUTION
 def settings_of(name):
-    return {"group.instance.id": f"packer-{name}", "session.timeout.ms": 5000}
+    return {"group.instance.id": f"packer-{name}", "session.timeout.ms": 30000}
 
 
 restarted = deploy(lab, settings_of)

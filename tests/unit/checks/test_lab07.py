@@ -255,6 +255,10 @@ def test_a_restart_that_a_did_not_notice(monkeypatch):
     [
         ([{}, {}], "changed 0.5 s after B stopped: a member without a name leaves"),
         ([{"group.instance.id": "b", "session.timeout.ms": 1000}] * 2, "for a session, which is 1000 ms"),
+        (
+            [{"group.instance.id": "b", "session.timeout.ms": 5000}] * 2,
+            "on this busy machine the group heard",
+        ),
         ([{"group.instance.id": "b1"}, {"group.instance.id": "b2"}], "under another name (b1, then b2)"),
     ],
 )
