@@ -43,9 +43,11 @@ class Walk:
         self._end(len(sources) - 1)
         self.notebook.dress(THEMES["dark"])
         runs = Counter(shot.place for shot in self.shots)
+        latest = {shot.place: shot for shot in self.shots}
         for shot in self.shots:
             if runs[shot.place] > 1:  # what it said at each moment is put back
-                self.notebook.put(shot.place, shot.typed or None, shot.outputs)
+                said = shot.outputs if latest[shot.place] is shot else outputs.without_views(shot.outputs)
+                self.notebook.put(shot.place, shot.typed or None, said)
             self.notebook.take(shot.place, self.folder / shot.file("dark"))
 
     def _take(self, act: Act, source: str) -> None:

@@ -36,3 +36,11 @@ def test_the_table_and_the_page_show_tries_and_the_consoles_errors():
     assert "late &amp; lost" in page
     assert 'src="007-check-6-1-light.png"' in page
     assert 'src="007-check-6-1-dark.png"' in page
+
+
+def test_what_a_later_run_has_closed_is_not_asked_for_again():
+    panel = {
+        "output_type": "display_data",
+        "data": {outputs.VIEW: {"model_id": "1"}, "text/plain": "a panel"},
+    }
+    assert outputs.without_views([panel, BOX]) == [panel | {"data": {"text/plain": "a panel"}}, BOX]
