@@ -312,5 +312,8 @@ def test_what_is_in_the_copy(copied):
     judge_copy(copied.sample(frac=1, random_state=1))
     judge_copy(copied.assign(value=copied["value"].str.decode("utf-8")))
     assert "has no `key`, `offset`" in told(judge_copy, copied.drop(columns=["key", "offset"]))
+    said = told(judge_copy, copied[["topic"]].assign(origin="EWR", dest="IAH"))
+    assert "`timestampType`, and has `origin`, `dest`; what a copy leaves out" in said
+    assert "Look at: what the cell of the exercise does with the records between load() and start()" in said
     assert "lacks 18,002 of 27,004 records" in told(judge_copy, copied[copied["partition"] == 0])
     assert "2 records too many" in told(judge_copy, pd.concat([copied, copied.head(2)]))

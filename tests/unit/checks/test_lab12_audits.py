@@ -56,6 +56,20 @@ def test_what_is_said_of_other_audits(audit):
     assert "has 2" in told(compare_audit, audit.assign(lost=[1, 0]), BALANCES)
 
 
+def test_null_is_not_0_and_nothing_is_not_one_too_few(audit):
+    said = told(compare_audit, audit.assign(lost=[0, 0]), BALANCES)
+    assert "`lost` for the till 'hides' is 0: no till has lost an order by this count; a LEFT JOIN" in said
+    assert "Look at: IS NULL or coalesce(…)" in said
+    assert (
+        "`doubled` for the till 'hides' is 0: so it is if each order that is missing takes one away"
+        in told(compare_audit, audit.assign(doubled=[0, -1]), BALANCES)
+    )
+    assert "no offset is there twice" in told(compare_audit, audit.assign(doubled=[0, 0]), BALANCES)
+    said = told(compare_audit, audit.assign(stored=[4, 5]), BALANCES)
+    assert "each order is counted once there; it should be how many records the log has" in said
+    assert "DISTINCT and GROUP BY leave one row of each order" in said
+
+
 def test_an_order_is_one_however_often_it_is_stored_and_whoever_ordered(audit):
     joined = {"hides": 8, "told": 6}  # two of `hides` have two rows after the join, two have none
     assert "has two rows after the join" in told(
