@@ -118,7 +118,7 @@ def test_trigger_and_mode_of_a_query_of_spark_connect(session, query, tmp_path):
     ("plan", "words"),
     [
         ("Project [till#1]\n+- LogicalRDD [till#1], false", "the rows of `t` went through Python first"),
-        ("LocalRelation [till#1]", "went through Python first (collect(), a pandas table, or an RDD); Spark"),
+        ("LocalRelation [till#1]", "or an RDD); Spark should make the table from the topic itself: then"),
         (
             "Relation [till#1] parquet",
             "the rows of `t` do not come from a topic; Spark should make the table",
