@@ -1085,7 +1085,7 @@ spark.sql("SELECT * FROM log LIMIT 3").show()
 # %% [markdown]
 # ### Exercise 12.6: An audit in SQL
 #
-# What has become of the orders of each till? Make `audit`, a DataFrame of Spark, with one row for each till: the columns `till`, `attempted` (orders that it has tried to send), `stored` (records in the log, every copy counted), `lost` (acknowledged, and not in the log) and `doubled` (copies that are too many).
+# What has become of the orders of each till? Make `audit`, a DataFrame of Spark, with one row for each till: the columns `till`, `attempted` (orders that it has tried to send), `stored` (records in the log, every copy counted), `lost` (acknowledged, and not in the log) and `doubled` (copies that are too many). Let Spark make it from the topic and the notes: a larger shop's orders would not fit into Python.
 #
 # Three decisions are yours. What makes two records the same order? Who knows of an order that is gone? And which numbers count rows, which ones only different orders?
 
@@ -1282,7 +1282,7 @@ compare(shop.balances())
 #
 # If you say nothing, Spark reads with `read_uncommitted`. Read the topic at both levels, and set:
 #
-# - `aborted`: a DataFrame of Spark with the aborted records, at least with the columns `partition` and `offset`.
+# - `aborted`: a DataFrame of Spark with the aborted records, at least with the columns `partition` and `offset`. Let Spark make it from the topic: a larger shop's payments would not fit into Python.
 # - `marks`: how many offsets are marks.
 # - `turnover`: how many euros a report may count.
 

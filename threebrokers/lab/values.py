@@ -29,6 +29,14 @@ KINDS = {
 SCALARS = (str, bytes, int, float, bool)
 # Two libraries have a DataFrame, and their names alone do not tell them apart.
 LIBRARIES = {"pyspark": "Spark", "pandas": "pandas", "numpy": "numpy", "polars": "polars"}
+# Why a learner has something else: what is wanted, the kind of the value, and which call returned it.
+KEPT = {
+    ("a DataFrame of Spark", "NoneType"): "; show(…) and save(…) return None: each in a line of its own",
+    ("a StreamingQuery of Spark", "NoneType"): "; awaitTermination() and a batch's save() return None",
+    ("a StreamingQuery of Spark", "bool"): "; awaitTermination(…) returns only whether it has ended",
+    ("a StreamingQuery of Spark", "DataStreamWriter"): ", which its start() returns",
+    ("a Recording", "TimeLine"): "; show() returns only its picture: in a line of its own",
+}
 
 
 class _OtherKindError(Exception):
@@ -201,7 +209,8 @@ def _advice(value: Any, parts: tuple[Any, ...]) -> str:
         return ", which .decode() makes of bytes"
     if isinstance(value, Future) or (isinstance(value, Mapping) and _futures(value.values())):
         return "; .result() of a future waits for the answer and returns it"
-    return ""
+    kinds = (KEPT.get((_kind(kind), type(value).__name__), "") for kind in wanted)
+    return next(filter(None, kinds), "")
 
 
 def _is_number(text: str) -> bool:

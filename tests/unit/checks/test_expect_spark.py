@@ -114,6 +114,27 @@ def test_trigger_and_mode_of_a_query_of_spark_connect(session, query, tmp_path):
     assert (stream._trigger(query), queries.output_mode(query)) == ("another", "unknown")
 
 
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        ("Project [till#1]\n+- LogicalRDD [till#1], false", "the rows of `t` went through Python first"),
+        ("LocalRelation [till#1]", "or an RDD); Spark should make the table from the topic itself: then"),
+        (
+            "Relation [till#1] parquet",
+            "the rows of `t` do not come from a topic; Spark should make the table",
+        ),
+    ],
+)
+def test_where_rows_come_from_is_what_the_plan_says(monkeypatch, plan, words):
+    frame: Any = SimpleNamespace()
+    monkeypatch.setattr(expect_spark, "plan_of", lambda *asked: plan)
+    with pytest.raises(NotYet) as caught:
+        expect_spark.expect_read_by_spark("t", frame, "the query")
+    assert words in str(caught.value)
+    monkeypatch.setattr(expect_spark, "plan_of", lambda *asked: f"{plan}\n+- Relation [k#1] KafkaRelation(…)")
+    expect_spark.expect_read_by_spark("t", frame, "the query")
+
+
 def test_the_plan_of_a_query_is_what_it_explains():
     shown: Any = SimpleNamespace(explain=lambda: print("== Physical Plan =="))
     assert expect_spark.plan_of_query(shown) == "== Physical Plan ==\n"

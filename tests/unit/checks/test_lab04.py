@@ -1,5 +1,7 @@
 """What lab 04's checks say of answers, without brokers."""
 
+from dataclasses import replace
+from inspect import signature
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,8 +11,9 @@ from threebrokers.checks import lab04
 from threebrokers.checks.lab04 import group, loss, quorum, silence, transfers
 from threebrokers.cluster.actions import Action
 from threebrokers.kafka.log_reader import Record
-from threebrokers.kafka.state import ClusterState, GroupState, TopicState
+from threebrokers.kafka.state import ClusterState, GroupState, PartitionState, TopicState
 from threebrokers.lab.exercise import NotYet
+from threebrokers.lab.scenarios import frozen_leader
 from threebrokers.ledger.balance import Balance
 from threebrokers.ledger.entries import Entry, Failure
 from threebrokers.ledger.journal import Number
@@ -50,7 +53,7 @@ def test_a_short_silence_passes_however_it_came():
         ({"topic.metadata.refresh.interval.ms": 1}, "asks more often who leads"),
         ({"request.timeout.ms": 1}, "Java's name"),
         ({"socket.timeout.ms": 20000, "session.timeout.ms": 1}, "it waits 20000 ms for an answer"),
-        ({}, "was silent for 9.0 s, as long as its leader; it should be 5 s at most"),
+        ({}, "was silent for 9.0 s, as long as its leader; its silence should last 5 s at most"),
     ],
 )
 def test_a_long_silence_is_explained_by_the_setting(settings: dict[str, int], words: str):
@@ -62,6 +65,10 @@ def test_a_recording_is_of_a_consumer_with_the_settings(monkeypatch):
     silence.judge_silence(lab_with(PAUSE), {"socket.timeout.ms": "2000"}, frozen(2.0, PAUSE))
     said = told(silence.judge_silence, lab_with(PAUSE), {"session.timeout.ms": 2000}, frozen(2.0, PAUSE))
     assert "of a consumer with {'socket.timeout.ms': '2000'}, and `settings` is" in said
+
+
+def test_the_help_of_the_measurement_calls_its_answer_as_the_check_does():
+    assert "-> 'Recording'" in str(signature(frozen_leader))
 
 
 def test_a_silence_is_one_of_this_try():
@@ -148,6 +155,61 @@ def test_twice_by_the_client_is_told_from_twice_by_the_program():
         transfers._judge_twice, again, [50]
     )
     assert "2 numbers stand twice in the topic: your program" in told(transfers._judge_twice, once, [50, 51])
+
+
+def test_what_failed_and_was_sent_again_by_hand_is_told_from_a_loop_that_sends_twice(monkeypatch):
+    values = [*range(200), 150, 151, 20]  # 150 and 151 had failed, and 20 had not
+    records = [Record("t", 0, n, None, str(of).encode(), 0, "create") for n, of in enumerate(values)]
+    found = balance(range(203), acknowledged=range(150), failed=range(150, 152))
+    producer, judge = sender(monkeypatch, message_timeout_ms=1000), transfers._expect_not_sent_after_failure
+    said = told(judge, producer, found, records, [150, 151, 20])
+    assert "3 numbers stand twice in the topic: of 2 of them the report said that it failed" in said
+    assert "Look at: the lines that send a number again, and message.timeout.ms" in said
+    judge(producer, found, records, [20])
+    judge(producer, balance(range(203)), records, [150, 151, 20])
+    by_client = [Entry(Number(1, 150), 0, 200), Entry(Number(1, 151), 0, 201)]
+    copied = Balance("t", failed=found.failed, stored=[*balance(range(200)).stored, *by_client])
+    judge(producer, copied, records[:202], [150, 151])
+
+
+def test_what_readers_do_not_get_yet_is_waited_for(monkeypatch):
+    at = iter([0, 0, 200])
+    seen: list[int] = []
+
+    def topic(lab: Any, name: str) -> Any:
+        seen.append(next(at))
+        part = PartitionState("t", 0, 3, 1, (3, 1), (3, 1), 0, seen[-1], ((1, 0), (3, 200)))
+        return SimpleNamespace(partitions=[part])
+
+    def log(lab: Any, name: str) -> list[Record]:
+        return [Record("t", 0, n, None, str(n).encode(), 12_000, "create") for n in range(seen[-1])]
+
+    monkeypatch.setattr(transfers, "existing_topic", topic)
+    monkeypatch.setattr(transfers, "log_of", log)
+    monkeypatch.setattr(transfers, "Producer", SimpleNamespace)
+    lab = lab_with(Action(10.0, "kill", 2))
+    lab.topic, lab.join_ledger = str, lambda name: SimpleNamespace(balance=lambda topic: balance(range(200)))
+    lab.cluster.processes = lambda: {3: SimpleNamespace(state="up")}
+    producer = sender(monkeypatch, acks=1)
+    assert "sent after the leader was killed" in told(transfers.judge_transfers, lab, producer)
+    at = iter([0] * 9)
+    said = told(transfers._is_readable, lab, "transfers")
+    assert "ends at offset 200, and readers get only what is before 0" in said
+
+
+def test_nothing_failed_is_not_told_of_a_failure(monkeypatch):
+    missing = list(range(100, 200))
+    everything = balance(range(200))
+    for config in ({}, {"message_timeout_ms": 1000}):
+        said = told(transfers._judge_missing, sender(monkeypatch, **config), everything, missing)
+        assert "100 of 200 numbers are missing, and every record that was sent is in the topic" in said
+    lost = balance(range(100), acknowledged=range(200))
+    assert "100 acknowledged records have been lost" in told(
+        transfers._judge_missing, sender(monkeypatch), lost, missing
+    )
+    failed = balance(range(100), failed=range(100, 200))
+    said = told(transfers._judge_missing, sender(monkeypatch, retries=2), failed, missing)
+    assert "missing: 100 records failed (NOT_LEADER_FOR_PARTITION); an error" in said
 
 
 @pytest.mark.parametrize(("value", "number"), [(b"7", 7), (b" 7 ", 7), (b"seven", None), (None, None)])
@@ -322,7 +384,14 @@ def test_a_coordinator_died_and_the_group_went_on():
 
 def test_what_was_not_a_kill_of_the_coordinator():
     kill, stop = Action(10.0, "kill", 1), Action(10.0, "stop", 2)
-    assert "it is another broker" in told(judged, watched((5.0, 2), done=(kill,)), (kill,), 3, 3, 40)
+    seen = watched((5.0, 2), done=(kill,))
+    said = told(judged, seen, (kill,), 3, 3, 40)
+    assert "broker 1 did not coordinate the group 'readers-1'; that is the broker which" in said
+    assert "it was broker 2. Look at: coordinator_of(lab, group), with the whole name of the group" in said
+    states = tuple(replace(state, quorum_leader=1) for state in seen.states)
+    told_more = Recording(RecordingData(0.0, 30.0, states=states, actions=(kill,)))
+    said = told(judged, told_more, (kill,), 3, 3, 40)
+    assert "did not coordinate the group 'readers-1': it was the active controller; that" in said
     assert "was stopped, and so" in told(judged, watched((5.0, 2), done=(stop,)), (stop,), 3, 3, 40)
     assert "nobody was killed while the recording ran" in told(
         judged, watched((5.0, 2), done=()), (kill,), 3, 3, 40

@@ -1,6 +1,7 @@
 """What lab 12's checks of audits say of answers that its wrong answers do not give."""
 
 import json
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -55,6 +56,20 @@ def test_what_is_said_of_other_audits(audit):
     assert "has 2" in told(compare_audit, audit.assign(lost=[1, 0]), BALANCES)
 
 
+def test_null_is_not_0_and_nothing_is_not_one_too_few(audit):
+    said = told(compare_audit, audit.assign(lost=[0, 0]), BALANCES)
+    assert "`lost` for the till 'hides' is 0: no till has lost an order by this count; a LEFT JOIN" in said
+    assert "Look at: IS NULL or coalesce(…)" in said
+    assert (
+        "`doubled` for the till 'hides' is 0: so it is if each order that is missing takes one away"
+        in told(compare_audit, audit.assign(doubled=[0, -1]), BALANCES)
+    )
+    assert "no offset is there twice" in told(compare_audit, audit.assign(doubled=[0, 0]), BALANCES)
+    said = told(compare_audit, audit.assign(stored=[4, 5]), BALANCES)
+    assert "each order is counted once there; it should be how many records the log has" in said
+    assert "DISTINCT and GROUP BY leave one row of each order" in said
+
+
 def test_an_order_is_one_however_often_it_is_stored_and_whoever_ordered(audit):
     joined = {"hides": 8, "told": 6}  # two of `hides` have two rows after the join, two have none
     assert "has two rows after the join" in told(
@@ -90,16 +105,36 @@ LOG = Levels([STORED[1], STORED[3], STORED[4]], STORED, end=8)
 
 
 def test_what_the_levels_differ_in():
-    compare_aborted([(0, 4), (0, 0)], LOG)
+    compare_aborted([(0, 4), (0, 0)], LOG, 0)
     compare_marks(3, LOG)
     compare_turnover(9, LOG)
 
 
+def test_all_records_are_aborted_where_null_is_compared():
+    said = told(compare_aborted, sorted(places(STORED)), LOG, 9)
+    assert "has all records of the topic; it should have the aborted ones: all keys here are null" in said
+    keyed = Levels(LOG.committed, [replace(record, key=b"k") for record in STORED], end=8)
+    said = told(compare_aborted, sorted(places(STORED)), keyed, 9)
+    assert "has all records of the topic; it should have the aborted ones. Look at: how you compare" in said
+
+
+def test_a_table_without_rows_is_no_fault_of_the_option_if_the_turnover_is_right():
+    said = told(compare_aborted, [], LOG, 9)
+    assert "an anti-join and EXCEPT keep rows of the table on the left" in said
+    assert "option" not in said
+    assert "passes over an option that it does not know" in told(compare_aborted, [], LOG, 23)
+
+
+def test_a_mark_behind_the_last_record_is_a_mark_too():
+    log = Levels(LOG.committed, STORED, end=10)
+    compare_marks(5, log)
+    assert "so many are before the last record of their partition" in told(compare_marks, 3, log)
+
+
 def test_what_is_said_of_other_rows_and_numbers():
-    assert "written again later" in told(compare_aborted, [(0, 4)], LOG)
-    assert "has all records" in told(compare_aborted, sorted(places(STORED)), LOG)
-    assert "2 of them aborted records, and 1 that" in told(compare_aborted, [(0, 0), (0, 4), (0, 6)], LOG)
-    assert "3 rows, 2 of them" in told(compare_aborted, [(0, 0), (0, 0), (0, 4)], LOG)
+    assert "written again later" in told(compare_aborted, [(0, 4)], LOG, 9)
+    assert "2 of them aborted records, and 1 that" in told(compare_aborted, [(0, 0), (0, 4), (0, 6)], LOG, 9)
+    assert "3 rows, 2 of them" in told(compare_aborted, [(0, 0), (0, 0), (0, 4)], LOG, 9)
     assert "2: so many aborted records are there" in told(compare_marks, 2, LOG)
     assert "how many offsets no reader gets" in told(compare_marks, 4, LOG)
     assert "14 euros: that is the money of the aborted" in told(compare_turnover, 14, LOG)

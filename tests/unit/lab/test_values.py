@@ -12,9 +12,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from pyspark.sql import DataFrame
+from pyspark.sql.connect.streaming.query import StreamingQuery as ConnectedQuery
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from threebrokers.lab.outcomes import NotYet
 from threebrokers.lab.values import fitted
+from threebrokers.recorder import Recording
+from threebrokers.recorder.timeline import TimeLine
 
 
 class Reader:
@@ -100,6 +105,12 @@ def test_whatever_can_be_called_is_a_function(value: object, hint: Any) -> None:
             "`n` is a DataFrame of pandas; it should be a DataFrame of Spark",
         ),
         (None, DataFrame, "`n` is None (nothing was returned or kept); it should be a DataFrame of Spark"),
+        (None, DataFrame, "a DataFrame of Spark; show(…) and save(…) return None: each in a line of its own"),
+        (None, StreamingQuery, "a StreamingQuery of Spark; awaitTermination() and a batch's save()"),
+        (True, StreamingQuery, "of Spark; awaitTermination(…) returns only whether it has ended"),
+        (DataStreamWriter.__new__(DataStreamWriter), ConnectedQuery, "of Spark, which its start() returns"),
+        (TimeLine("t", (), (), None), Recording, "a Recording; show() returns only its picture"),  # type: ignore[arg-type]
+        (None, pd.DataFrame, "it should be a DataFrame of pandas. Look"),
         (list(range(10_000)), int, "`n` is [0, 1, 2, 3, 4, 5, ...] (list)"),
     ],
 )

@@ -29,12 +29,11 @@ def judge_coordinator(lab: Lab, recording: Recording, after: int) -> None:
     soon = [seen.coordinator for s in recording.states if s.at < killed.at + 1 and (seen := _seen(s, group))]
     was = soon[0] if soon else None
     if was is not None and was != killed.broker:
-        leads = _leader(recording, killed, lab.topic("readings"))
-        what = "it leads the partition of 'readings'" if leads == killed.broker else "it is another broker"
         raise NotYet(
-            f"broker {killed.broker} is not the group's coordinator: {what}",
-            "the coordinator is the broker that keeps the group's offsets",
-            "describe_consumer_groups, or coordinator_of(lab, group), above",
+            f"broker {killed.broker} did not coordinate the group {group!r}"
+            f"{_work_of(recording, killed, lab.topic('readings'))}",
+            f"that is the broker which keeps the offsets of just this group; it was broker {was}",
+            f"{ASK}, with the whole name of the group, which `group` holds",
         )
     now = {told.coordinator for told in lab.cluster.state([], [group]).groups if told.coordinator is not None}
     if after == killed.broker:
@@ -74,7 +73,11 @@ def _committed(state: ClusterState, group: str, topic: str) -> int:
     return max((offset for name, _, offset in places if name == topic), default=0)
 
 
-def _leader(recording: Recording, action: Action, topic: str) -> int | None:
-    seen = [s.topic(topic) for s in recording.states if s.at < action.at]
-    last = next((found for found in reversed(seen) if found is not None), None)
-    return last.partitions[0].leader if last else None
+def _work_of(recording: Recording, killed: Action, topic: str) -> str:
+    """Say for what else a learner could have taken this broker; "" if nothing is known."""
+    before = [state for state in recording.states if state.at < killed.at]
+    seen = [found for state in before if (found := state.topic(topic)) is not None]
+    if seen and seen[-1].partitions[0].leader == killed.broker:
+        return ": it leads the partition of 'readings'"
+    controllers = [state.quorum_leader for state in before if state.quorum_leader is not None]
+    return ": it was the active controller" if controllers[-1:] == [killed.broker] else ""

@@ -39,7 +39,7 @@ def judge_silence(lab: Lab, settings: Mapping[Any, Any], frozen: Recording) -> N
     if silent <= SILENT_SECONDS:
         return
     said = f"the consumer was silent for {silent:.1f} s"
-    wanted = f"it should be {SILENT_SECONDS:g} s at most"
+    wanted = f"its silence should last {SILENT_SECONDS:g} s at most"
     if PATIENCE in settings:
         raise NotYet(
             f"{said}: it waits {settings[PATIENCE]} ms for an answer, and up to 1.5 s more until it notices",

@@ -13,11 +13,12 @@ from threebrokers.kafka.log_reader import Record
 from threebrokers.lab.exercise import NotYet, eventually
 from threebrokers.lab.lab import Lab
 from threebrokers.ledger.balance import Balance
+from threebrokers.ledger.entries import numbers
 from threebrokers.ledger.interceptors import is_numbered
 from threebrokers.text import counted, have
 
 NUMBERS = range(200)
-LEADER_SECONDS = 8.0
+LEVEL_SECONDS = 8.0
 LOOP = "the loop: for number in through_a_kill(lab, transfers)"
 FLUSH = "producer.flush() without a number, after the loop"
 
@@ -31,7 +32,7 @@ def judge_transfers(lab: Lab, producer: object) -> None:
             "ledger.producer({…}) in the cell of the exercise",
         )
     topic = lab.topic("transfers")
-    eventually(lambda: _is_led(lab, topic), what="a leader of the transfers", within=LEADER_SECONDS)
+    eventually(lambda: _is_readable(lab, topic), what="all transfers to be readable", within=LEVEL_SECONDS)
     kills = [action.at for action in actions_of_attempt(lab) if action.kind == "kill"]
     if not kills:
         raise NotYet(
@@ -47,7 +48,9 @@ def judge_transfers(lab: Lab, producer: object) -> None:
     _expect_numbers(records, missing)
     _judge_missing(producer, found, missing)
     expect_flushed(lab, topic, producer, look_at=FLUSH)
-    _judge_twice(found, [number for number in NUMBERS if sent[number] > 1])
+    twice = [number for number in NUMBERS if sent[number] > 1]
+    _expect_not_sent_after_failure(producer, found, records, twice)
+    _judge_twice(found, twice)
 
 
 def _expect_sent_meanwhile(records: list[Record], killed: float) -> None:
@@ -60,12 +63,20 @@ def _expect_sent_meanwhile(records: list[Record], killed: float) -> None:
         )
 
 
-def _is_led(lab: Lab, topic: str) -> None:
+def _is_readable(lab: Lab, topic: str) -> None:
+    """Raise NotYet unless the partition has a leader, and readers get all that this one has."""
     partition = existing_topic(lab, topic).partitions[0]
     process = lab.cluster.processes().get(partition.leader or 0)
     if process is None or process.state != "up":
         raise NotYet(
             "nobody leads 'transfers'", "two of its three brokers should be up", "lab.cluster.recover()"
+        )
+    end, readable = partition.log_end_offset, partition.high_watermark
+    if end is not None and readable is not None and readable < end:
+        raise NotYet(
+            f"the log of 'transfers' ends at offset {end}, and readers get only what is before {readable}",
+            "a second broker should have all of it before anybody can say what is missing",
+            "lab.cluster.state([transfers]): which brokers are in sync",
         )
 
 
@@ -140,24 +151,49 @@ def _too_few_acks(producer: Producer, count: str) -> NotYet | None:
 
 def _gave_up(producer: Producer, found: Balance, count: str) -> NotYet:
     patience = _setting(producer, "message.timeout.ms", "delivery.timeout.ms")
-    if patience is not None:
+    if found.failed and patience is not None:
         return NotYet(
             f"{count}: message.timeout.ms is {patience}, so the producer gave up before anybody led",
             "it should go on for longer than an election takes",
             "message.timeout.ms, which is five minutes unless you say otherwise",
         )
-    reason = f" ({found.failed[0].reason})" if found.failed else ""
+    if not found.failed:
+        lost = f"{counted(len(found.lost), 'acknowledged record')} {have(found.lost)} been lost"
+        return NotYet(
+            f"{count}, and {lost if found.lost else 'every record that was sent is in the topic'}",
+            "each number should be sent, and be in the topic in the end",
+            "ledger.balance(transfers), and " + LOOP,
+        )
+    retries = str(_setting(producer, "retries", "message.send.max.retries"))
+    first = " at the first try" if retries == "0" else ""
     return NotYet(
-        f"{count}: they failed at the first try{reason} and nobody sent them again",
+        f"{count}: {counted(len(found.failed), 'record')} failed{first} ({found.failed[0].reason})",
         "an error that will pass should be tried again",
         "retries, and the error that the delivery report is given",
     )
 
 
+def _expect_not_sent_after_failure(
+    producer: Producer, found: Balance, records: list[Record], twice: list[int]
+) -> None:
+    """Raise NotYet if numbers are there twice whose first record was reported as failed."""
+    failed, known = numbers(found.failed), {entry.offset: entry.number for entry in found.stored}
+    copies = {number: {known.get(r.offset) for r in records if _number(r) == number} for number in twice}
+    again = [number for number, sent in copies.items() if len(sent) > 1 and sent & failed]
+    if again:
+        patience = _setting(producer, "message.timeout.ms", "delivery.timeout.ms")
+        raise NotYet(
+            f"{_stand(twice)}: of {len(again)} of them the report said that it failed, it was stored all the "
+            "same, and the program sent it again",
+            "the client should go on with the same record until it knows what became of it",
+            "the lines that send a number again" + (", and message.timeout.ms" if patience else ""),
+        )
+
+
 def _judge_twice(found: Balance, twice: list[int]) -> None:
     if not twice:
         return
-    stand = f"{len(twice)} number{' stands' if len(twice) == 1 else 's stand'} twice in the topic"
+    stand = _stand(twice)
     if found.duplicated:
         raise NotYet(
             f"nothing is missing, but {stand}: the next leader had them already when they were sent again",
@@ -165,6 +201,10 @@ def _judge_twice(found: Balance, twice: list[int]) -> None:
             "the row *twice* of ledger.balance(transfers), and the settings of an idempotent producer",
         )
     raise NotYet(f"{stand}: your program has sent them twice", "each should be sent once", LOOP)
+
+
+def _stand(twice: list[int]) -> str:
+    return f"{len(twice)} number{' stands' if len(twice) == 1 else 's stand'} twice in the topic"
 
 
 def _setting(producer: Producer, *names: str) -> Any:

@@ -1,6 +1,7 @@
 """Checks of lab 12: what do the topics say?"""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -95,7 +96,7 @@ def only_new(lab: Lab, read_new: Callable[..., Any]) -> str:
         send(lab, topic, messages[sent:upto])
         ends.append(end_offsets(lab.bootstrap, topic))
         new, seen = offsets.call(read_new, topic, kept[-1])
-        offsets.expect_offsets(seen, topic, ends[-1])
+        offsets.expect_offsets(seen, topic, ends[-1], partial(offsets.places, name, new))
         kept.append(seen)
         send(lab, topic, messages[upto : upto + 1])
         offsets.expect_rows(name, new, ends[-2], ends[-1])
@@ -165,7 +166,7 @@ def taken_back(lab: Lab, payments: TopicName, aborted: DataFrame, marks: int, tu
             f"`aborted` has no column `{missing[0]}`", "nobody can tell where its records stand", look_at
         )
     places = rows("aborted", aborted.select("partition", "offset"), look_at)
-    compare_aborted([(int(part), int(offset)) for part, offset in places.to_numpy()], log)
+    compare_aborted([(int(part), int(offset)) for part, offset in places.to_numpy()], log, turnover)
     compare_marks(marks, log)
     compare_turnover(turnover, log)
     return (

@@ -107,8 +107,12 @@ def _by_customer(balances: Balances, till: str) -> int:
     return len(balances[till].stored) - CUSTOMERS
 
 
-def _by_place(balances: Balances, till: str) -> int:
+def _none(balances: Balances, till: str) -> int:
     return 0
+
+
+def _missing_taken_away(balances: Balances, till: str) -> int:
+    return len(balances[till].stored) - len(balances[till].attempted)
 
 
 def _rows_of_the_join(balances: Balances, till: str) -> int:
@@ -156,7 +160,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             _known_to_the_log,
             "each order is counted once there",
             "it should be how many records the log has, each copy counted",
-            "DISTINCT in " + SQL,
+            f"what is counted in {SQL}: DISTINCT and GROUP BY leave one row of each order",
         ),
         (
             _copies_of_all_tills,
@@ -180,6 +184,12 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             "lost is what was acknowledged and is not in the log",
             "the column `report`",
         ),
+        (
+            _none,
+            "no till has lost an order by this count",
+            "a LEFT JOIN gives null, and not 0, for the count of an order that the log does not have",
+            f"IS NULL or coalesce(…) in {SQL}",
+        ),
     ),
     "doubled": (
         (
@@ -195,7 +205,13 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             "what makes two records the same order",
         ),
         (
-            _by_place,
+            _missing_taken_away,
+            "so it is if each order that is missing takes one away",
+            "an order of which the log has nothing has no copy that is too many: it counts 0",
+            "what you add up for each order",
+        ),
+        (
+            _none,
             "no offset is there twice, so what is a double must be known by something else",
             "it should be how many copies of an order are too many",
             "what makes two records the same order",

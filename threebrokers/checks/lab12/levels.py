@@ -12,6 +12,7 @@ from threebrokers.text import counted
 
 Place = tuple[int, int]  # partition and offset
 LEVELS = "the two isolation levels in the cell of the exercise"
+COMPARED = "how you compare the two reads"
 
 
 @dataclass(frozen=True)
@@ -40,10 +41,21 @@ class Levels:
         """How many offsets no reader gets."""
         return self.end - len(self.uncommitted)
 
+    @property
+    def marks_between(self) -> int:
+        """How many of them are before the last record of their partition."""
+        last = {record.partition: record.offset for record in sorted(self.uncommitted, key=place)}
+        return sum(offset + 1 for offset in last.values()) - len(self.uncommitted)
+
+
+def place(record: Record) -> Place:
+    """Return where a record stands."""
+    return record.partition, record.offset
+
 
 def places(records: Sequence[Record]) -> set[Place]:
     """Return where these records stand."""
-    return {(record.partition, record.offset) for record in records}
+    return set(map(place, records))
 
 
 def euros(records: Sequence[Record]) -> int:
@@ -51,26 +63,20 @@ def euros(records: Sequence[Record]) -> int:
     return sum(int(json.loads(record.value or b"{}").get("euros", 0)) for record in records)
 
 
-def compare_aborted(found: Sequence[Place], log: Levels) -> None:
-    """Raise NotYet unless these are the places of the aborted records, each once."""
+def compare_aborted(found: Sequence[Place], log: Levels, turnover: int) -> None:
+    """Raise NotYet unless these are the places of the aborted records, each once.
+
+    The learner's `turnover` tells whether a read of theirs has left out what was aborted.
+    """
     told, right = set(found), places(log.aborted)
     if told == right and len(found) == len(told):
         return
     if not told:
-        raise NotYet(
-            "`aborted` has no rows: both reads gave the same",
-            "the second one should leave out what was aborted; Spark passes over an option that it does not "
-            "know, and says nothing",
-            "the option's name: the client's own settings begin with `kafka.`",
-        )
+        raise _nothing(turnover == euros(log.committed))
     if told == places(log.uncommitted):
-        raise NotYet(
-            "`aborted` has all records of the topic", "it should have the aborted ones", "how you join"
-        )
+        raise _everything(all(record.key is None for record in log.uncommitted))
     if told == places(log.committed):
-        raise NotYet(
-            "`aborted` has the records that were committed", "it should have the others", "how you join"
-        )
+        raise NotYet("`aborted` has the records that were committed", "it should have the others", COMPARED)
     if told != right:
         _expect_known_by_place(told, log)
     odd = len(told - right)
@@ -80,6 +86,34 @@ def compare_aborted(found: Sequence[Place], log: Levels) -> None:
         f"it should have the {len(right)} that were aborted, each once",
         LEVELS,
     )
+
+
+def _nothing(is_level_known: bool) -> NotYet:
+    """Return what is said of a table without rows; a right turnover tells that a level was asked for."""
+    if is_level_known:
+        return NotYet(
+            "`aborted` has no rows, and `turnover` is without the aborted payments",
+            "it should have what a reader of all records gets, and a reader of committed ones does not",
+            f"{COMPARED}: an anti-join and EXCEPT keep rows of the table on the left",
+        )
+    return NotYet(
+        "`aborted` has no rows",
+        "it should have what a reader of committed records does not get; Spark passes over an option that it "
+        "does not know, and says nothing",
+        "the option's name: the client's own settings begin with `kafka.`",
+    )
+
+
+def _everything(is_without_keys: bool) -> NotYet:
+    """Return what is said of a table that has all records of the topic."""
+    if is_without_keys:
+        return NotYet(
+            "`aborted` has all records of the topic",
+            "it should have the aborted ones: all keys here are null, and in a join null equals nothing, not "
+            "even null",
+            "the columns by which you compare or filter",
+        )
+    return NotYet("`aborted` has all records of the topic", "it should have the aborted ones", COMPARED)
 
 
 def _expect_known_by_place(told: set[Place], log: Levels) -> None:
@@ -123,6 +157,12 @@ def compare_marks(marks: int, log: Levels) -> None:
             "`marks` is 0, and the end offsets of the partitions are more than the records",
             "it should be how many offsets no reader gets",
             "end_offsets(lab.bootstrap, payments)",
+        )
+    if marks == log.marks_between:
+        raise NotYet(
+            f"`marks` is {marks}: so many are before the last record of their partition",
+            "a mark behind the last record takes an offset, too",
+            "where you take a partition's end from: end_offsets(lab.bootstrap, payments) counts every offset",
         )
     raise NotYet(
         f"`marks` is {marks}",

@@ -3,7 +3,7 @@
 import json
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,6 +23,7 @@ SUBSCRIBED = re.compile(r"strategy=Subscribe\[([^\]]*)\]")
 A_TIME = 10**12  # ms since 1970; no topic of the course has so many records
 
 Offsets = Mapping[int, int]
+Places = Sequence[tuple[int, int]]  # partition and offset
 
 
 def call(read_new: Callable[..., Any], topic: str, seen: str | None) -> tuple[DataFrame, str]:
@@ -73,8 +74,11 @@ def _expect_topic(plan: str, topic: str) -> None:
             )
 
 
-def expect_offsets(kept: str, topic: str, ends: Offsets) -> None:
-    """Raise NotYet unless the text is JSON that has the next offset of each partition."""
+def expect_offsets(kept: str, topic: str, ends: Offsets, read: Callable[[], Places]) -> None:
+    """Raise NotYet unless the text is JSON that has the next offset of each partition.
+
+    `read` returns the places of the records in the table; it is called only if the sentence depends on them.
+    """
     if _holds(_json(kept), ends):
         return
     found = _parsed(kept, topic)
@@ -98,11 +102,7 @@ def expect_offsets(kept: str, topic: str, ends: Offsets) -> None:
             CELL,
         )
     if all(found[p] == end - 1 for p, end in ends.items()):
-        raise NotYet(
-            "what `read_new` keeps is the offset of the last record that was read",
-            "keep the offset of the next one, or each partition's last record is read twice",
-            CELL,
-        )
+        raise _one_too_few(any(found[partition] == offset for partition, offset in read()))
     if dict(found) != dict(ends):
         raise NotYet(
             f"what `read_new` keeps is {dict(sorted(found.items()))}",
@@ -111,16 +111,43 @@ def expect_offsets(kept: str, topic: str, ends: Offsets) -> None:
         )
 
 
-def expect_rows(name: str, new: DataFrame, first: Offsets, ends: Offsets) -> None:
-    """Raise NotYet unless the table holds the records from `first` up to, and without, `ends`."""
+def _one_too_few(is_read: bool) -> NotYet:
+    """Return what is said of a text with the last offsets, by whether the table has one of those records."""
+    if is_read:
+        return NotYet(
+            "what `read_new` keeps is the offset of the last record that was read",
+            "keep the offset of the next one, or each partition's last record is read twice",
+            CELL,
+        )
+    return NotYet(
+        "what `read_new` keeps is the offset of each partition's last record, and its table does not have "
+        "these records",
+        "every record that is there belongs to this call: end_offsets and endingOffsets both name the first "
+        "offset that is not read",
+        CELL,
+    )
+
+
+def places(name: str, new: DataFrame) -> Places:
+    """Return partition and offset of each record in the table, as often as it is there."""
+    held = rows("read_new", _placed(name, new), CELL)
+    return list(held.itertuples(index=False, name=None))
+
+
+def _placed(name: str, new: DataFrame) -> DataFrame:
     if not {"partition", "offset"} <= set(new.columns):
         raise NotYet(
             f"{name} returned the columns {', '.join(new.columns)}",
             "return the records as Spark's Kafka reader gives them",
             CELL,
         )
-    places = new.select("partition", "offset")
-    held = rows("read_new", places, CELL)
+    return new.select("partition", "offset")
+
+
+def expect_rows(name: str, new: DataFrame, first: Offsets, ends: Offsets) -> None:
+    """Raise NotYet unless the table holds the records from `first` up to, and without, `ends`."""
+    placed = _placed(name, new)
+    held = rows("read_new", placed, CELL)
     got = set(held.itertuples(index=False, name=None))
     right = {(p, offset) for p, end in ends.items() for offset in range(first.get(p, 0), end)}
     if any(offset >= ends.get(partition, 0) for partition, offset in got):
@@ -138,7 +165,7 @@ def expect_rows(name: str, new: DataFrame, first: Offsets, ends: Offsets) -> Non
         )
     if got != right or len(held) != len(got):
         raise NotYet(f"{name} read {len(held)} records", f"{len(right)} were new", CELL)
-    expect_fetched(name, len(right), fetched(places))
+    expect_fetched(name, len(right), fetched(placed))
 
 
 def expect_fetched(name: str, new: int, count: int | None) -> None:

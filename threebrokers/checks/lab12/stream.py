@@ -99,10 +99,12 @@ def judge_copy(found: pd.DataFrame) -> None:
     """Raise NotYet unless the rows are the records of January, each once, with all columns."""
     missing = [column for column in COLUMNS if column not in found]
     if missing:
+        named = ", ".join(f"`{column}`" for column in found if column not in COLUMNS)
+        odd = f", and has {named}" if named else ""
         raise NotYet(
-            f"the copy has no {', '.join(f'`{column}`' for column in missing)}",
+            f"the copy has no {', '.join(f'`{column}`' for column in missing)}{odd}",
             "what a copy leaves out cannot be had again when the topic has let it go: keep all columns",
-            "select(…) in " + CELL,
+            f"what {CELL} does with the records between load() and start()",
         )
     held = Counter(value.encode() if isinstance(value, str) else value for value in found["value"])
     right = _values()

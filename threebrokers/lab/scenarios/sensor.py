@@ -16,7 +16,7 @@ from threebrokers.lab.scenarios.partitions import controller_last, partition_of,
 from threebrokers.waiting import quiet_wait
 
 if TYPE_CHECKING:
-    from threebrokers.recorder import Recorder, Recording
+    from threebrokers.recorder import Recording
 
 FROZEN_SECONDS = 8.0
 PATIENCE_SECONDS = 2.5
@@ -135,7 +135,7 @@ def measured_with(recording: "Recording") -> dict[str, Any] | None:
     return _MEASURED.get(recording)
 
 
-def frozen_leader(lab: Lab, settings: Mapping[str, Any]) -> "Recorder":
+def frozen_leader(lab: Lab, settings: Mapping[str, Any]) -> "Recording":
     """Freeze the broker that leads the sensor's topic; return a recording of a consumer with these settings.
 
     The broker goes on when the consumer has heard from the next leader, and after 8 s in any case. Another
