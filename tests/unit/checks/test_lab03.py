@@ -113,7 +113,7 @@ def test_a_refused_write_is_told_from_other_errors(monkeypatch):
     right = KafkaError(KafkaError.NOT_ENOUGH_REPLICAS)
     refused.is_refused(plain, plain, [None, right])
     refused.is_refused(plain, plain, [KafkaException(right)])  # as str(…) or a raise may have left it
-    assert "no delivery report" in told(refused.is_refused, plain, plain, [])
+    assert "`errors` is empty; the error that" in told(refused.is_refused, plain, plain, [])
     for code, text in [
         (KafkaError._MSG_TIMED_OUT, "own time was over"),
         (KafkaError.REQUEST_TIMED_OUT, "waited for a follower in vain"),
@@ -151,6 +151,17 @@ def test_an_error_that_no_report_has_brought_was_made_by_hand():
     refused.is_refused(lab, producer, by_hand)
 
 
+def test_a_report_that_went_elsewhere_has_come():
+    lab: Any = object()
+    producer = LabProducer({}, {"bootstrap.servers": "127.0.0.1:1"})
+    assert "`errors` is empty: no delivery report has come" in told(refused.is_refused, lab, producer, [])
+    own: list[Any] = []
+    producer._reports.told_to([], lambda error, message: own.append(error))(None, SimpleNamespace(topic=str))
+    said = told(refused.is_refused, lab, producer, [])
+    assert len(own) == 1
+    assert "`errors` is empty, and your code was given 1 delivery report; the error in it should be" in said
+
+
 def test_what_a_producer_with_other_acks_asks_for_is_named():
     lab: Any = object()
     for acks, text in ((0, "asks for nobody (acks=0)"), (1, "asks for the leader alone (acks=1)")):
@@ -178,7 +189,10 @@ def test_the_two_ends_are_told_apart():
     hidden.are_the_ends(3, 0, 3, 0)
     hidden.are_the_ends(5, 2, 5, 2)  # who wrote something readable before may hide three as well
     assert "have changed places" in told(hidden.are_the_ends, 0, 3, 3, 0)
-    assert "is the high watermark, not the log end offset" in told(hidden.are_the_ends, 0, 0, 3, 0)
+    same = told(hidden.are_the_ends, 0, 0, 3, 0)
+    assert "`log_end_offset` is 0, which is the high watermark, not the log end offset" in same
+    assert "and where the log ended before the records were stored;" in same
+    assert "once more after flush(): the cell's `partition` is older" in same
     assert "is the offset of the last record" in told(hidden.are_the_ends, 2, 0, 3, 0)
     assert "`log_end_offset` is 7;" in told(hidden.are_the_ends, 7, 0, 3, 0)
     assert "`high_watermark` is 3" in told(hidden.are_the_ends, 3, 3, 3, 0)
