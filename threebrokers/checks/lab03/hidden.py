@@ -163,9 +163,15 @@ def are_the_ends(
             "the high watermark is never beyond the log end offset",
             look,
         )
+    if log_end_offset == watermark:
+        raise NotYet(
+            f"`log_end_offset` is {watermark}, which is the high watermark, not the log end offset, "
+            "and where the log ended before the records were stored",
+            "it should be the offset that the next record gets now",
+            "lab.cluster.state([unseen]), once more after flush(): the cell's `partition` is older",
+        )
     if log_end_offset != leader_end:
         said: dict[int | None, str] = {
-            watermark: ", which is the high watermark, not the log end offset",
             leader_end - 1: ", which is the offset of the last record",
         }
         raise NotYet(
