@@ -24,7 +24,14 @@ from threebrokers.checks.lab01.readings import (
     ten_greetings,
     where,
 )
-from threebrokers.checks.lab01.sending import GREETINGS, is_counted, no_record, no_reports, unreported
+from threebrokers.checks.lab01.sending import (
+    GREETINGS,
+    is_counted,
+    is_of_each,
+    no_record,
+    no_reports,
+    unreported,
+)
 from threebrokers.kafka.clients import LabProducer
 from threebrokers.kafka.state import PartitionState
 from threebrokers.lab.exercise import NotYet, eventually, exercise
@@ -61,6 +68,7 @@ def greetings_sent(lab: Lab, greetings: str, sender: Producer, reports: list[Mes
             "on_delivery in produce(…)",
         )
     is_counted(len(log_of(lab, greetings)), len(told), late)
+    is_of_each([place_of(message) for message in told])
 
     eventually(lambda: _stored(lab, greetings, told), what="the log to hold what the reports say", within=3)
     return "the brokers hold the ten at just the places that the reports name, so none was lost."
@@ -115,9 +123,7 @@ def topic_created(lab: Lab, helloworld: Any) -> str:
         )
     wanted = lab.topic("helloworld")
     if helloworld != wanted:
-        raise NotYet(
-            f"the topic is named {helloworld!r}", f"it should be {wanted!r}", "the name in NewTopic(…)"
-        )
+        raise _other_name(lab, helloworld, wanted)
 
     def created() -> tuple[PartitionState, ...]:
         state = lab.cluster.state([wanted])
@@ -137,6 +143,17 @@ def topic_created(lab: Lab, helloworld: Any) -> str:
         "each broker leads one partition, and each has every record; "
         "what the brokers refuse is told to whoever asks for the result, and to nobody else."
     )
+
+
+def _other_name(lab: Lab, name: str, wanted: str) -> NotYet:
+    """Say that the name is another one, and where: if the wanted topic is there, NewTopic(…) has its name."""
+    if lab.cluster.state([wanted]).topic(wanted) is not None:
+        found, expected = (
+            f"`helloworld` is {name!r}",
+            f"it should be {wanted!r}, and a topic of that name is there",
+        )
+        return NotYet(found, expected, "the line `helloworld = …`")
+    return NotYet(f"the topic is named {name!r}", f"it should be {wanted!r}", "the name in NewTopic(…)")
 
 
 def _laid_out(name: str, found: tuple[PartitionState, ...]) -> None:
@@ -185,7 +202,9 @@ def read_again(
     has_read_before(lab, collectors, topic, others, done)
     if {id(m) for m in again} & {id(m) for m in first}:
         raise NotYet(
-            "`again` holds what `first` holds", "the second reading should come from the brokers", "`again`"
+            "`again` holds what `first` holds",
+            "`first` should be the first reading, and `again` a second one from the brokers",
+            "what is kept as `first`, and what as `again`",
         )
     got = places_of(log, again, "again", topic)
     missing = [place for place in map(where, log) if place not in got]

@@ -158,13 +158,13 @@ def some_missing(reader: Consumer, got: list[Place], missing: list[Place], name:
             "the partitions that you name, if you name any, and how long your reading waits",
         )
     begins = {partition: min(o for p, o in got if p == partition) for partition, _ in got}
-    if all(offset < begins.get(partition, 0) for partition, offset in missing):
-        late = [partition for partition, offset in sorted(begins.items()) if offset]
+    if late := [partition for partition, offset in sorted(begins.items()) if offset]:
+        nothing = f", with nothing of {partitions(none)}" if none else ""
         return NotYet(
             f"`{name}` holds {len(got)} of the {GREETINGS} records, and begins at offset "
-            f"{listed(sorted({begins[partition] for partition in late}))} in {partitions(late)}",
+            f"{listed(sorted({begins[partition] for partition in late}))} in {partitions(late)}{nothing}",
             "the first record of a partition has offset 0",
-            "the offsets that you name",
+            "the offsets that you name, if any: TopicPartition takes topic, partition and offset",
         )
     return NotYet(
         f"`{name}` holds {len(got)} of the {GREETINGS} records",
