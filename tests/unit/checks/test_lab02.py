@@ -319,6 +319,12 @@ def test_a_reader_that_read_more_than_the_page_is_told_so():
         page.is_of_group(reader, "other")
     with pytest.raises(NotYet, match="`reader` has read 120 records; these 20 are wanted"):
         page.is_all_that_was_read(reader, [None] * 20)
+    for received, told in ((0, "none"), (5, 5)):
+        reader.received = received
+        with pytest.raises(NotYet, match=f"`reader` has read {told} of these 20; `reader` should be the"):
+            page.is_all_that_was_read(reader, [None] * 20)
+    reader.received = 20
+    page.is_all_that_was_read(reader, [None] * 20)
     reader.close()
 
 
@@ -327,8 +333,18 @@ def test_a_reader_that_subscribed_and_got_something_else_is_told_so():
     reader.subscribe(["january"])
     with pytest.raises(NotYet, match="`reader` has subscribed to 'january'"):
         page.is_the_page(reader, [], "january")
-    with pytest.raises(NotYet, match="has neither subscribed nor been assigned"):
+    with pytest.raises(NotYet, match="`reader` has subscribed to 'january'"):
         page.is_the_page(reader, [], "flights")
+    reader.unsubscribe()
+    with pytest.raises(NotYet, match="`page` is empty, and `reader` has no partition now; it should keep"):
+        page.is_the_page(reader, [], "january")
+    reader.close()
+
+
+def test_a_reader_that_was_told_nothing_is_told_so():
+    reader = LabConsumer({"group.id": "page"}, {"bootstrap.servers": "127.0.0.1:1"})
+    with pytest.raises(NotYet, match="has neither subscribed nor been assigned"):
+        page.is_the_page(reader, [], "january")
     reader.close()
 
 
