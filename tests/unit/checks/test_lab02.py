@@ -294,6 +294,7 @@ def test_the_first_record_of_one_clock_is_right():
         (ten_days("append"), MOMENT, 0, "offset 0 is the answer for a time long ago"),
         (ten_days("append"), MOMENT, 2, "offset 2 is the last record stored before `moment`"),
         (ten_days("append"), MOMENT, 1, "offset 1 was stored before `moment`"),
+        (ten_days("append"), MOMENT, 4, "offset 4 is the second record stored since `moment`; the first"),
         (ten_days("append"), MOMENT, 5, "offset 5 was stored after `moment`"),
         (ten_days("append"), MOMENT, 10, "offset 10 is where the log ends"),
         (ten_days("append"), MOMENT, -1, "offset -1 is where the log ends"),

@@ -15,6 +15,7 @@ from threebrokers.kafka.clients import LabProducer
 from threebrokers.kafka.state import BrokerState, ClusterState, PartitionState, TopicState
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.scenarios import ORDERS
+from threebrokers.lab.values import fitted
 
 
 def partition(topic: str, number: int, leader: int | None, replicas: str, isr: str) -> PartitionState:
@@ -106,6 +107,13 @@ def test_the_numbers_of_one_topic_alone_are_recognised(answer: tuple[int, int, i
     assert either == (answer == (1, 1, 1))
     damage.is_of_all(FOUND, 9, 3, 1)
     damage.is_of_all(FOUND, *answer[:2], 4)
+
+
+def test_partitions_that_were_used_up_by_the_first_sum_are_told_so():
+    used_up = "`under_replicated` is right, and `under_min_isr` and `offline` are 0; each of the three"
+    assert used_up in told(damage.is_each_counted, FOUND, 9, 0, 0)
+    damage.is_each_counted(FOUND, 9, 3, 1)
+    damage.is_each_counted(FOUND, 8, 0, 0)
 
 
 def test_a_refused_write_is_told_from_other_errors(monkeypatch):
@@ -279,6 +287,14 @@ def test_an_answer_names_each_partition_once():
     assert "says nothing of partition 0, 1" in told(
         election.as_leaders, {str(p): b for p, b in AFTER.items()}
     )
+
+
+def test_pairs_are_no_leaders():
+    pairs = "`after` holds (0, 1) where the number of a broker should be; it should be a dictionary"
+    assert pairs in told(election.as_leaders, list(AFTER.items()))
+    assert "`after` says nothing of partition 0" in told(election.as_leaders, {("work", 0): 1})
+    hint = dict[int, int | None] | list[int | None]
+    assert "it should be a dictionary or a list" in told(fitted, "after", iter(AFTER.items()), hint)
 
 
 def test_the_election_waits_for_the_state_that_the_cell_has_made():

@@ -7,6 +7,7 @@ from confluent_kafka import Producer
 from threebrokers.checks.expect import TopicName, Word, expect_choice, expect_topic, setting_of
 from threebrokers.checks.lab03.damage import (
     damage_now,
+    is_each_counted,
     is_of_all,
     is_offline,
     is_under_minimum,
@@ -75,6 +76,7 @@ def is_safe(name: str, partitions: int, replicas: int, least: int, own: bool) ->
 def damage_counted(lab: Lab, under_replicated: int, under_min_isr: int, offline: int) -> str:
     """Solved if the three numbers are those that the cluster's metadata gives now."""
     found = damage_now(lab)
+    is_each_counted(found, under_replicated, under_min_isr, offline)
     is_of_all(found, under_replicated, under_min_isr, offline)
     is_offline(found, offline)
     is_under_replicated(found, under_replicated)
