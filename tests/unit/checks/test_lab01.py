@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError
 
+from threebrokers.cells import Fault
 from threebrokers.checks import lab01
 from threebrokers.checks.lab01 import readings, sending
 from threebrokers.kafka.clients import LabConsumer, LabProducer
 from threebrokers.kafka.state import ClusterState, PartitionState, TopicState
+from threebrokers.lab.attempt import _ended
 from threebrokers.lab.exercise import NotYet
 
 PLACES = [(partition, offset) for partition in range(3) for offset in range(4 if partition == 0 else 3)]
@@ -192,3 +194,13 @@ def test_a_name_of_another_topic_is_told_with_the_line_that_is_wrong(there: list
     state = ClusterState(0.0, (), topics=topics, last_response_at=0.0)
     lab: Any = SimpleNamespace(cluster=SimpleNamespace(state=lambda names: state))
     assert text in str(lab01._other_name(lab, "letters", "helloworld"))
+
+
+def test_an_error_of_the_client_is_told_with_its_reason():
+    text = _ended(
+        Fault("AttributeError", "'str' object has no attribute 'topic'"), lab01.topic_created.errors
+    )
+    assert "create_topics([…]) takes objects of NewTopic, and text is none" in str(text)
+    early = 'KafkaError{code=_UNKNOWN_PARTITION,val=-190,str="Failed to seek to offset 0: Local: Unknown part'
+    seek = _ended(Fault("KafkaException", early), lab01.read_again.errors)
+    assert "seek() works only while the consumer holds the partition" in str(seek)

@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
+from threebrokers.cells import Fault
 from threebrokers.checks import lab03
 from threebrokers.checks.expect import expect_choice
 from threebrokers.checks.lab03 import damage, election, hidden, refused
 from threebrokers.cluster.actions import Action
 from threebrokers.kafka.clients import LabProducer
 from threebrokers.kafka.state import BrokerState, ClusterState, PartitionState, TopicState
+from threebrokers.lab.attempt import _ended
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.scenarios import ORDERS
 from threebrokers.lab.values import fitted
@@ -325,3 +327,12 @@ def test_a_topic_that_is_not_safe_is_refused(
 
 def test_a_safe_topic_passes():
     lab03.is_safe("orders", 13, 3, 2, own=True)
+
+
+def test_who_sends_both_followers_away_is_told_that_one_is_enough():
+    error = Fault(
+        "LabError", "This takes the quorum away: of 3 voters only broker 2 would be left, so nothing"
+    )
+    said = str(_ended(error, lab03.records_hidden.errors))
+    assert "one broker that is away is enough" in said
+    assert "do what it says" not in said

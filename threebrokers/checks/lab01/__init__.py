@@ -41,6 +41,18 @@ from threebrokers.lab.values import told as what_is
 from threebrokers.text import counted
 
 PARTITIONS, REPLICAS = 3, 3
+TEXT = {
+    "'str' object has no attribute 'topic'": (
+        "create_topics([…]) takes objects of NewTopic, and text is none",
+        "what is in the list: NewTopic(name, …)",
+    )
+}
+SEEK = {
+    "Failed to seek": (
+        "seek() works only while the consumer holds the partition; subscribe() alone gives it none yet",
+        "commit(offsets=…) before you subscribe, or the offsets in assign(…)",
+    )
+}
 
 
 @exercise("1.1", "Send ten greetings")
@@ -112,7 +124,7 @@ def read_from_start(lab: Lab, visitors: str, reader: Consumer, messages: list[Me
     return "a new group began at the first offset, and each partition gave its records in order."
 
 
-@exercise("1.3", "Create the topic")
+@exercise("1.3", "Create the topic", errors=TEXT)
 def topic_created(lab: Lab, helloworld: Any) -> str:
     """Three partitions with three replicas each, each broker the first of one, under the right name."""
     if not isinstance(helloworld, str):
@@ -181,7 +193,7 @@ def _laid_out(name: str, found: tuple[PartitionState, ...]) -> None:
         )
 
 
-@exercise("1.4", "Read them a second time")
+@exercise("1.4", "Read them a second time", errors=SEEK)
 def read_again(
     lab: Lab, collectors: str, first: list[Message], again: list[Message], collector: Consumer
 ) -> str:

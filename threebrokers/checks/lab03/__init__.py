@@ -14,7 +14,7 @@ from threebrokers.checks.lab03.damage import (
     is_under_replicated,
 )
 from threebrokers.checks.lab03.election import are_right, as_leaders, before_election, hold
-from threebrokers.checks.lab03.hidden import NOT_WAITING, are_hidden, are_the_ends, ends, stay_hidden
+from threebrokers.checks.lab03.hidden import NOT_WAITING, QUORUM, are_hidden, are_the_ends, ends, stay_hidden
 from threebrokers.checks.lab03.refused import NOT_WHY, is_refused
 from threebrokers.lab.exercise import NotYet, exercise
 from threebrokers.lab.lab import Lab
@@ -98,7 +98,7 @@ def write_refused(lab: Lab, producer: Producer, errors: list[Any], why: Word) ->
     )
 
 
-@exercise("3.4", "Hide three records")
+@exercise("3.4", "Hide three records", errors=QUORUM)
 def records_hidden(lab: Lab, log_end_offset: Offset, high_watermark: Offset, waits_for: Word) -> str:
     """Solved if the leader's log goes three records beyond the high watermark, and the answers say so."""
     leader_end, watermark = ends(lab)

@@ -12,6 +12,12 @@ from threebrokers.text import counted
 
 HIDDEN = 3
 REPLICAS = 3
+QUORUM = {
+    "takes the quorum away": (
+        "one broker that is away is enough: the records wait for each replica that is in sync",
+        "how many brokers your code sends away",
+    )
+}
 NOT_WAITING = {
     word: (f"the two numbers are right, but {found}", expected, "`waits_for`")
     for word, found, expected in (
