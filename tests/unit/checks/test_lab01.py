@@ -176,7 +176,22 @@ def test_records_and_reports_are_counted(stored, told, late, text):
         sending.is_counted(stored, told, late)
 
 
-def test_reports_of_the_same_record_are_told_so():
+def test_one_reading_under_two_names_is_told_so():
+    one: list[Any] = [object(), object()]
+    other: Any = object()
+    readings.is_another_reading(one, [other])
+    with pytest.raises(NotYet, match="`again` holds what `first` holds; `first` should be the first reading"):
+        readings.is_another_reading(one, one[1:])
+
+
+def test_reports_of_the_same_record_are_told_so(monkeypatch):
+    same = SimpleNamespace(partition=lambda: 0, offset=lambda: 0, latency=lambda: 0.1)
+    monkeypatch.setattr(lab01, "existing_topic", lambda lab, name: None)
+    monkeypatch.setattr(lab01, "log_of", lambda lab, name: PLACES)
+    monkeypatch.setattr(lab01, "messages_of", lambda values, *words: values)
+    lab = SimpleNamespace(topic=str, producers=list)
+    with pytest.raises(NotYet, match="they are of 1 record only"):
+        lab01.greetings_sent._function(lab, "greetings", (), [same] * 10)
     sending.is_of_each(PLACES)
     with pytest.raises(NotYet, match="holds 10 reports, and they are of 1 record only; each record should"):
         sending.is_of_each(PLACES[:1] * 10)

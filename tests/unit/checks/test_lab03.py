@@ -113,7 +113,8 @@ def test_the_numbers_of_one_topic_alone_are_recognised(answer: tuple[int, int, i
 
 def test_partitions_that_were_used_up_by_the_first_sum_are_told_so():
     used_up = "`under_replicated` is right, and `under_min_isr` and `offline` are 0; each of the three"
-    assert used_up in told(damage.is_each_counted, FOUND, 9, 0, 0)
+    lab = lab_with(*(p for p, _ in FOUND.partitions))
+    assert used_up in told(lab03.damage_counted._function, lab, 9, 0, 0)
     damage.is_each_counted(FOUND, 9, 3, 1)
     damage.is_each_counted(FOUND, 8, 0, 0)
 

@@ -11,6 +11,7 @@ from threebrokers.checks.lab01.readings import (
     beyond_the_end,
     came_late,
     has_read_before,
+    is_another_reading,
     is_in_order,
     is_of_group,
     messages_of,
@@ -212,12 +213,7 @@ def read_again(
     done = committed(lab, collectors, topic)
     others = [group_of(one, "") for one in lab.consumers() if one is not collector and received(one)]
     has_read_before(lab, collectors, topic, others, done)
-    if {id(m) for m in again} & {id(m) for m in first}:
-        raise NotYet(
-            "`again` holds what `first` holds",
-            "`first` should be the first reading, and `again` a second one from the brokers",
-            "what is kept as `first`, and what as `again`",
-        )
+    is_another_reading(first, again)
     got = places_of(log, again, "again", topic)
     missing = [place for place in map(where, log) if place not in got]
     if not got and not received(collector) and sum(done.values()) == GREETINGS and reads(collector):

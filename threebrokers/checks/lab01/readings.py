@@ -67,6 +67,16 @@ def has_read_before(lab: Lab, group: str, topic: str, others: list[str], done: d
     )
 
 
+def is_another_reading(first: list[Message], again: list[Message]) -> None:
+    """Raise NotYet if both hold the same objects, whichever of the two readings these come from."""
+    if {id(m) for m in again} & {id(m) for m in first}:
+        raise NotYet(
+            "`again` holds what `first` holds",
+            "`first` should be the first reading, and `again` a second one from the brokers",
+            "what is kept as `first`, and what as `again`",
+        )
+
+
 def messages_of(values: list[Message], name: str, topic: str, look_at: str) -> list[Message]:
     """Return the values if each is a record that is stored in the topic; NotYet names what is not."""
     told = messages_only(name, list(values), look_at)

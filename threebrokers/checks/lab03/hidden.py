@@ -14,7 +14,7 @@ HIDDEN = 3
 REPLICAS = 3
 QUORUM = {
     "takes the quorum away": (
-        "one broker that is away is enough: the records wait for each replica that is in sync",
+        "one broker that is away is enough",
         "how many brokers your code sends away",
     )
 }
