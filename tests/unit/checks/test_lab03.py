@@ -170,7 +170,7 @@ def test_a_report_that_went_elsewhere_has_come():
     producer._reports.told_to([], lambda error, message: own.append(error))(None, SimpleNamespace(topic=str))
     said = told(refused.is_refused, lab, producer, [])
     assert len(own) == 1
-    assert "`errors` is empty, and your code was given 1 delivery report; the error in it should be" in said
+    assert "`errors` is empty, and your code was given 1 delivery report; the error that each" in said
 
 
 def test_what_a_producer_with_other_acks_asks_for_is_named():

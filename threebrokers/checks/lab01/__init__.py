@@ -50,7 +50,7 @@ TEXT = {
 }
 SEEK = {
     "Failed to seek": (
-        "seek() works only while the consumer holds the partition; subscribe() alone gives it none yet",
+        "seek() works only while the consumer holds the partition, and subscribe() alone gives it none",
         "commit(offsets=…) before you subscribe, or the offsets in assign(…)",
     )
 }

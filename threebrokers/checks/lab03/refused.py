@@ -75,7 +75,7 @@ def _none_kept(producer: Producer) -> NotYet:
     if isinstance(producer, LabProducer) and producer.reported:
         return NotYet(
             f"`errors` is empty, and your code was given {counted(producer.reported, 'delivery report')}",
-            "the error in it should be in `errors`",
+            "the error that each report brings should be in `errors`",
             "the function at on_delivery, which `patience` brings, and what else changes `errors`",
         )
     return NotYet(
