@@ -17,6 +17,16 @@ PANEL = "the buttons in the panel above; run the exercise's cell again to begin 
 SYNC_SECONDS, END_SECONDS = 8.0, 1.0
 # What a broker writes into its log when it has started, and when a signal asks it to stop.
 STARTED, POLITE = "Kafka Server started", "Terminating process due to signal"
+ENDED = {
+    "before its end (killed": (
+        "the clock should live until it has written the line",
+        "the order of your lines: wait for the line, then kill",
+    ),
+    "runs no more (ended by itself)": (
+        "the clock should be killed before its end, as soon as the line is there",
+        "what your code waits for before it kills the clock",
+    ),
+}
 
 
 @exercise("0.1", "Kill broker 2")
@@ -98,7 +108,7 @@ def _back(lab: Lab) -> TopicState | None:
     return found
 
 
-@exercise("0.2", "Kill a program")
+@exercise("0.2", "Kill a program", errors=ENDED)
 def clock_killed(lab: Lab, clock: Program, line: str) -> str:
     """The clock's process was killed after its third tick; the line about it is its own."""
     if clock.name != "clock":
@@ -145,7 +155,9 @@ def _judge_end(clock: Program) -> None:
     def ended() -> None:
         if clock.exit_code is None:
             raise NotYet(
-                "the clock still runs", "it should have been killed", "what `clock` can do besides waiting"
+                "the clock still runs",
+                "it should have been killed",
+                "what `clock` can do besides waiting; a method runs only with brackets behind its name",
             )
 
     eventually(ended, what="the clock to end", within=END_SECONDS)

@@ -100,6 +100,11 @@ class LabProducer(confluent_kafka.Producer):
         return min(waiting, self._reports.missing(topic))
 
     @property
+    def reported(self) -> int:
+        """How many delivery reports the program's own functions were given, since it was made."""
+        return self._reports.told
+
+    @property
     def reported_errors(self) -> frozenset[int]:
         """The codes of the errors that delivery reports have told the program, since it was made."""
         return frozenset(self._reports.errors)

@@ -18,7 +18,7 @@ class Reports:
 
     confluent-kafka crashes if a callback raises, and then once more for each report that is left. So an
     exception is kept here, every record gets its report, and `settle` raises the first one. `errors` are the
-    codes of all errors that were ever reported.
+    codes of all errors that were ever reported, `told` is how often the program's callbacks were called.
     """
 
     def __init__(self) -> None:
@@ -27,6 +27,7 @@ class Reports:
         self._reported: Counter[str] = Counter()
         self._given: Counter[str] = Counter()
         self.errors: set[int] = set()
+        self.told = 0
         self._raised: BaseException | None = None
         self._muted = False
         self._checked: object = None
@@ -83,6 +84,7 @@ class Reports:
         self._muted = True
 
     def _tell(self, theirs: Report, error: KafkaError | None, message: Message) -> None:
+        self.told += 1
         try:
             theirs(error, message)
         except BaseException as fault:

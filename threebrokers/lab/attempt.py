@@ -2,7 +2,7 @@
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -16,6 +16,9 @@ from threebrokers.text import listed
 OF_THE_LESSON = ("code-", "check-", "exercise-", "task-", "text-")
 VERDICTS = (NotAttempted.__name__, NotYet.__name__, Skipped.__name__)
 CELL = "the cell of the exercise"
+
+# What is expected, and where to look, if the text of an error holds such a part.
+Errors = Mapping[str, tuple[str, str]]
 
 _JUDGED: ContextVar[CellRun | None] = ContextVar("threebrokers_judged", default=None)
 
@@ -52,10 +55,11 @@ def judged(run: CellRun | None) -> Iterator[None]:
         _JUDGED.reset(token)
 
 
-def expect_judgeable(number: str, check: str) -> None:
+def expect_judgeable(number: str, check: str, known: Errors) -> None:
     """Raise an Outcome if the try cannot be judged: its cell ended in an error, or names do not exist.
 
-    What is in the variables is then left from an earlier try, or was never there.
+    What is in the variables is then left from an earlier try, or was never there. `known` are the errors of
+    which the exercise has more to say.
     """
     history, here = cells.history(), shell()
     running = history.running if history else None
@@ -66,7 +70,7 @@ def expect_judgeable(number: str, check: str) -> None:
     if run is not None and run is not running and run.fault and run.fault.kind not in VERDICTS:
         if blank := [f"`{name}`" for name in names if name in run.blanks]:
             raise _not_attempted(number, f"fill in the `...` of {listed(blank)} in its cell")
-        raise _ended(run.fault)
+        raise _ended(run.fault, known)
     missing = [n for n in names if not (n in here.user_ns or n in running.assigned or hasattr(builtins, n))]
     if not missing:
         return
@@ -113,7 +117,7 @@ def _not_attempted(number: str, what: str) -> NotAttempted:
     return NotAttempted(f"Exercise {number} is not attempted yet: {what}.")
 
 
-def _ended(fault: Fault) -> NotYet:
+def _ended(fault: Fault, known: Errors) -> NotYet:
     if fault == cells.INTERRUPTED:
         return NotYet(
             f"{CELL} was interrupted before its end",
@@ -128,8 +132,6 @@ def _ended(fault: Fault) -> NotYet:
     else:
         look = f"{f'line {fault.line} of ' if fault.line else ''}that cell: mend it and run it again"
     callback = " (often this is a callback that failed)" if fault.kind == "SystemError" else ""
-    return NotYet(
-        f"{CELL} ended in an error{line}: {said.rstrip('.')}{callback}",
-        "it should run to its end before there is an answer to judge",
-        look,
-    )
+    usual = "it should run to its end before there is an answer to judge", look
+    advice = next((advice for part, advice in known.items() if part in fault.text), usual)
+    return NotYet(f"{CELL} ended in an error{line}: {said.rstrip('.')}{callback}", *advice)

@@ -15,7 +15,7 @@ from confluent_kafka import KafkaException
 from threebrokers import progress
 from threebrokers.errors import LabError, NotYoursError
 from threebrokers.lab import outage
-from threebrokers.lab.attempt import attempt, expect_judgeable, judging
+from threebrokers.lab.attempt import Errors, attempt, expect_judgeable, judging
 from threebrokers.lab.bound import bounded, left
 from threebrokers.lab.not_yours import skipped
 from threebrokers.lab.outcomes import NotAttempted, NotYet, Outcome, Skipped, Solved
@@ -35,8 +35,10 @@ AGAIN_SECONDS = 3.0  # a check is worth another call if it has as much time left
 class Check:
     """The check of one exercise. It gets the lab first, then the learner's answers."""
 
-    def __init__(self, number: str, title: str, every_broker: bool, function: Callable[..., str]) -> None:
-        self.number, self.title, self.every_broker = number, title, every_broker
+    def __init__(
+        self, number: str, title: str, every_broker: bool, errors: Errors, function: Callable[..., str]
+    ) -> None:
+        self.number, self.title, self.every_broker, self.errors = number, title, every_broker, errors
         self.__name__ = function.__name__
         self._function = function
         self._hints, self._signature = (
@@ -48,7 +50,7 @@ class Check:
     def expect_judgeable(self) -> None:
         """Raise an Outcome if the exercise's cell ended in an error, or if an answer does not exist."""
         with self._outcomes():
-            expect_judgeable(self.number, self.__name__)
+            expect_judgeable(self.number, self.__name__, self.errors)
 
     def __call__(self, lab: Any, *answers: Any, **named: Any) -> Solved:
         """Return that the exercise is solved, and remember it. Raises an Outcome if it is not."""
@@ -85,16 +87,17 @@ class Check:
 
 
 def exercise(
-    number: str, title: str, *, every_broker: bool = False
+    number: str, title: str, *, every_broker: bool = False, errors: Errors | None = None
 ) -> Callable[[Callable[Concatenate[Any, P], str]], Check]:
     """Make a check of a function that returns the reason why the answer matters.
 
     The function gets the lab first, then the learner's answers, as its annotations want them (np.int64(3)
     as 3, a tuple as a list). `...` among these is NotAttempted; a value of another kind, or one that the
     check stumbles over, is NotYet. With `every_broker` brokers that are away are told before it is called:
-    for a check that would wait long for them, as Spark does.
+    for a check that would wait long for them, as Spark does. `errors` has, for a part of the text of an error
+    in which the exercise's cell may end, what is expected and where to look.
     """
-    return functools.partial(Check, number, title, every_broker)
+    return functools.partial(Check, number, title, every_broker, errors or {})
 
 
 def eventually(look: Callable[[], T], *, what: str, within: float = 10) -> T:

@@ -56,6 +56,10 @@ def fitted(name: str, value: Any, hint: Any) -> Any:
     if object in parts or Any in parts:
         return value
     plain = _plain(value)
+    if isinstance(plain, Iterator) and {_origin(part) for part in parts} >= {dict, list}:
+        raise _once(
+            name, plain, "a dictionary or a list", "dict(…) around it if it gives pairs; else list(…)"
+        )
     for part in parts:
         try:
             return _as(name, plain, part)
@@ -162,11 +166,7 @@ def _listed(name: str, value: Any, arguments: tuple[Any, ...]) -> list[Any]:
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise _OtherKindError
     if isinstance(value, Iterator):
-        raise NotYet(
-            f"`{name}` is {told(value)}, which gives each item only once",
-            "it should be a list, so that it can be read again",
-            "list(…) around it",
-        )
+        raise _once(name, value, "a list", "list(…) around it")
     column: Any = getattr(value, "tolist", None)  # of numpy or pandas
     if not isinstance(value, collections.abc.Sized) or (_library(type(value)) and column is None):
         raise _OtherKindError
@@ -175,6 +175,15 @@ def _listed(name: str, value: Any, arguments: tuple[Any, ...]) -> list[Any]:
     if wanted not in SCALARS or not isinstance(items, list):
         return items
     return [fitted(f"{name}[{place}]", item, wanted) for place, item in enumerate(items)]
+
+
+def _once(name: str, value: object, kind: str, look_at: str) -> NotYet:
+    """Say that a value is used up when it was read, and what it should be in its place."""
+    return NotYet(
+        f"`{name}` is {told(value)}, which gives each item only once",
+        f"it should be {kind}, so that it can be read again",
+        look_at,
+    )
 
 
 def _mapped(name: str, value: Any, arguments: tuple[Any, ...]) -> dict[Any, Any]:

@@ -4,10 +4,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from threebrokers.cells import Fault as Error
 from threebrokers.checks import lab00
 from threebrokers.cluster.actions import Action
 from threebrokers.cluster.link_faults import Fault
 from threebrokers.kafka.state import ClusterState, PartitionState, TopicState
+from threebrokers.lab.attempt import _ended
 from threebrokers.lab.exercise import NotAttempted, NotYet
 
 
@@ -103,7 +105,7 @@ def test_nothing_was_taken_away(kinds):
 @pytest.mark.parametrize(
     ("state", "code", "text"),
     [
-        ("runs", None, "still runs"),
+        ("runs", None, "still runs.*only with brackets"),
         ("ended by itself", 0, "ended by itself"),
         ("failed (exit code 1)", 1, "failed before"),
         ("stopped on request (SIGTERM)", 143, "it was asked to stop"),
@@ -123,3 +125,18 @@ def test_a_line_about_tick_3(line):
 @pytest.mark.parametrize("line", ["", "acknowledged: tick 13", "tick 3 and 4", "3"])
 def test_a_line_about_something_else(line):
     assert not lab00._about_tick_3(line)
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        ("The program clock did not write “tick 3” before its end (killed on purpose (SIGKILL))", "order of"),
+        ("The program clock runs no more (ended by itself): run its cell to start it again", "waits for"),
+        ("The program clock did not write “tick 33” before its end (ended by itself)", "do what it says"),
+    ],
+    ids=["killed first", "waits for its end", "another one"],
+)
+def test_an_error_of_the_clock_is_told_with_its_way_out(error, text):
+    said = str(_ended(Error("LabError", error, 4), lab00.clock_killed.errors))
+    assert "ended in an error in line 4: The program clock" in said
+    assert text in said.partition("Look at: ")[2]

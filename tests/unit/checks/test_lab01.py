@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError
 
+from threebrokers.cells import Fault
 from threebrokers.checks import lab01
 from threebrokers.checks.lab01 import readings, sending
 from threebrokers.kafka.clients import LabConsumer, LabProducer
-from threebrokers.kafka.state import PartitionState
+from threebrokers.kafka.state import ClusterState, PartitionState, TopicState
+from threebrokers.lab.attempt import _ended
 from threebrokers.lab.exercise import NotYet
 
 PLACES = [(partition, offset) for partition in range(3) for offset in range(4 if partition == 0 else 3)]
@@ -45,6 +47,10 @@ def test_what_is_laid_out_otherwise(replicas, text):
         (PLACES[:4], "4 of the 10 records: all of partition 0, and nothing of partitions 1 and 2"),
         (PLACES[:7], "7 of the 10 records: all of partitions 0 and 1, and nothing of partition 2"),
         (PLACES[:6], "`messages` holds 6 of the 10 records; your reading stopped before"),
+        (
+            PLACES[2:4],
+            "begins at offset 2 in partition 0, with nothing of partitions 1 and 2; the first record",
+        ),
         ([p for p in PLACES if p[1]], "7 of the 10 records, and begins at offset 1 in partitions 0, 1 and 2"),
     ],
 )
@@ -160,6 +166,7 @@ def test_what_a_producer_tells_of_no_reports():
         (11, 11, 0, "the topic holds 11 records"),
         (10, 1, 0, "the topic holds all 10 records, and `reports` only 1 report"),
         (10, 4, 6, "`reports` holds 4 reports, and 6 are still to come"),
+        (10, 20, 0, "`reports` holds 20 reports, and the topic 10 records; there should be one"),
         (9, 9, 0, "`reports` holds 9 reports; it should hold 10"),
     ],
 )
@@ -167,3 +174,48 @@ def test_records_and_reports_are_counted(stored, told, late, text):
     sending.is_counted(10, 10, 0)
     with pytest.raises(NotYet, match=text):
         sending.is_counted(stored, told, late)
+
+
+def test_one_reading_under_two_names_is_told_so():
+    one: list[Any] = [object(), object()]
+    other: Any = object()
+    readings.is_another_reading(one, [other])
+    with pytest.raises(NotYet, match="`again` holds what `first` holds; `first` should be the first reading"):
+        readings.is_another_reading(one, one[1:])
+
+
+def test_reports_of_the_same_record_are_told_so(monkeypatch):
+    same = SimpleNamespace(partition=lambda: 0, offset=lambda: 0, latency=lambda: 0.1)
+    monkeypatch.setattr(lab01, "existing_topic", lambda lab, name: None)
+    monkeypatch.setattr(lab01, "log_of", lambda lab, name: PLACES)
+    monkeypatch.setattr(lab01, "messages_of", lambda values, *words: values)
+    lab = SimpleNamespace(topic=str, producers=list)
+    with pytest.raises(NotYet, match="they are of 1 record only"):
+        lab01.greetings_sent._function(lab, "greetings", (), [same] * 10)
+    sending.is_of_each(PLACES)
+    with pytest.raises(NotYet, match="holds 10 reports, and they are of 1 record only; each record should"):
+        sending.is_of_each(PLACES[:1] * 10)
+
+
+@pytest.mark.parametrize(
+    ("there", "text"),
+    [
+        (["helloworld"], "`helloworld` is 'letters'; it should be 'helloworld', and a topic of that name is"),
+        ([], "the topic is named 'letters'; it should be 'helloworld'. Look at: the name in NewTopic"),
+    ],
+)
+def test_a_name_of_another_topic_is_told_with_the_line_that_is_wrong(there: list[str], text: str):
+    topics = tuple(TopicState(name, partitions((1, 2, 3))) for name in there)
+    state = ClusterState(0.0, (), topics=topics, last_response_at=0.0)
+    lab: Any = SimpleNamespace(cluster=SimpleNamespace(state=lambda names: state))
+    assert text in str(lab01._other_name(lab, "letters", "helloworld"))
+
+
+def test_an_error_of_the_client_is_told_with_its_reason():
+    text = _ended(
+        Fault("AttributeError", "'str' object has no attribute 'topic'"), lab01.topic_created.errors
+    )
+    assert "create_topics([…]) takes objects of NewTopic, and text is none" in str(text)
+    early = 'KafkaError{code=_UNKNOWN_PARTITION,val=-190,str="Failed to seek to offset 0: Local: Unknown part'
+    seek = _ended(Fault("KafkaException", early), lab01.read_again.errors)
+    assert "seek() works only while the consumer holds the partition" in str(seek)

@@ -1,6 +1,7 @@
 """What lab 02's checks say of answers, without brokers."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -120,6 +121,34 @@ def test_a_partition_with_almost_no_flight_is_told_so():
         keys._even(few, 6)
 
 
+JANUARY = [("2013-01-01", "UA", number) for number in range(4)]
+FEBRUARY = [("2013-02-01", "UA", number) for number in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("there", "text"),
+    [
+        (
+            FEBRUARY,
+            "3 records of flights that are not in `timetable`, and 4 flights of January are not there",
+        ),
+        (
+            JANUARY + FEBRUARY,
+            "holds 3 records of flights that are not in `timetable`; each flight of January",
+        ),
+        (JANUARY[:1] * 4, "holds some flights more than once, and 3 flights of January not at all; each"),
+        (JANUARY * 2, "holds 4 records too many; each"),
+        (JANUARY[1:], "holds 3 of January's 4 flights; all of them"),
+    ],
+    ids=["only February", "the whole year", "always the same flight", "twice", "one missing"],
+)
+def test_flights_that_are_missing_other_or_doubled_are_told_apart(there: list[keys.Identity], text: str):
+    keys.expect_once("by-aircraft", Counter(JANUARY), Counter(JANUARY))
+    with pytest.raises(NotYet) as caught:
+        keys.expect_once("by-aircraft", Counter(there), Counter(JANUARY))
+    assert text in str(caught.value)
+
+
 def test_a_flight_that_is_not_as_in_the_timetable_is_told_so(monkeypatch):
     right = flight(1, "N1", 0) | {"dep_delay": None}
     monkeypatch.setattr(keys, "_flights", lambda month: {keys.identity(right): right})
@@ -178,6 +207,11 @@ def test_landings_behind_their_departures_are_right():
     ("records", "text"),
     [
         (movements(key=lambda tail: str(tail.encode()).encode()), "is b\"b'N14228'\", which is no key of"),
+        (
+            movements(key=lambda tail: AIRCRAFT[-1].encode()),
+            f"landing of N14228 has the key of another departure: {AIRCRAFT[-1].encode()!r}; it should",
+        ),
+        (movements()[:10] + movements()[10:11] * 10, "10 landings, and they are of 1 aircraft only; each of"),
         (movements(key=lambda tail: None), "the landing of N14228 has no key"),
         (movements(lambda tail: consistent(tail.encode(), 6)), "9 of 10 landings are apart from their dep"),
         (movements(lambda tail: consistent(tail.encode(), 6)), "as CRC32 has it"),
@@ -260,6 +294,7 @@ def test_the_first_record_of_one_clock_is_right():
         (ten_days("append"), MOMENT, 0, "offset 0 is the answer for a time long ago"),
         (ten_days("append"), MOMENT, 2, "offset 2 is the last record stored before `moment`"),
         (ten_days("append"), MOMENT, 1, "offset 1 was stored before `moment`"),
+        (ten_days("append"), MOMENT, 4, "offset 4 is the second record stored since `moment`; the first"),
         (ten_days("append"), MOMENT, 5, "offset 5 was stored after `moment`"),
         (ten_days("append"), MOMENT, 10, "offset 10 is where the log ends"),
         (ten_days("append"), MOMENT, -1, "offset -1 is where the log ends"),
@@ -285,6 +320,12 @@ def test_a_reader_that_read_more_than_the_page_is_told_so():
         page.is_of_group(reader, "other")
     with pytest.raises(NotYet, match="`reader` has read 120 records; these 20 are wanted"):
         page.is_all_that_was_read(reader, [None] * 20)
+    for received, told in ((0, "none"), (5, 5)):
+        reader.received = received
+        with pytest.raises(NotYet, match=f"`reader` has read {told} of these 20; `reader` should be the"):
+            page.is_all_that_was_read(reader, [None] * 20)
+    reader.received = 20
+    page.is_all_that_was_read(reader, [None] * 20)
     reader.close()
 
 
@@ -293,8 +334,18 @@ def test_a_reader_that_subscribed_and_got_something_else_is_told_so():
     reader.subscribe(["january"])
     with pytest.raises(NotYet, match="`reader` has subscribed to 'january'"):
         page.is_the_page(reader, [], "january")
-    with pytest.raises(NotYet, match="has neither subscribed nor been assigned"):
+    with pytest.raises(NotYet, match="`reader` has subscribed to 'january'"):
         page.is_the_page(reader, [], "flights")
+    reader.unsubscribe()
+    with pytest.raises(NotYet, match="`page` is empty, and `reader` has no partition now; it should keep"):
+        page.is_the_page(reader, [], "january")
+    reader.close()
+
+
+def test_a_reader_that_was_told_nothing_is_told_so():
+    reader = LabConsumer({"group.id": "page"}, {"bootstrap.servers": "127.0.0.1:1"})
+    with pytest.raises(NotYet, match="has neither subscribed nor been assigned"):
+        page.is_the_page(reader, [], "january")
     reader.close()
 
 

@@ -7,14 +7,17 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
+from threebrokers.cells import Fault
 from threebrokers.checks import lab03
 from threebrokers.checks.expect import expect_choice
 from threebrokers.checks.lab03 import damage, election, hidden, refused
 from threebrokers.cluster.actions import Action
 from threebrokers.kafka.clients import LabProducer
 from threebrokers.kafka.state import BrokerState, ClusterState, PartitionState, TopicState
+from threebrokers.lab.attempt import _ended
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.scenarios import ORDERS
+from threebrokers.lab.values import fitted
 
 
 def partition(topic: str, number: int, leader: int | None, replicas: str, isr: str) -> PartitionState:
@@ -108,12 +111,20 @@ def test_the_numbers_of_one_topic_alone_are_recognised(answer: tuple[int, int, i
     damage.is_of_all(FOUND, *answer[:2], 4)
 
 
+def test_partitions_that_were_used_up_by_the_first_sum_are_told_so():
+    used_up = "`under_replicated` is right, and `under_min_isr` and `offline` are 0; each of the three"
+    lab = lab_with(*(p for p, _ in FOUND.partitions))
+    assert used_up in told(lab03.damage_counted._function, lab, 9, 0, 0)
+    damage.is_each_counted(FOUND, 9, 3, 1)
+    damage.is_each_counted(FOUND, 8, 0, 0)
+
+
 def test_a_refused_write_is_told_from_other_errors(monkeypatch):
     plain: Any = object()
     right = KafkaError(KafkaError.NOT_ENOUGH_REPLICAS)
     refused.is_refused(plain, plain, [None, right])
     refused.is_refused(plain, plain, [KafkaException(right)])  # as str(…) or a raise may have left it
-    assert "no delivery report" in told(refused.is_refused, plain, plain, [])
+    assert "`errors` is empty; the error that" in told(refused.is_refused, plain, plain, [])
     for code, text in [
         (KafkaError._MSG_TIMED_OUT, "own time was over"),
         (KafkaError.REQUEST_TIMED_OUT, "waited for a follower in vain"),
@@ -151,6 +162,17 @@ def test_an_error_that_no_report_has_brought_was_made_by_hand():
     refused.is_refused(lab, producer, by_hand)
 
 
+def test_a_report_that_went_elsewhere_has_come():
+    lab: Any = object()
+    producer = LabProducer({}, {"bootstrap.servers": "127.0.0.1:1"})
+    assert "`errors` is empty: no delivery report has come" in told(refused.is_refused, lab, producer, [])
+    own: list[Any] = []
+    producer._reports.told_to([], lambda error, message: own.append(error))(None, SimpleNamespace(topic=str))
+    said = told(refused.is_refused, lab, producer, [])
+    assert len(own) == 1
+    assert "`errors` is empty, and your code was given 1 delivery report; the error that each" in said
+
+
 def test_what_a_producer_with_other_acks_asks_for_is_named():
     lab: Any = object()
     for acks, text in ((0, "asks for nobody (acks=0)"), (1, "asks for the leader alone (acks=1)")):
@@ -178,7 +200,10 @@ def test_the_two_ends_are_told_apart():
     hidden.are_the_ends(3, 0, 3, 0)
     hidden.are_the_ends(5, 2, 5, 2)  # who wrote something readable before may hide three as well
     assert "have changed places" in told(hidden.are_the_ends, 0, 3, 3, 0)
-    assert "is the high watermark, not the log end offset" in told(hidden.are_the_ends, 0, 0, 3, 0)
+    same = told(hidden.are_the_ends, 0, 0, 3, 0)
+    assert "`log_end_offset` is 0, which is the high watermark, not the log end offset" in same
+    assert "and where the log ended before the records were stored;" in same
+    assert "once more after flush(): the cell's `partition` is older" in same
     assert "is the offset of the last record" in told(hidden.are_the_ends, 2, 0, 3, 0)
     assert "`log_end_offset` is 7;" in told(hidden.are_the_ends, 7, 0, 3, 0)
     assert "`high_watermark` is 3" in told(hidden.are_the_ends, 3, 3, 3, 0)
@@ -267,6 +292,14 @@ def test_an_answer_names_each_partition_once():
     )
 
 
+def test_pairs_are_no_leaders():
+    pairs = "`after` holds (0, 1) where the number of a broker should be; it should be a dictionary"
+    assert pairs in told(election.as_leaders, list(AFTER.items()))
+    assert "`after` says nothing of partition 0" in told(election.as_leaders, {("work", 0): 1})
+    hint = dict[int, int | None] | list[int | None]
+    assert "it should be a dictionary or a list" in told(fitted, "after", iter(AFTER.items()), hint)
+
+
 def test_the_election_waits_for_the_state_that_the_cell_has_made():
     assert election.before_election(lab_with(*WORK), "work") == WORK
     back = [PartitionState("work", p.id, p.leader, 0, p.replicas, (1, 2, 3)) for p in WORK]
@@ -295,3 +328,12 @@ def test_a_topic_that_is_not_safe_is_refused(
 
 def test_a_safe_topic_passes():
     lab03.is_safe("orders", 13, 3, 2, own=True)
+
+
+def test_who_sends_both_followers_away_is_told_that_one_is_enough():
+    error = Fault(
+        "LabError", "This takes the quorum away: of 3 voters only broker 2 would be left, so nothing"
+    )
+    said = str(_ended(error, lab03.records_hidden.errors))
+    assert "one broker that is away is enough" in said
+    assert "do what it says" not in said

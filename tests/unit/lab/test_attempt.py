@@ -17,7 +17,7 @@ from threebrokers.lab.lab import Checks
 Run = Callable[..., BaseException | None]
 
 
-@exercise("9.1", "Three")
+@exercise("9.1", "Three", errors={"math domain": ("the number should be positive", "its sign")})
 def three(lab: object, number: int) -> str:
     if number != 3:
         raise module.NotYet(f"you counted to {number}", "three", "number")
@@ -69,6 +69,12 @@ def test_a_sentence_of_the_course_is_followed_and_no_line_is_mended(run: Run) ->
     said = str(run("check-9-1", "lab.check.three(number)"))
     assert "in line 2: No leader: wait; it should" in said
     assert said.endswith("the sentence under that cell: do what it says, and run the cell again")
+
+
+def test_an_error_that_the_exercise_knows_is_told_with_more(run: Run) -> None:
+    run("exercise-9-1", "from threebrokers.errors import LabError\nraise LabError('math domain error')")
+    said = str(run("check-9-1", "lab.check.three(number)"))
+    assert "in line 2: math domain error; the number should be positive. Look at: its sign" in said
 
 
 def test_an_error_counts_as_a_try_and_not_as_solved(run: Run) -> None:

@@ -11,6 +11,7 @@ from threebrokers.checks.lab01.readings import (
     beyond_the_end,
     came_late,
     has_read_before,
+    is_another_reading,
     is_in_order,
     is_of_group,
     messages_of,
@@ -24,7 +25,14 @@ from threebrokers.checks.lab01.readings import (
     ten_greetings,
     where,
 )
-from threebrokers.checks.lab01.sending import GREETINGS, is_counted, no_record, no_reports, unreported
+from threebrokers.checks.lab01.sending import (
+    GREETINGS,
+    is_counted,
+    is_of_each,
+    no_record,
+    no_reports,
+    unreported,
+)
 from threebrokers.kafka.clients import LabProducer
 from threebrokers.kafka.state import PartitionState
 from threebrokers.lab.exercise import NotYet, eventually, exercise
@@ -34,6 +42,18 @@ from threebrokers.lab.values import told as what_is
 from threebrokers.text import counted
 
 PARTITIONS, REPLICAS = 3, 3
+TEXT = {
+    "'str' object has no attribute 'topic'": (
+        "create_topics([…]) takes objects of NewTopic, and text is none",
+        "what is in the list: NewTopic(name, …)",
+    )
+}
+SEEK = {
+    "Failed to seek": (
+        "seek() works only while the consumer holds the partition, and subscribe() alone gives it none",
+        "commit(offsets=…) before you subscribe, or the offsets in assign(…)",
+    )
+}
 
 
 @exercise("1.1", "Send ten greetings")
@@ -61,6 +81,7 @@ def greetings_sent(lab: Lab, greetings: str, sender: Producer, reports: list[Mes
             "on_delivery in produce(…)",
         )
     is_counted(len(log_of(lab, greetings)), len(told), late)
+    is_of_each([place_of(message) for message in told])
 
     eventually(lambda: _stored(lab, greetings, told), what="the log to hold what the reports say", within=3)
     return "the brokers hold the ten at just the places that the reports name, so none was lost."
@@ -104,7 +125,7 @@ def read_from_start(lab: Lab, visitors: str, reader: Consumer, messages: list[Me
     return "a new group began at the first offset, and each partition gave its records in order."
 
 
-@exercise("1.3", "Create the topic")
+@exercise("1.3", "Create the topic", errors=TEXT)
 def topic_created(lab: Lab, helloworld: Any) -> str:
     """Three partitions with three replicas each, each broker the first of one, under the right name."""
     if not isinstance(helloworld, str):
@@ -115,9 +136,7 @@ def topic_created(lab: Lab, helloworld: Any) -> str:
         )
     wanted = lab.topic("helloworld")
     if helloworld != wanted:
-        raise NotYet(
-            f"the topic is named {helloworld!r}", f"it should be {wanted!r}", "the name in NewTopic(…)"
-        )
+        raise _other_name(lab, helloworld, wanted)
 
     def created() -> tuple[PartitionState, ...]:
         state = lab.cluster.state([wanted])
@@ -137,6 +156,17 @@ def topic_created(lab: Lab, helloworld: Any) -> str:
         "each broker leads one partition, and each has every record; "
         "what the brokers refuse is told to whoever asks for the result, and to nobody else."
     )
+
+
+def _other_name(lab: Lab, name: str, wanted: str) -> NotYet:
+    """Say that the name is another one, and where: if the wanted topic is there, NewTopic(…) has its name."""
+    if lab.cluster.state([wanted]).topic(wanted) is not None:
+        found, expected = (
+            f"`helloworld` is {name!r}",
+            f"it should be {wanted!r}, and a topic of that name is there",
+        )
+        return NotYet(found, expected, "the line `helloworld = …`")
+    return NotYet(f"the topic is named {name!r}", f"it should be {wanted!r}", "the name in NewTopic(…)")
 
 
 def _laid_out(name: str, found: tuple[PartitionState, ...]) -> None:
@@ -164,7 +194,7 @@ def _laid_out(name: str, found: tuple[PartitionState, ...]) -> None:
         )
 
 
-@exercise("1.4", "Read them a second time")
+@exercise("1.4", "Read them a second time", errors=SEEK)
 def read_again(
     lab: Lab, collectors: str, first: list[Message], again: list[Message], collector: Consumer
 ) -> str:
@@ -183,10 +213,7 @@ def read_again(
     done = committed(lab, collectors, topic)
     others = [group_of(one, "") for one in lab.consumers() if one is not collector and received(one)]
     has_read_before(lab, collectors, topic, others, done)
-    if {id(m) for m in again} & {id(m) for m in first}:
-        raise NotYet(
-            "`again` holds what `first` holds", "the second reading should come from the brokers", "`again`"
-        )
+    is_another_reading(first, again)
     got = places_of(log, again, "again", topic)
     missing = [place for place in map(where, log) if place not in got]
     if not got and not received(collector) and sum(done.values()) == GREETINGS and reads(collector):

@@ -67,6 +67,16 @@ def has_read_before(lab: Lab, group: str, topic: str, others: list[str], done: d
     )
 
 
+def is_another_reading(first: list[Message], again: list[Message]) -> None:
+    """Raise NotYet if both hold the same objects, whichever of the two readings these come from."""
+    if {id(m) for m in again} & {id(m) for m in first}:
+        raise NotYet(
+            "`again` holds what `first` holds",
+            "`first` should be the first reading, and `again` a second one from the brokers",
+            "what is kept as `first`, and what as `again`",
+        )
+
+
 def messages_of(values: list[Message], name: str, topic: str, look_at: str) -> list[Message]:
     """Return the values if each is a record that is stored in the topic; NotYet names what is not."""
     told = messages_only(name, list(values), look_at)
@@ -158,13 +168,13 @@ def some_missing(reader: Consumer, got: list[Place], missing: list[Place], name:
             "the partitions that you name, if you name any, and how long your reading waits",
         )
     begins = {partition: min(o for p, o in got if p == partition) for partition, _ in got}
-    if all(offset < begins.get(partition, 0) for partition, offset in missing):
-        late = [partition for partition, offset in sorted(begins.items()) if offset]
+    if late := [partition for partition, offset in sorted(begins.items()) if offset]:
+        nothing = f", with nothing of {partitions(none)}" if none else ""
         return NotYet(
             f"`{name}` holds {len(got)} of the {GREETINGS} records, and begins at offset "
-            f"{listed(sorted({begins[partition] for partition in late}))} in {partitions(late)}",
+            f"{listed(sorted({begins[partition] for partition in late}))} in {partitions(late)}{nothing}",
             "the first record of a partition has offset 0",
-            "the offsets that you name",
+            "the offsets that you name, if any: TopicPartition takes topic, partition and offset",
         )
     return NotYet(
         f"`{name}` holds {len(got)} of the {GREETINGS} records",

@@ -78,9 +78,26 @@ def is_counted(stored: int, told: int, late: int) -> None:
             "the report of each record should be kept, beside those that came before it",
             "the function at on_delivery: does it add to `reports`, and for every record?",
         )
+    if told > stored == GREETINGS:
+        raise NotYet(
+            f"`reports` holds {counted(told, 'report')}, and the topic {GREETINGS} records",
+            "there should be one report for each record",
+            "what adds to `reports`: it should begin empty, and get each report once",
+        )
     if told != GREETINGS:
         raise NotYet(
             f"`reports` holds {counted(told, 'report')}{f', and {late} are still to come' if late else ''}",
             f"it should hold {GREETINGS}, one for each record",
             "how often produce(…) runs, and flush() after it",
+        )
+
+
+def is_of_each(places: list[tuple[int, int]]) -> None:
+    """Raise NotYet if several reports name the same place in the log."""
+    records = len(set(places))
+    if records < len(places):
+        raise NotYet(
+            f"`reports` holds {len(places)} reports, and they are of {counted(records, 'record')} only",
+            "each record should have its own",
+            "what adds to `reports`: the record that comes with each report, once",
         )

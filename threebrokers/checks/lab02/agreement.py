@@ -29,7 +29,7 @@ def judge(records: Sequence[Record]) -> None:
     _untouched(departures)
     _complete(landings, departures)
     for landing in landings:
-        _same_key(landing, departures[_tail(landing)])
+        _same_key(landing, departures)
     _same_partition(landings, departures)
 
 
@@ -54,8 +54,14 @@ def _complete(landings: list[Record], departures: dict[str, Record]) -> None:
                 "each value should be 'landed' and the tail number of a departure",
                 "the value that produce() gets",
             )
-    if len(landings) != AIRCRAFT or len({_tail(record) for record in landings}) != AIRCRAFT:
-        count = len(landings)
+    count, aircraft = len(landings), len({_tail(record) for record in landings})
+    if count == AIRCRAFT != aircraft:
+        raise NotYet(
+            f"there are {count} landings, and they are of {aircraft} aircraft only",
+            f"each of the {AIRCRAFT} departures should have one",
+            "the tail number in the value that produce() gets",
+        )
+    if count != AIRCRAFT:
         raise NotYet(
             f"there {'is' if count == 1 else 'are'} {count or 'no'} landing{'s' * (count != 1)}",
             f"each of the {AIRCRAFT} departures should have one",
@@ -63,16 +69,21 @@ def _complete(landings: list[Record], departures: dict[str, Record]) -> None:
         )
 
 
-def _same_key(landing: Record, departure: Record) -> None:
+def _same_key(landing: Record, departures: dict[str, Record]) -> None:
+    tail = _tail(landing)
+    departure, look = departures[tail], "the argument key=… of produce(), and what type it has"
     if landing.key == departure.key:
         return
+    expected = f"it should be the same bytes as the departure's: {departure.key!r}"
     if landing.key is None:
-        found = f"the landing of {_tail(landing)} has no key"
+        found = f"the landing of {tail} has no key"
         expected = "a reader that keeps the last record of each key would not find it"
+    elif landing.key in {other.key for other in departures.values()}:
+        found = f"the landing of {tail} has the key of another departure: {landing.key!r}"
+        look = "the arguments of produce(): key=… and the value should be of the same aircraft"
     else:
         found = f"the key of a landing is {landing.key!r}, which is no key of a departure"
-        expected = f"it should be the same bytes as the departure's: {departure.key!r}"
-    raise NotYet(found, expected, "the argument key=… of produce(), and what type it has")
+    raise NotYet(found, expected, look)
 
 
 def _same_partition(landings: list[Record], departures: dict[str, Record]) -> None:

@@ -29,6 +29,7 @@ NAMES = {
 
 Flight = Mapping[str, Any]
 Stored = tuple[Record, Flight]
+Identity = tuple[str, str, int]
 
 
 def flights_in(records: Iterable[Record]) -> list[Stored]:
@@ -36,21 +37,51 @@ def flights_in(records: Iterable[Record]) -> list[Stored]:
     return [(record, _flight(record)) for record in records]
 
 
-def identity(flight: Flight) -> tuple[str, str, int]:
+def identity(flight: Flight) -> Identity:
     """Return what tells a flight from every other one."""
     return flight["scheduled"], flight["carrier"], flight["flight"]
 
 
 @cache
-def timetable(month: int) -> Counter[tuple[str, str, int]]:
+def timetable(month: int) -> Counter[Identity]:
     """Return the identities of a month's flights."""
     return Counter(_flights(month).keys())
 
 
 @cache
-def _flights(month: int) -> dict[tuple[str, str, int], Flight]:
+def _flights(month: int) -> dict[Identity, Flight]:
     flights = [json.loads(value) for _, value in flight_messages(month)]
     return {identity(flight): flight for flight in flights}
+
+
+def expect_once(topic: str, there: Counter[Identity], wanted: Counter[Identity]) -> None:
+    """Raise NotYet unless each flight that is wanted is in the topic once, and no other."""
+    few, many = wanted - there, there - wanted
+    if other := sum(count for flight, count in many.items() if flight not in wanted):
+        lacks = f", and {few.total():,} flights of January are not there" if few else ""
+        raise NotYet(
+            f"'{topic}' holds {other:,} records of flights that are not in `timetable`{lacks}",
+            "each flight of January should be there once, and no other",
+            "what the loop goes through, and the value that produce() gets",
+        )
+    if few and many:
+        raise NotYet(
+            f"'{topic}' holds some flights more than once, and {few.total():,} flights of January not at all",
+            "each flight of January should be there once",
+            "the value that produce() gets, and what the loop goes through",
+        )
+    if many:
+        raise NotYet(
+            f"'{topic}' holds {many.total():,} records too many",
+            "each flight of January should be there once",
+            'how often the loop runs; lab.fresh_topic("by-aircraft", …) begins with an empty topic',
+        )
+    if few:
+        raise NotYet(
+            f"'{topic}' holds {there.total():,} of January's {wanted.total():,} flights",
+            "all of them should be there, also those without a tail number",
+            "the loop over `timetable`, and producer.flush() after it",
+        )
 
 
 def expect_same(stored: Iterable[Stored], month: int) -> None:

@@ -9,6 +9,7 @@ from threebrokers.checks.expect import CALL_SECONDS, committed, messages_only
 from threebrokers.kafka.clients import LabConsumer
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab
+from threebrokers.text import quoted
 
 PAGE = range(100, 120)
 ASSIGN = "assign() with a TopicPartition, which takes topic, partition and offset"
@@ -19,9 +20,9 @@ def is_the_page(reader: Consumer, page: list[Any], topic: str) -> None:
     messages = messages_only("page", page, "poll() or consume(): keep each Message that it returns")
     if [(m.topic(), m.partition(), m.offset()) for m in messages] == [(topic, 1, n) for n in PAGE]:
         return
-    if isinstance(reader, LabConsumer) and topic in reader.subscribed:
+    if isinstance(reader, LabConsumer) and reader.subscribed:
         raise NotYet(
-            f"`reader` has subscribed to '{topic}', and `page` is not the page",
+            f"`reader` has subscribed to {quoted(reader.subscribed)}, and `page` is not the page",
             "a subscriber gets its partitions from the group, and begins where the group does",
             ASSIGN,
         )
@@ -66,7 +67,13 @@ def is_of_group(reader: Consumer, group: str) -> None:
 
 
 def is_all_that_was_read(reader: Consumer, page: list[Any]) -> None:
-    """Raise NotYet if the reader has read more than the page; only a consumer of the lab tells that."""
+    """Raise NotYet if the reader has read more than the page, or less; only one of the lab tells that."""
+    if isinstance(reader, LabConsumer) and reader.received < len(page):
+        raise NotYet(
+            f"the page is right, but `reader` has read {reader.received or 'none'} of these {len(page)}",
+            "`reader` should be the consumer that reads them",
+            "the consumers that your code makes: which one reads, and which one is `reader`?",
+        )
     if isinstance(reader, LabConsumer) and reader.received != len(page):
         raise NotYet(
             f"the page is right, but `reader` has read {reader.received} records",
@@ -125,6 +132,12 @@ def _nothing(reader: Consumer, topic: str) -> NotYet:
             "`page` is empty",
             f"partition 1 of '{topic}' holds the records, and the first ones take a moment to come",
             f"{ASSIGN}, and how long your loop waits",
+        )
+    if not places and isinstance(reader, LabConsumer) and reader.asked:
+        return NotYet(
+            "`page` is empty, and `reader` has no partition now",
+            "it should keep partition 1 while it reads",
+            f"{ASSIGN}; unassign() and the end of a subscription take all partitions away",
         )
     if not places:
         found = "`reader` has neither subscribed nor been assigned a partition"

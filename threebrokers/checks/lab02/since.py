@@ -74,6 +74,7 @@ def is_the_first(records: Sequence[Record], first: int, moment: int, offset: int
         return
     found = f"the record at offset {offset} was stored {'before' if offset < first else 'after'} `moment`"
     expected = "the first one with a timestamp from `moment` on is wanted"
+    look = "what first_since() gets: the topic `days`, and the time `moment`"
     if offset == 0:
         found = "offset 0 is the answer for a time long ago"
         expected = "`moment` is in milliseconds since 1970, and should be asked for as it is"
@@ -82,7 +83,10 @@ def is_the_first(records: Sequence[Record], first: int, moment: int, offset: int
         expected = "`moment` should be asked for as it is"
     elif offset == first - 1:
         found = f"offset {offset} is the last record stored before `moment`"
-    raise NotYet(found, expected, "what first_since() gets: the topic `days`, and the time `moment`")
+    elif offset == first + 1:
+        found = f"offset {offset} is the second record stored since `moment`"
+        look = "what first_since() gets, and whether `offset` is just what it returns"
+    raise NotYet(found, expected, look)
 
 
 def _first_by_time(records: Sequence[Record], moment: int) -> int | None:

@@ -7,13 +7,14 @@ from confluent_kafka import Producer
 from threebrokers.checks.expect import TopicName, Word, expect_choice, expect_topic, setting_of
 from threebrokers.checks.lab03.damage import (
     damage_now,
+    is_each_counted,
     is_of_all,
     is_offline,
     is_under_minimum,
     is_under_replicated,
 )
 from threebrokers.checks.lab03.election import are_right, as_leaders, before_election, hold
-from threebrokers.checks.lab03.hidden import NOT_WAITING, are_hidden, are_the_ends, ends, stay_hidden
+from threebrokers.checks.lab03.hidden import NOT_WAITING, QUORUM, are_hidden, are_the_ends, ends, stay_hidden
 from threebrokers.checks.lab03.refused import NOT_WHY, is_refused
 from threebrokers.lab.exercise import NotYet, exercise
 from threebrokers.lab.lab import Lab
@@ -75,6 +76,7 @@ def is_safe(name: str, partitions: int, replicas: int, least: int, own: bool) ->
 def damage_counted(lab: Lab, under_replicated: int, under_min_isr: int, offline: int) -> str:
     """Solved if the three numbers are those that the cluster's metadata gives now."""
     found = damage_now(lab)
+    is_each_counted(found, under_replicated, under_min_isr, offline)
     is_of_all(found, under_replicated, under_min_isr, offline)
     is_offline(found, offline)
     is_under_replicated(found, under_replicated)
@@ -96,7 +98,7 @@ def write_refused(lab: Lab, producer: Producer, errors: list[Any], why: Word) ->
     )
 
 
-@exercise("3.4", "Hide three records")
+@exercise("3.4", "Hide three records", errors=QUORUM)
 def records_hidden(lab: Lab, log_end_offset: Offset, high_watermark: Offset, waits_for: Word) -> str:
     """Solved if the leader's log goes three records beyond the high watermark, and the answers say so."""
     leader_end, watermark = ends(lab)

@@ -76,6 +76,16 @@ def damage_now(lab: Lab) -> Damage:
     return Damage(found)
 
 
+def is_each_counted(found: Damage, under_replicated: int, under_min_isr: int, offline: int) -> None:
+    """Raise NotYet if only the first number is right, and nothing was counted after it."""
+    if (under_replicated, under_min_isr, offline) == (len(found.under_replicated), 0, 0):
+        raise NotYet(
+            "`under_replicated` is right, and `under_min_isr` and `offline` are 0",
+            "each of the three counts should go through all partitions",
+            "what they go through: a generator, (… for … in …), gives its items once, and a list each time",
+        )
+
+
 def is_of_all(found: Damage, under_replicated: int, under_min_isr: int, offline: int) -> None:
     """Raise NotYet if the three numbers are those of one of the topics: a loop that counts anew for each."""
     answer = (under_replicated, under_min_isr, offline)

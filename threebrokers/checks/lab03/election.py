@@ -43,6 +43,13 @@ def elected(p: PartitionState) -> int | None:
 
 def as_leaders(after: Mapping[Any, Any] | list[Any], partitions: int = len(ORDERS)) -> dict[int, Any]:
     """Return the answer as one leader for each partition; NotYet if it does not name each once."""
+    entries = [] if isinstance(after, Mapping) else after
+    if pairs := [entry for entry in entries if isinstance(entry, tuple | list)]:
+        raise NotYet(
+            f"`after` holds {pairs[0]!r:.40} where the number of a broker should be",
+            "it should be a dictionary, with a leader for each partition, or a list of the leaders",
+            "dict(…) around it, if it holds pairs of a partition and its leader",
+        )
     told = dict(after) if isinstance(after, Mapping) else dict(enumerate(after))
     named = {place: leader for place, leader in told.items() if isinstance(place, int)}
     missing = [p for p in range(partitions) if p not in named]

@@ -12,6 +12,12 @@ from threebrokers.text import counted
 
 HIDDEN = 3
 REPLICAS = 3
+QUORUM = {
+    "takes the quorum away": (
+        "one broker that is away is enough",
+        "how many brokers your code sends away",
+    )
+}
 NOT_WAITING = {
     word: (f"the two numbers are right, but {found}", expected, "`waits_for`")
     for word, found, expected in (
@@ -163,9 +169,15 @@ def are_the_ends(
             "the high watermark is never beyond the log end offset",
             look,
         )
+    if log_end_offset == watermark:
+        raise NotYet(
+            f"`log_end_offset` is {watermark}, which is the high watermark, not the log end offset, "
+            "and where the log ended before the records were stored",
+            "it should be the offset that the next record gets now",
+            "lab.cluster.state([unseen]), once more after flush(): the cell's `partition` is older",
+        )
     if log_end_offset != leader_end:
         said: dict[int | None, str] = {
-            watermark: ", which is the high watermark, not the log end offset",
             leader_end - 1: ", which is the offset of the last record",
         }
         raise NotYet(

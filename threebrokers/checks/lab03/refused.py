@@ -9,6 +9,7 @@ from threebrokers.checks.expect_clients import client_setting
 from threebrokers.kafka.clients import LabProducer
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab
+from threebrokers.text import counted
 
 LEAST = {"clicks": 1, "invoices": 2, "payments": 3}  # min.insync.replicas of the exercise's topics
 ALL = ("all", "-1")
@@ -55,11 +56,7 @@ TOLD = {
 def is_refused(lab: Lab, producer: Producer, errors: list[Any]) -> None:
     """Raise NotYet unless the last delivery report of this producer is NOT_ENOUGH_REPLICAS."""
     if not errors:
-        raise NotYet(
-            "`errors` is empty: no delivery report has come",
-            "there should be one for the record that you sent",
-            "**patience in the producer's settings, produce(…) and flush()",
-        )
+        raise _none_kept(producer)
     last = errors[-1].args[0] if isinstance(errors[-1], KafkaException) else errors[-1]
     if last is None:
         raise _stored(lab, producer)
@@ -71,6 +68,21 @@ def is_refused(lab: Lab, producer: Producer, errors: list[Any]) -> None:
         )
     _expect_refusal(producer, last)
     _expect_from_a_leader(producer)
+
+
+def _none_kept(producer: Producer) -> NotYet:
+    """Say why `errors` is empty, as far as the producer knows; a plain one knows nothing."""
+    if isinstance(producer, LabProducer) and producer.reported:
+        return NotYet(
+            f"`errors` is empty, and your code was given {counted(producer.reported, 'delivery report')}",
+            "the error that each report brings should be in `errors`",
+            "the function at on_delivery, which `patience` brings, and what else changes `errors`",
+        )
+    return NotYet(
+        "`errors` is empty" + (": no delivery report has come" if isinstance(producer, LabProducer) else ""),
+        "the error that the delivery report of your record brings should be in it",
+        "**patience in the producer's settings, produce(…) and flush()",
+    )
 
 
 def _expect_refusal(producer: Producer, last: KafkaError) -> None:
