@@ -151,12 +151,12 @@ frozen = frozen_leader(lab, settings)
 # </details>
 
 # %% tags=["wrong"]
-# takes the group's patience for its own | how long the *group* waits for a silent member
+# takes the group's patience for its own | how long the group waits for a silent member
 settings = {"session.timeout.ms": 1000}
 frozen = frozen_leader(lab, settings)
 
 # %% tags=["wrong"]
-# believes that the broker counts the time | how long the *broker* may keep a request
+# believes that the broker counts the time | how long the broker may keep a request
 settings = {"fetch.wait.max.ms": 100}
 frozen = frozen_leader(lab, settings)
 

@@ -49,7 +49,7 @@ def test_a_short_silence_passes_however_it_came():
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"session.timeout.ms": 1}, "how long the *group* waits"),
+        ({"session.timeout.ms": 1}, "how long the group waits"),
         ({"topic.metadata.refresh.interval.ms": 1}, "asks more often who leads"),
         ({"request.timeout.ms": 1}, "Java's name"),
         ({"socket.timeout.ms": 20000, "session.timeout.ms": 1}, "it waits 20000 ms for an answer"),

@@ -16,14 +16,14 @@ CALL = "frozen = frozen_leader(lab, settings)"
 PATIENCE = "socket.timeout.ms"
 # Settings that learners take for the patience, and what they are about.
 OTHERS = {
-    "session.timeout.ms": "session.timeout.ms says how long the *group* waits for a silent member",
-    "heartbeat.interval.ms": "heartbeat.interval.ms says how often a member tells its *group* that it lives",
-    "max.poll.interval.ms": "max.poll.interval.ms says how long the *group* waits for the next poll()",
+    "session.timeout.ms": "session.timeout.ms says how long the group waits for a silent member",
+    "heartbeat.interval.ms": "heartbeat.interval.ms says how often a member tells its group that it lives",
+    "max.poll.interval.ms": "max.poll.interval.ms says how long the group waits for the next poll()",
     "topic.metadata.refresh.interval.ms": "the consumer asks more often who leads, but it asks the broker "
     "that it is connected to, and that one is frozen",
     "metadata.max.age.ms": "the consumer keeps what it knows about leaders for a shorter time, but it asks "
     "the broker that it is connected to, and that one is frozen",
-    "fetch.wait.max.ms": "fetch.wait.max.ms says how long the *broker* may keep a request, and a frozen "
+    "fetch.wait.max.ms": "fetch.wait.max.ms says how long the broker may keep a request, and a frozen "
     "broker keeps it for ever",
     "request.timeout.ms": "request.timeout.ms is Java's name; a consumer of this client has no such setting",
     "reconnect.backoff.ms": "to connect again sooner helps when a connection has broken, and this one stands",

@@ -198,7 +198,7 @@ def _judge_twice(found: Balance, twice: list[int]) -> None:
         raise NotYet(
             f"nothing is missing, but {stand}: the next leader had them already when they were sent again",
             "the brokers should recognise what they have",
-            "the row *twice* of ledger.balance(transfers), and the settings of an idempotent producer",
+            "the row `twice` of ledger.balance(transfers), and the settings of an idempotent producer",
         )
     raise NotYet(f"{stand}: your program has sent them twice", "each should be sent once", LOOP)
 
