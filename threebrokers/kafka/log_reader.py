@@ -139,7 +139,7 @@ def _reader(bootstrap: str, isolation: str) -> Consumer:
 
 
 def _offsets(consumer: Consumer, topic: str, partitions: list[int] | None) -> dict[int, tuple[int, int]]:
-    told = _asked(lambda: consumer.list_topics(topic, timeout=CALL_SECONDS)).topics[topic]
+    told = asked(lambda: consumer.list_topics(topic, timeout=CALL_SECONDS)).topics[topic]
     if told.error is not None and told.error.code() in UNKNOWN:
         raise MissingTopicError(told.error, topic)
     if told.error is not None:
@@ -151,7 +151,7 @@ def _offsets(consumer: Consumer, topic: str, partitions: list[int] | None) -> di
 
 def _watermarks(consumer: Consumer, place: TopicPartition) -> tuple[int, int]:
     try:
-        return _asked(lambda: consumer.get_watermark_offsets(place, timeout=CALL_SECONDS))
+        return asked(lambda: consumer.get_watermark_offsets(place, timeout=CALL_SECONDS))
     except KafkaException as fault:
         raise _or_silence(fault.args[0], place) from None
 
@@ -166,8 +166,8 @@ def _or_silence(fault: KafkaError, place: TopicPartition) -> Exception:
     return KafkaException(fault)
 
 
-def _asked(question: Callable[[], T]) -> T:
-    """Ask again for 10 s at most while nobody can answer. Raises KafkaException.
+def asked(question: Callable[[], T]) -> T:
+    """Return what brokers answer; ask again for 10 s at most while nobody can. Raises KafkaException.
 
     Each call is short: neither Ctrl-C nor the end of a check's time ends one before it returns.
     """

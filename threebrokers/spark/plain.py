@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from confluent_kafka import Consumer, Message, TopicPartition
 
 from threebrokers.errors import LabError
+from threebrokers.kafka.log_reader import CALL_SECONDS, asked
 
 ANSWER_SECONDS = 10.0
 BATCH, BATCH_SECONDS = 1_000, 0.2
@@ -21,7 +23,7 @@ def to_the_end(consumer: Consumer, topic: str) -> Iterator[Message]:
 
     def from_the_start(reader: Consumer, places: list[TopicPartition]) -> None:
         for place in places:
-            first, end = reader.get_watermark_offsets(place, timeout=ANSWER_SECONDS)
+            first, end = asked(partial(reader.get_watermark_offsets, place, timeout=CALL_SECONDS))
             place.offset = first
             if end > first:
                 missing[place.partition] = end

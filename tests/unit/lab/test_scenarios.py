@@ -17,12 +17,13 @@ from threebrokers.lab.scenarios import (
     controller_last,
     leaderless_everywhere,
     megabytes_written_per_second,
+    partitions,
     through_a_kill,
     wait_for_new_leaders,
 )
 from threebrokers.lab.scenarios.metadata_log import in_words
 from threebrokers.lab.scenarios.outages import is_after_two_outages
-from threebrokers.lab.scenarios.partitions import existing
+from threebrokers.lab.scenarios.partitions import existing, topic_of
 from threebrokers.waiting import quiet_wait
 
 
@@ -153,6 +154,41 @@ def test_the_leader_dies_also_while_somebody_waits_for_record_50():
         cluster.sent += 1
     assert quiet_wait(lambda: cluster.done == OUTAGE, 10)
     assert list(numbers) == list(range(51, 200))
+
+
+class Busy(Cluster):
+    """Brokers that run, and give no answer to every second question."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = 0
+
+    def state(self, topics: Any = None) -> ClusterState:
+        self.asked += 1
+        return ClusterState(0, ()) if self.asked % 2 else super().state(topics)
+
+    def processes(self) -> dict[int, Any]:
+        return {1: SimpleNamespace(state="up")}
+
+
+def test_brokers_that_are_too_busy_to_answer_at_every_moment_are_no_fault():
+    cluster = Busy()
+    for _ in through_a_kill(lab_of(cluster), "transfers"):
+        cluster.sent += 1
+    assert cluster.done == OUTAGE
+
+
+def test_who_runs_is_waited_for_and_who_does_not_is_told_at_once(monkeypatch: pytest.MonkeyPatch):
+    cluster: Any = Busy()
+    assert topic_of(lab_of(cluster), "transfers").name == "transfers"
+    cluster.state = lambda topics: ClusterState(0, ())
+    monkeypatch.setattr(partitions, "ANSWER_SECONDS", 0.1)
+    with pytest.raises(LabError, match=r"No broker has answered for 0\.1 s"):
+        topic_of(lab_of(cluster), "transfers")
+    monkeypatch.setattr(partitions, "ANSWER_SECONDS", 60)
+    cluster.processes = lambda: {1: SimpleNamespace(state="down")}
+    with pytest.raises(LabError, match="No broker runs"):
+        topic_of(lab_of(cluster), "transfers")
 
 
 def test_who_takes_no_more_numbers_leaves_healthy_links():

@@ -1,5 +1,6 @@
 """One partition of a topic that must be there, and the brokers in an order that suits an outage."""
 
+import time
 from typing import TypeVar
 
 from threebrokers.errors import LabError
@@ -7,7 +8,7 @@ from threebrokers.kafka.state import ClusterState, PartitionState, TopicState
 from threebrokers.lab.lab import Lab
 
 T = TypeVar("T")
-LEADER_SECONDS = 20.0
+ANSWER_SECONDS = LEADER_SECONDS = 20.0
 
 
 def partition_of(lab: Lab, topic: str, number: int = 0) -> PartitionState:
@@ -16,10 +17,16 @@ def partition_of(lab: Lab, topic: str, number: int = 0) -> PartitionState:
 
 
 def topic_of(lab: Lab, name: str) -> TopicState:
-    """Return a topic as the brokers tell it now. Raises LabError if there is none, or if nobody answers."""
-    state = lab.cluster.state([name])
-    if state.last_response_at is None:
-        raise LabError("No broker has answered for 5 s", "see `threebrokers doctor`, then run the cell again")
+    """Return a topic as the brokers tell it now, as soon as one that runs has time to answer.
+
+    Raises LabError if there is none, or if nobody answers for 20 s.
+    """
+    end = time.monotonic() + ANSWER_SECONDS
+    while (state := lab.cluster.state([name])).last_response_at is None:
+        runs = any(process.state == "up" for process in lab.cluster.processes().values())
+        if not runs or time.monotonic() > end:
+            said = f"No broker has answered for {ANSWER_SECONDS:g} s" if runs else "No broker runs"
+            raise LabError(said, "see `threebrokers doctor`, then run the cell again")
     return existing(state.topic(name), name)
 
 
