@@ -176,7 +176,7 @@ class Connections:
         # A connection that was kept may have been closed by a broker that was started anew meanwhile.
         if kept is None or (self._enter is None and not _usable(kept)):
             self._drop(address, 0)
-            kept = self._sockets[address] = _connecting(address)
+            kept = self._connecting(address)
         return _Connection(kept, asked, b"".join(request.framed(n) for n, request in enumerate(asked)))
 
     def _go_on(self, selector: selectors.BaseSelector, address: str, connection: _Connection) -> None:
@@ -191,20 +191,21 @@ class Connections:
         else:
             selector.modify(connection.socket, connection.waits_for, address)
 
+    def _connecting(self, address: str) -> socket.socket:
+        """Return a socket that begins to connect; what becomes of it is seen when something is sent."""
+        host, _, port = address.rpartition(":")
+        family, kind, protocol, _, place = socket.getaddrinfo(host, int(port), type=socket.SOCK_STREAM)[0]
+        # Known before it is used: the end of a check's time, or Ctrl-C, may come at any moment.
+        made = self._sockets[address] = socket.socket(family, kind, protocol)
+        made.setblocking(False)
+        made.connect_ex(place)
+        return made
+
     def _drop(self, address: str, rest: float) -> None:
         self._rest_until[address] = time.monotonic() + rest
-        if kept := self._sockets.pop(address, None):
-            kept.close()
-
-
-def _connecting(address: str) -> socket.socket:
-    """Return a socket that begins to connect; what becomes of it is seen when something is sent."""
-    host, _, port = address.rpartition(":")
-    family, kind, protocol, _, place = socket.getaddrinfo(host, int(port), type=socket.SOCK_STREAM)[0]
-    made = socket.socket(family, kind, protocol)
-    made.setblocking(False)
-    made.connect_ex(place)
-    return made
+        if kept := self._sockets.get(address):
+            kept.close()  # and forgotten only then: see `_connecting`
+            del self._sockets[address]
 
 
 def _usable(kept: socket.socket) -> bool:

@@ -7,6 +7,7 @@ import threading
 import time
 from contextlib import suppress
 from types import SimpleNamespace as Told
+from typing import Any
 
 import pytest
 from kafka.protocol.admin.cluster import DescribeQuorumRequest
@@ -15,7 +16,7 @@ from threebrokers import clock
 from threebrokers.cluster import Cluster
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.errors import LabError
-from threebrokers.kafka import groups, requests
+from threebrokers.kafka import connection, groups, requests
 from threebrokers.kafka.background import BackgroundPoller
 from threebrokers.kafka.connection import Connections
 from threebrokers.kafka.merge import View, authoritative_view, merge_topics, read_view
@@ -185,6 +186,40 @@ def test_one_that_answers_is_heard_beside_one_that_is_silent_and_one_that_is_gon
     assert list(connections.ask({a: [requests.quorum()] for a in (silent, talker)}, WITHIN)) == [talker]
     assert time.monotonic() - begun < WITHIN  # the silent one is left alone for a while
     connections.close()
+
+
+@pytest.mark.parametrize("moment", ["connect_ex", "close"])
+def test_an_interruption_while_a_connection_begins_or_ends_leaves_no_open_socket(
+    moment, closed, monkeypatch: pytest.MonkeyPatch
+):
+    made: list[socket.socket] = []
+
+    class Interrupted(socket.socket):
+        """The first call of this moment is interrupted, as by the end of a check's time."""
+
+        def __init__(self, *words: Any) -> None:
+            super().__init__(*words)
+            made.append(self)
+
+        def _once(self, name: str, *words: Any) -> Any:
+            if name == moment and not hasattr(self, "was"):
+                self.was = True
+                raise KeyboardInterrupt
+            return getattr(super(), name)(*words)
+
+        def connect_ex(self, place: Any) -> int:
+            return self._once("connect_ex", place)
+
+        def close(self) -> None:
+            self._once("close")
+
+    connections = Connections()
+    with monkeypatch.context() as patch:
+        patch.setattr(connection.socket, "socket", Interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            connections.ask({closed: [requests.quorum()]}, WITHIN)
+    connections.close()
+    assert [one.fileno() for one in made] == [-1]
 
 
 def test_several_questions_are_answered_in_order(talker):
