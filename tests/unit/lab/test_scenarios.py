@@ -187,7 +187,7 @@ def test_who_runs_is_waited_for_and_who_does_not_is_told_at_once(monkeypatch: py
         topic_of(lab_of(cluster), "transfers")
     monkeypatch.setattr(partitions, "ANSWER_SECONDS", 60)
     cluster.processes = lambda: {1: SimpleNamespace(state="down")}
-    with pytest.raises(LabError, match="No broker runs"):
+    with pytest.raises(LabError, match="No broker is up"):
         topic_of(lab_of(cluster), "transfers")
 
 

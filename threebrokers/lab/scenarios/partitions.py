@@ -25,7 +25,7 @@ def topic_of(lab: Lab, name: str) -> TopicState:
     while (state := lab.cluster.state([name])).last_response_at is None:
         runs = any(process.state == "up" for process in lab.cluster.processes().values())
         if not runs or time.monotonic() > end:
-            said = f"No broker has answered for {ANSWER_SECONDS:g} s" if runs else "No broker runs"
+            said = f"No broker has answered for {ANSWER_SECONDS:g} s" if runs else "No broker is up"
             raise LabError(said, "see `threebrokers doctor`, then run the cell again")
     return existing(state.topic(name), name)
 
