@@ -285,7 +285,7 @@ guess_5b.compare(later if grows else "neither changes")
 latency.round(2)
 
 # %% [markdown]
-# These are medians of 160 records each, one record on its way at a time. (With `acks=0` nobody acknowledges: the client reports when it has sent the record.) A reader waits until the replicas in sync have the record, whatever the producer has asked for. So `acks=1` makes no reader faster. It only lets the producer believe sooner, and 5.1 has shown that a producer need not stand still meanwhile. Nobody should buy speed with `acks`.
+# These are medians of 160 records each, one record on its way at a time; the three settings take turns, and are compared turn by turn. (With `acks=0` nobody acknowledges: the client reports when it has sent the record.) A reader waits until the replicas in sync have the record, whatever the producer has asked for. So `acks=1` makes no reader faster. It only lets the producer believe sooner, and 5.1 has shown that a producer need not stand still meanwhile. Nobody should buy speed with `acks`.
 
 # %% [markdown] covers="A015 A113 D136 B111 E044 B007" explains="batch.size"
 # ## What travels together

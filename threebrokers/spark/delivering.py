@@ -11,7 +11,7 @@ from threebrokers.errors import LabError
 from threebrokers.spark.queries import java_there, reason, start_query
 from threebrokers.waiting import shown
 
-SECONDS = 150
+SECONDS = 90
 
 
 class Delivered(NamedTuple):

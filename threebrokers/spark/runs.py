@@ -13,7 +13,7 @@ from threebrokers.spark.queries import java_there
 from threebrokers.spark.spark_session import fresh_folder
 from threebrokers.waiting import shown
 
-SECONDS = 150.0
+SECONDS = 90.0
 
 
 def first_run(

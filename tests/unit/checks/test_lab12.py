@@ -296,6 +296,7 @@ def test_how_far_a_query_has_read():
     assert "ended 2 records before the end" in told(judge_progress, [step(3, {"0": 3}, {"0": 5})], "t")
     assert "read 0 of 27,004 records" in told(judge_progress, [step(0, {"0": 5}, {"0": 5})], "t")
     assert "with one it goes on from there" in told(judge_progress, [step(0, {"0": 5}, {"0": 5})], "t")
+    assert "an option that it does not know" in told(judge_progress, [step(0, {"0": 5}, {"0": 5})], "t")
     other = [step(5, {"0": 5}, {"0": 5}, "flights")]
     assert "it read KafkaV2[Subscribe[flights]]" in told(judge_progress, other, "t")
 

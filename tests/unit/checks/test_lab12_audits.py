@@ -80,6 +80,24 @@ def test_an_order_is_one_however_often_it_is_stored_and_whoever_ordered(audit):
     assert "one order of each customer" in told(compare_audit, pd.DataFrame([row]), many)
 
 
+def test_a_difference_of_sums_hides_and_a_sale_is_no_order(audit):
+    shown = told(compare_audit, audit.assign(lost=[0, 1]), BALANCES)
+    assert "a difference of two counts, in which a copy too many hides an order that is missing" in shown
+    few = {"told": BALANCES["told"], "t": balance(range(3), [0, 1, 1, 2, 2, 3, 3])}
+    rows = [
+        {"till": "told", "attempted": 6, "stored": 5, "lost": 0, "doubled": 0},
+        {"till": "t", "attempted": 6, "stored": 7, "lost": 0, "doubled": 1},
+    ]
+    shown = told(compare_audit, pd.DataFrame(rows), few)
+    assert "a difference of two counts, in which an order that is missing hides a copy too many" in shown
+    # Customers and sums come again after 280 orders.
+    again = {"t": balance(range(282), [*range(282), 3])}
+    row = {"till": "t", "attempted": 6, "stored": 283, "lost": 2, "doubled": 1}
+    assert "known by its customer and its euros" in told(compare_audit, pd.DataFrame([row]), again)
+    row |= {"lost": 0, "doubled": 3}
+    assert "known by its customer and its euros" in told(compare_audit, pd.DataFrame([row]), again)
+
+
 def test_the_notes_of_a_till_know_what_failed():
     notes = _notes(BALANCES)
     assert notes.groupby(["till", "report"]).size().to_dict() == {

@@ -2,12 +2,14 @@
 
 import itertools
 from collections import Counter
+from queue import Empty
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
+from threebrokers.errors import LabError
 from threebrokers.kafka.batches import Batch
 from threebrokers.kafka.log_reader import Record
 from threebrokers.lab.scenarios import choosing, packing, prices, refusals, sending
@@ -201,3 +203,26 @@ def test_charts_say_their_numbers_in_words(monkeypatch):
         "b: 1,000 records a second.",
         "zstd, % by records a batch: 1: 90, 100: 12.",
     ]
+
+
+def test_what_slows_a_round_slows_all_levels_of_it():
+    first = [(1.0, 2.0), (1.0, 2.0), (50.0, 60.0)]
+    other = [(1.5, 2.0), (90.0, 99.0), (50.5, 60.0)]  # one of its rounds was slow in the middle
+    assert packing._compared(first, first) == [1.0, 2.0]
+    assert packing._compared(other, first) == [1.5, 2.0]  # medians alone would be 50.5 and 60
+
+
+def test_a_record_that_does_not_come_is_told():
+    class Writer:
+        def produce(self, topic, value, on_delivery):
+            self.report = on_delivery
+
+        def poll(self, timeout):
+            self.report(None, None)
+
+    class Nothing:
+        def get(self, timeout):
+            raise Empty
+
+    with pytest.raises(LabError, match="No record has come for 30 s"):
+        packing._one_record(Writer(), Nothing(), "t")

@@ -42,7 +42,7 @@ def judge_silence(lab: Lab, settings: Mapping[Any, Any], frozen: Recording) -> N
     wanted = f"its silence should last {SILENT_SECONDS:g} s at most"
     if PATIENCE in settings:
         raise NotYet(
-            f"{said}: it waits {settings[PATIENCE]} ms for an answer, and up to 1.5 s more until it notices",
+            f"{said}: it waits {settings[PATIENCE]} ms for an answer, and looks for the next leader then",
             wanted,
             f"a shorter {PATIENCE}",
         )

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 import pandas as pd
 
 from threebrokers.lab.exercise import NotYet
-from threebrokers.lab.scenarios.tills import CUSTOMERS
+from threebrokers.lab.scenarios.tills import CUSTOMERS, ordered
 from threebrokers.ledger import Balance
 from threebrokers.ledger.entries import numbers
+from threebrokers.ledger.journal import Number
 
 COUNTS = ("attempted", "stored", "lost", "doubled")
 SQL = "the query in the cell of the exercise"
@@ -115,6 +116,10 @@ def _missing_taken_away(balances: Balances, till: str) -> int:
     return len(balances[till].stored) - len(balances[till].attempted)
 
 
+def _missing_hides(balances: Balances, till: str) -> int:
+    return max(0, _missing_taken_away(balances, till))
+
+
 def _rows_of_the_join(balances: Balances, till: str) -> int:
     return _not_in_the_log(balances, till) + len(balances[till].stored)
 
@@ -123,10 +128,33 @@ def _one_of_each_customer(balances: Balances, till: str) -> int:
     return len(numbers(balances[till].acknowledged)) - CUSTOMERS
 
 
+def _difference_from_zero(balances: Balances, till: str) -> int:
+    return max(0, _difference(balances, till))
+
+
+def _first_of_each_sale(balances: Balances, till: str) -> set[Number]:
+    """Return the stored orders that remain if customer and euros name an order: the first of each pair."""
+    stored = sorted(numbers(balances[till].stored), key=lambda number: number.sequence, reverse=True)
+    return set({ordered(number.sequence): number for number in stored}.values())
+
+
+def _lost_by_sale(balances: Balances, till: str) -> int:
+    return len(numbers(balances[till].acknowledged) - _first_of_each_sale(balances, till))
+
+
+def _doubled_by_sale(balances: Balances, till: str) -> int:
+    return len(balances[till].stored) - len(_first_of_each_sale(balances, till))
+
+
 HIDES = (
     "that is a difference of two counts, in which a copy too many hides an order that is missing",
     "it should be how many acknowledged orders are not in the log",
     "a join of `notes` with the orders of `log`, each order by itself",
+)
+SALES = (
+    "so it is if an order is known by its customer and its euros",
+    "a customer may buy for the same sum again, and that is another order",
+    "what makes two records the same order",
 )
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "attempted": (
@@ -171,6 +199,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
     ),
     "lost": (
         (_difference, *HIDES),
+        (_difference_from_zero, *HIDES),
         (_acknowledged_difference, *HIDES),
         (
             _one_of_each_customer,
@@ -178,6 +207,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             "two orders of a customer are two orders: each should be looked for by itself",
             "what makes two records the same order",
         ),
+        (_lost_by_sale, *SALES),
         (
             _not_in_the_log,
             "some of these failed, and the till was told so",
@@ -204,6 +234,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             "it should be how many copies of an order are too many; two orders of a customer are two orders",
             "what makes two records the same order",
         ),
+        (_doubled_by_sale, *SALES),
         (
             _missing_taken_away,
             "so it is if each order that is missing takes one away",
@@ -215,6 +246,12 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             "no offset is there twice, so what is a double must be known by something else",
             "it should be how many copies of an order are too many",
             "what makes two records the same order",
+        ),
+        (
+            _missing_hides,
+            "that is a difference of two counts, in which an order that is missing hides a copy too many",
+            "it should be how many copies of an order are too many",
+            "what you count for each order by itself, before you add up",
         ),
     ),
 }

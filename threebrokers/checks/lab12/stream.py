@@ -71,8 +71,9 @@ def judge_progress(steps: Sequence[Any], topic: str) -> None:
         raise NotYet(
             f"the query read 0 of {len(_values()):,} records",
             "it should start at the first one: without a checkpoint a stream starts at the end of the topic, "
-            "unless it is told another place, and with one it goes on from there",
-            "startingOffsets, and " + CELL + " from its first line: that empties the checkpoint",
+            "unless `startingOffsets` names another place, and with one it goes on from there (Spark passes "
+            "over an option that it does not know, and says nothing)",
+            "the option's name, and " + CELL + " from its first line: that empties the checkpoint",
         )
 
 

@@ -1,8 +1,12 @@
 """What settings of a producer do to time and size: by reports, by a reader and by the log's own files."""
 
 import itertools
+import random
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from queue import Empty, Queue
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +14,9 @@ from confluent_kafka import KafkaError, Message, TopicPartition
 
 from threebrokers import theme
 from threebrokers.diagrams.chart import chart
+from threebrokers.errors import LabError
 from threebrokers.kafka.batches import Batch, batches_in
-from threebrokers.kafka.clients import LabConsumer, LabProducer
+from threebrokers.kafka.clients import LabProducer
 from threebrokers.lab.lab import Lab
 from threebrokers.notebook import tell
 
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+LONGEST = 30  # s until a record is readable: a leader that went would have a successor long before
 ROUNDS = 160  # with 40, medians of the same thing differ by half on a busy machine
 FEWEST = 200  # flights say enough of a batch of a hundred or fewer; each batch of one is a request
 Flight = tuple[bytes | None, bytes]
@@ -71,46 +77,75 @@ def packed_sizes(
 def two_latencies(lab: Lab, levels: Sequence[Any]) -> "pd.DataFrame":
     """Return for each level of `acks` after how many ms a record was acknowledged, and readable: medians.
 
-    One record is on its way at a time. The levels take turns, so what slows the machine slows all of them.
+    One record is on its way at a time. A round has one of each level, in any order, and what is told of a
+    level is its median distance from the first one within a round: what slows a machine slows all of a round.
     """
     import pandas as pd  # only where a table is shown
 
     topic = lab.fresh_topic("latency", replication_factor=3)
-    reader = lab.consumer({"group.id": lab.group("latency"), "enable.auto.commit": False})
-    reader.assign([TopicPartition(topic, 0, 0)])
     writers = {level: lab.producer({"acks": level, "linger.ms": 0}) for level in levels}
     taken: dict[Any, list[tuple[float, float]]] = {level: [] for level in levels}
-    for turn in range(ROUNDS + 2):
-        for level, writer in writers.items():
-            pair = _one_record(writer, reader, topic)
-            if turn >= 2:  # the first ones pay for connections
-                taken[level].append(pair)
-    reader.close()
-    rows = {
-        f"acks={level}": [median(a for a, _ in pairs), median(r for _, r in pairs)]
-        for level, pairs in taken.items()
-    }
-    return pd.DataFrame(rows, index=["acknowledged (ms)", "readable (ms)"]).T
+    with _arrivals(lab, topic) as arrivals:
+        for turn in range(ROUNDS + 2):
+            for level in random.sample(levels, len(levels)):
+                pair = _one_record(writers[level], arrivals, topic)
+                if turn >= 2:  # the first ones pay for connections
+                    taken[level].append(pair)
+    columns = ["acknowledged (ms)", "readable (ms)"]
+    rows = {f"acks={level}": _compared(taken[level], taken[levels[0]]) for level in levels}
+    return pd.DataFrame(rows, index=columns).T
 
 
-def _one_record(writer: LabProducer, reader: LabConsumer, topic: str) -> tuple[float, float]:
+def _compared(pairs: Sequence[tuple[float, float]], first: Sequence[tuple[float, float]]) -> list[float]:
+    """Return the medians of the first level, each with the median distance from it within a round."""
+    return [
+        median(base) + median(time - other for time, other in zip(times, base, strict=True))
+        for times, base in zip(zip(*pairs, strict=True), zip(*first, strict=True), strict=True)
+    ]
+
+
+@contextmanager
+def _arrivals(lab: Lab, topic: str) -> Iterator["Queue[float]"]:
+    """Read a topic of one partition until the block ends; yield the times of its records' arrivals."""
+    arrivals: Queue[float] = Queue()
+    over = threading.Event()
+    reader = lab.consumer({"group.id": lab.group("latency"), "enable.auto.commit": False})
+    reader.assign([TopicPartition(topic, 0, 0)])
+
+    def read() -> None:
+        while not over.is_set():
+            message = reader.poll(0.1)
+            if message is not None and message.error() is None:
+                arrivals.put(time.perf_counter())
+
+    thread = threading.Thread(target=read, daemon=True)  # a closed kernel does not wait for it
+    thread.start()
+    try:
+        yield arrivals
+    finally:
+        over.set()
+        thread.join()
+        reader.close()
+
+
+def _one_record(writer: LabProducer, arrivals: "Queue[float]", topic: str) -> tuple[float, float]:
     """Send a record; return after how many ms it was acknowledged and read."""
-    times: dict[str, float] = {}
-    start = time.perf_counter()
-
-    def note(name: str) -> None:
-        times.setdefault(name, (time.perf_counter() - start) * 1000)
+    told: list[float] = []
 
     def report(error: KafkaError | None, message: Message) -> None:
-        note("acknowledged")
+        told.append(time.perf_counter())
 
+    start = time.perf_counter()
     writer.produce(topic, b"a record", on_delivery=report)
-    while len(times) < 2:
-        writer.poll(0)
-        message = reader.poll(0.0005)
-        if message is not None and message.error() is None:
-            note("readable")
-    return times["acknowledged"], times["readable"]
+    while not told:
+        writer.poll(1)
+    try:
+        read = arrivals.get(timeout=LONGEST)
+    except Empty:
+        raise LabError(
+            f"No record has come for {LONGEST} s", "see `lab.status()`, then run the cell again"
+        ) from None
+    return (told[0] - start) * 1000, (read - start) * 1000
 
 
 def readings(seconds: float, rate: int) -> Iterator[tuple[str, str]]:

@@ -3,6 +3,7 @@
 import time
 from typing import TypeVar
 
+from threebrokers import waiting
 from threebrokers.errors import LabError
 from threebrokers.kafka.state import ClusterState, PartitionState, TopicState
 from threebrokers.lab.lab import Lab
@@ -22,11 +23,13 @@ def topic_of(lab: Lab, name: str) -> TopicState:
     Raises LabError if there is none, or if nobody answers for 20 s.
     """
     end = time.monotonic() + ANSWER_SECONDS
-    while (state := lab.cluster.state([name])).last_response_at is None:
-        runs = any(process.state == "up" for process in lab.cluster.processes().values())
-        if not runs or time.monotonic() > end:
-            said = f"No broker has answered for {ANSWER_SECONDS:g} s" if runs else "No broker is up"
-            raise LabError(said, "see `threebrokers doctor`, then run the cell again")
+    with waiting.late("a broker to answer", ANSWER_SECONDS) as say:
+        while (state := lab.cluster.state([name])).last_response_at is None:
+            say()
+            runs = any(process.state == "up" for process in lab.cluster.processes().values())
+            if not runs or time.monotonic() > end:
+                said = f"No broker has answered for {ANSWER_SECONDS:g} s" if runs else "No broker is up"
+                raise LabError(said, "see `threebrokers doctor`, then run the cell again")
     return existing(state.topic(name), name)
 
 

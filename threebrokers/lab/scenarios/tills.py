@@ -45,12 +45,18 @@ class Audited:
         return {till: ledger.balance(self.topic) for till, ledger in self.ledgers.items()}
 
 
+def ordered(number: int) -> tuple[int, int]:
+    """Return the customer and the euros of a till's order: both come again, so they do not name it."""
+    return number % CUSTOMERS, 5 + number % 40
+
+
 class _Orders(Round):
     """Orders as JSON; each till counts its own, and a customer orders often."""
 
     def record(self, of: str, number: int) -> dict[str, str]:
-        order = {"till": of, "number": number, "euros": 5 + number % 40}
-        return {"key": f"customer-{number % CUSTOMERS}", "value": json.dumps(order)}
+        customer, euros = ordered(number)
+        order = {"till": of, "number": number, "euros": euros}
+        return {"key": f"customer-{customer}", "value": json.dumps(order)}
 
     def level(self) -> None:
         """Wait until every till has its answers, and three replicas are equal."""
