@@ -87,6 +87,7 @@ def read(spark: "SparkSession", cluster: Cluster) -> float:
 
     began = time.monotonic()
     reader = spark.read.format("kafka").option("kafka.bootstrap.servers", cluster.bootstrap)
+    reader = reader.option("kafka.max.poll.records", "5000")  # 500, the default, costs 5 % of the time here
     columns = f.from_json(f.col("value").cast("string"), "origin string, dep_delay int")
     flights = reader.option("subscribe", TOPIC).load().select(columns.alias("flight"))
     airports = flights.groupBy("flight.origin")
