@@ -568,7 +568,7 @@ def partition_of(symbol, partitions):
 
 
 # %% tags=["wrong"]
-# all others into one | the ten other symbols use 1 of 3
+# all others into one | other symbols use 1 of 3
 def partition_of(symbol, partitions):
     return partitions - 1 if symbol in IMPORTANT else 0
 

@@ -1149,6 +1149,20 @@ while count < 5000:
 visitor.close()
 
 # %% tags=["wrong"]
+# a last commit that an interruption passes over | behind the loop
+visitor = lab.consumer({**viewers, "group.id": group})
+visitor.subscribe([visits])
+count = 0
+while count < 5000:
+    message = visitor.poll(1)
+    if message is not None:
+        count += 1
+        if count % 400 == 0:
+            visitor.commit(message=message, asynchronous=False)
+visitor.commit(asynchronous=False)
+visitor.close()
+
+# %% tags=["wrong"]
 # an old commit over the newer one | went back from
 visitor = lab.consumer({**viewers, "group.id": group})
 visitor.subscribe([visits])
@@ -1198,9 +1212,9 @@ lab.check.few_commits(group, visits, visitor)
 # %% [markdown] covers="A012 A084 A134 A135 B116 C040 D090 E081" explains="offsets_for_times"
 # ### Exercise 6.6: Replay the last ten minutes
 #
-# The topic `webclicks` has a click for each of the last 90 minutes, in three partitions. The group `bookers` has read all of them. Ten minutes ago somebody put a wrong formula into the program, and the results since then are wrong. The records are right, so read them again: into the list `replayed`, all records whose timestamp is `since` (milliseconds) or later, and no other, with a consumer `booker`.
+# The topic `webclicks` has a click for each of the last 90 minutes, in three partitions, and two that came late. The group `bookers` has read all of them. Ten minutes ago somebody put a wrong formula into the program, and the results since then are wrong. The records are right, so read them again: into the list `replayed`, all records whose timestamp is `since` (milliseconds) or later, and no other, with a consumer `booker`.
 #
-# `offsets_for_times` finds the *first* record of a partition that has the time you ask for, or a later one. (Behind it older ones may stand: a log is not always in the order of its times.) What does it answer for a partition that has none?
+# `offsets_for_times` finds the *first* record of a partition that has the time you ask for, or a later one. (Behind it older ones may stand, for a log is not always in the order of its times.) What does it answer for a partition that has none?
 
 # %%
 import time
@@ -1219,10 +1233,12 @@ booker.assign(booker.offsets_for_times(asked, timeout=10))
 replayed, ended = [], 0
 while ended < 3:
     message = booker.poll(1)
-    if message is not None and message.error() is None:
-        replayed.append(message)
-    elif message is not None:
+    if message is None:
+        continue
+    if message.error():
         ended += 1
+    elif message.timestamp()[1] >= since:
+        replayed.append(message)
 # END SOLUTION
 
 # %% [markdown]
@@ -1233,9 +1249,15 @@ while ended < 3:
 # </details>
 # <details><summary>Another hint</summary>
 #
-# `offsets_for_times` takes `TopicPartition(topic, partition, milliseconds)` and returns such with offsets, which `assign` takes. With `enable.partition.eof` poll returns an error, `_PARTITION_EOF`, at each end.
+# `offsets_for_times` takes `TopicPartition(topic, partition, milliseconds)` and returns such with offsets, which `assign` takes. With `enable.partition.eof` poll returns an error, `_PARTITION_EOF`, at each end. `message.timestamp()` is a pair; its second part is the time.
 #
 # </details>
+
+# %% tags=["wrong"]
+# takes all that stands behind the place | they came late, and stand behind younger ones
+booker = lab.consumer({"group.id": bookers})
+booker.assign(booker.offsets_for_times([TopicPartition(webclicks, p, since) for p in range(3)], timeout=10))
+replayed = booker.consume(20, timeout=0.7)
 
 # %% tags=["wrong", "raises-exception"]
 # seeks before it has its partitions | ended in an error
@@ -1259,7 +1281,7 @@ booker.assign(booker.offsets_for_times([TopicPartition(webclicks, 0, since)], ti
 replayed = booker.consume(10, timeout=0.7)
 
 # %% tags=["wrong"]
-# takes offsets for minutes | older than `since`
+# takes offsets for minutes | an offset is no time
 booker = lab.consumer({"group.id": bookers})
 booker.assign([TopicPartition(webclicks, p, 20) for p in range(3)])
 replayed = booker.consume(40, timeout=0.7)
@@ -1297,13 +1319,13 @@ booker.subscribe([webclicks], on_assign=back)
 replayed = []
 lab.wait_until(lambda: booker.assignment() or replayed.extend(booker.consume(1, 0.1)), what="partitions")
 while messages := booker.consume(10, timeout=0.7):
-    replayed += messages
+    replayed += [message for message in messages if message.timestamp()[1] >= since]
 
 # %% tags=["right"]
 # reads everything and keeps what is young enough
 booker = lab.consumer({"group.id": bookers})
 booker.assign([TopicPartition(webclicks, p, 0) for p in range(3)])
-replayed = [message for message in booker.consume(90, timeout=5) if message.timestamp()[1] >= since]
+replayed = [message for message in booker.consume(92, timeout=5) if message.timestamp()[1] >= since]
 
 # %% tags=["nbval-check-output"]
 lab.check.replayed_since(webclicks, since, replayed)

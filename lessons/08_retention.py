@@ -100,7 +100,7 @@ settings = {"retention.ms": 7 * DAY}
 badges = twenty_days(lab, settings)
 
 # %% tags=["wrong"]
-# a shorter time, so that nothing is too old | days are missing
+# a shorter time, so that nothing is too old | of the last 7 days are missing
 settings = {"retention.ms": DAY}
 badges = twenty_days(lab, settings)
 

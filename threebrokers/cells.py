@@ -12,8 +12,8 @@ from threebrokers.notebook import shell
 
 MOST = 500  # runs that are remembered
 LONGEST = 160  # letters of an error's text
-# Spark begins with which task failed, and so long that the reason would be cut off.
-LOST_TASK = re.compile(r"^.*most recent failure: Lost task [^:]*: ")
+# Spark begins with which task or query failed, and so long that the reason would be cut off.
+WHAT_FAILED = re.compile(r"^.*(most recent failure: Lost task [^:]*|\] terminated with exception): ")
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def fault_of(error: BaseException) -> Fault:
     # py4j begins with the number of an object, which says nothing.
     if len(lines) > 1 and lines[0].startswith("An error occurred while calling"):
         lines = [lines[1].removeprefix(": ")]
-    text = LOST_TASK.sub("", lines[0]) if lines else ""
+    text = WHAT_FAILED.sub("", lines[0]) if lines else ""
     return Fault(
         type(error).__name__,
         text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…",

@@ -94,6 +94,13 @@ def test_a_cell_whose_end_nobody_told_was_interrupted() -> None:
             ),
             Fault("RuntimeError", "org.Kafka: no key"),
         ),
+        (
+            RuntimeError(
+                "[STREAM_FAILED] Query hours [id = cabb-56, runId = a188-90] terminated with exception: Some "
+                "data may have been lost\nmore"
+            ),
+            Fault("RuntimeError", "Some data may have been lost"),
+        ),
     ],
 )
 def test_what_is_kept_of_an_error(error: BaseException, fault: Fault) -> None:

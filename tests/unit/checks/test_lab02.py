@@ -288,6 +288,7 @@ def test_the_first_record_of_one_clock_is_right():
         (ten_days("create"), MOMENT, 3, "the offset is right, but the topic still has the times of the prog"),
         (ten_days("create"), MOMENT, 0, "the 3 records before offset 3 would be read twice"),
         (ten_days("create"), MOMENT, 9, "offset 9 is not the first that was stored since"),
+        (ten_days("append"), MOMENT // 1000, 0, "`moment` is in seconds: Kafka's times are in milliseconds"),
         (ten_days("append"), NOW - 60_000, 0, "`moment` is a time before anything was stored"),
         (ten_days("append"), NOW + 60_000, 9, "`moment` is a time after all was stored"),
         (ten_days("append"), MOMENT - 1000, 2, "`moment` is not the time that was noted"),

@@ -1,5 +1,6 @@
 """What lab 06's checks say of answers, without brokers."""
 
+import ast
 import struct
 from collections import deque
 from types import SimpleNamespace
@@ -316,6 +317,32 @@ def test_what_is_young_enough_is_told_from_the_rest():
         ([*wanted, (0, 3)], "1 record came twice"),
     ):
         assert words in told(replay.judge_places, RECORDS, 30, places)
+
+
+def test_what_came_late_is_old_where_it_stands():
+    late = [*RECORDS, payment(5, partition=0, timestamp=1)]
+    wanted = [(p, n) for p in (0, 1) for n in (3, 4)]
+    replay.judge_places(late, 30, wanted)
+    said = told(replay.judge_places, late, 30, [*wanted, (0, 5)])
+    assert "1 record older than `since`: it came late, and stands behind younger ones" in said
+    assert "an offset is no time" in told(replay.judge_places, late, 30, [*wanted, (0, 5), (0, 2)])
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "while x:\n    c.commit()\nc.close()",
+        "try:\n    while x:\n        c.commit()\nfinally:\n    c.commit()",
+        "while x:\n    c.poll()\nc.commit()",
+    ],
+)
+def test_a_last_commit_runs_after_an_interruption_too(code: str):
+    commits.expect_last_commit(ast.parse(code))
+
+
+def test_a_last_commit_behind_a_loop_is_passed_over():
+    code = ast.parse("while x:\n    if n % 400 == 0:\n        c.commit(m)\nc.commit()\nc.close()")
+    assert "stands behind the loop, and an interruption" in told(commits.expect_last_commit, code)
 
 
 def test_a_partition_without_a_young_record_ends_where_it_is():

@@ -41,7 +41,12 @@ def test_seven_to_eight_days_are_right():
     ("days", "chosen", "longest", "words"),
     [
         (since(301), settings(segment=7), 7.0, "12.5 days old: its segment spans 7.0 days, and stays until"),
-        (since(127), settings(days=1, segment=7), 5.3, "is 5.3 days old: 6 of the last 7 days are missing"),
+        (
+            since(127),
+            settings(days=1, segment=7),
+            5.3,
+            "is 5.3 days old: 6 of the 28 records of the last 7 days are m",
+        ),
         (since(475), settings(days=-1), 1.0, "retention.ms is -86400000 (for ever)"),
         (since(301), settings(), 7.0, "segment.ms is 1 day now, but segments that were written before"),
         (since(475), settings(policy="compact"), 1.0, "cleanup.policy is compact"),
@@ -171,7 +176,11 @@ def test_each_partition_begins_with_its_first_clean_record():
         ({0: (0, 0), 1: (0, 0), 2: (0, 0)}, "made anew: its offsets end at 0, 0 and 0"),
         ({0: (0, 41), 1: (0, 40), 2: (0, 42)}, "3 records came in, and the old ones stand"),
         ({0: (30, 40), 1: (30, 40), 2: (30, 40)}, "12 clean records of partition 1 are deleted, too"),
-        ({**RIGHT, 2: (25, 40)}, "1 clean record of partition 2 is deleted, too"),
+        (
+            {**RIGHT, 2: (25, 40)},
+            "one clean record of partition 2 is deleted, too; delete_records deletes what",
+        ),
+        ({0: (30, 40), 1: (0, 40), 2: (25, 40)}, "1 clean record of partition 2 is deleted, too"),
         ({0: (40, 40), 1: (40, 40), 2: (40, 40)}, "all 120 records are deleted, the clean ones too"),
         (
             {0: (29, 40), 1: (17, 40), 2: (23, 40)},
@@ -212,6 +221,7 @@ def test_what_fits_is_right():
 @pytest.mark.parametrize(
     ("days", "words"),
     [
+        (80, "of a segment more fill a disk for a little more than four fifths"),
         (86, "they stay longer than retention.ms"),
         (101, "with 101 days nothing stays free"),
         (108, "with 108 days nothing stays free"),

@@ -10,7 +10,7 @@ from threebrokers.checks.lab13.behind import compare_waiting
 from threebrokers.checks.lab13.recipients import judge_board, judge_invoices, judge_ranking
 from threebrokers.checks.lab13.runs import _open_after_first, finished, judge_records
 from threebrokers.checks.lab13.watermark import SMALLEST, expect_batches, judge_delay
-from threebrokers.checks.lab13.windows import compare_windows
+from threebrokers.checks.lab13.windows import compare_windows, expect_open_hours
 from threebrokers.data.replay import late_departures
 from threebrokers.lab.exercise import NotYet
 from threebrokers.spark.delivering import Delivered
@@ -18,6 +18,7 @@ from threebrokers.spark.hours import HOUR, missing_flights, windows_of_package
 from threebrokers.spark.steps import Step
 
 TEN = timedelta(minutes=10)
+RANKING = pd.DataFrame({"origin": ["EWR", "JFK", "LGA"], "count": [9, 7, 5]})
 
 
 def told(check, *answers, **named) -> str:
@@ -107,7 +108,7 @@ def test_three_readers_get_what_they_want(hours):
     right = {
         "invoices": got("append", 45, hours.head(45)),
         "board": got("update", 73, changed),
-        "ranking": got("complete", 15, pd.DataFrame({"origin": ["EWR", "JFK", "LGA"]})),
+        "ranking": got("complete", 15, RANKING),
     }
     for judge in (judge_invoices, judge_board, judge_ranking):
         judge(right)
@@ -121,6 +122,25 @@ def test_three_readers_get_what_they_want(hours):
     refused = got("update", 0, pd.DataFrame(), "Sorting is not supported.")
     said = told(judge_ranking, right | {"ranking": refused})
     assert "Spark refuses 'update' for `ranking`: Sorting is not supported" in said
+    turned = right | {"ranking": got("complete", 15, RANKING.iloc[::-1])}
+    assert "the newspaper's list is not in order (LGA 5, JFK 7, EWR 9)" in told(judge_ranking, turned)
+    grown = pd.concat([RANKING, RANKING.assign(count=[19, 17, 15])])
+    assert "the newspaper got EWR 2 times" in told(
+        judge_ranking, right | {"ranking": got("update", 6, grown)}
+    )
+    assert "`delivered` has 'append' (str) for `invoices`" in told(
+        judge_invoices, dict.fromkeys(right, "append")
+    )
+
+
+def test_hours_that_are_open_are_kept_back_in_append():
+    whole = rows()
+    expect_open_hours(whole, "append")
+    expect_open_hours(whole[:-8], "complete")
+    expect_open_hours(whole[:-8].assign(flights=1), "append")
+    assert "of 53 windows 8 are not there: in the mode append" in told(
+        expect_open_hours, whole[:-8], "append"
+    )
 
 
 def records(hours: dict[str, int]) -> list[tuple[bytes | None, bytes | None]]:

@@ -5,7 +5,14 @@ from datetime import UTC, datetime, timedelta
 import pandas as pd
 import pytest
 
-from threebrokers.checks.lab14.pairs import delay_of, judge_kind, judge_pairs, judge_state, right_pairs
+from threebrokers.checks.lab14.pairs import (
+    delay_of,
+    judge_kind,
+    judge_pairs,
+    judge_state,
+    marked,
+    right_pairs,
+)
 from threebrokers.checks.lab14.places import compare_places, last_places
 from threebrokers.checks.lab14.queries import has_watermark
 from threebrokers.checks.lab14.reports import judge_clock, judge_memory, judge_rows
@@ -67,11 +74,14 @@ def step_with(watermark: datetime | None, rows: int) -> Step:
 
 
 def test_a_join_that_forgets():
-    judge_state(700, TEN)
-    assert "has no watermark" in told(judge_state, 1756, None)
-    assert "nothing says that partners are" in told(judge_state, 1756, TEN)
-    assert "the watermark is 1 day behind" in told(judge_state, 1756, timedelta(days=1))
-    assert "of one stream, nothing is" in told(judge_state, 1200, TEN)
+    judge_state(700, TEN, 2)
+    assert "has no watermark" in told(judge_state, 1756, None, 0)
+    assert "nothing says that partners are" in told(judge_state, 1756, TEN, 2)
+    assert "the watermark is 1 day behind" in told(judge_state, 1756, timedelta(days=1), 2)
+    assert "of one stream, nothing is" in told(judge_state, 1200, TEN, 2)
+    assert "only one stream has a watermark before the join" in told(judge_state, 1756, TEN, 1)
+    assert "neither stream has a watermark before the join" in told(judge_state, 1756, TEN, 0)
+    assert marked("+- EventTimeWatermark a\n+- StreamingSymmetricHashJoin\n  :- EventTimeWatermark b") == 1
     behind = datetime(2013, 6, 25, 5, 49, tzinfo=UTC)
     assert delay_of(step_with(None, rows=0)) is None
     assert delay_of(step_with(behind, rows=0)) == TEN
@@ -186,5 +196,6 @@ def test_two_topics_for_four_tasks():
     assert "the stream has 2 records" in told(compare_keys, stream[:2], table)
     strange = [(0, b"N1"), *stream[1:]]
     assert "'N1' of the stream is the key of no row" in told(compare_keys, strange, table)
+    assert "the table has no records" in told(compare_keys, stream, [])
     moved = [((partition + 1) % 4, key) for partition, key in stream]
     assert "0 of 883 departures find their weather" in told(compare_keys, moved, table)

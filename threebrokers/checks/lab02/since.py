@@ -9,6 +9,7 @@ from threebrokers.data.topics import NOTED_AFTER, TEN_DAYS
 from threebrokers.kafka.log_reader import Record
 from threebrokers.lab.exercise import NotYet
 
+A_DAY = 24 * 60 * 60 * 1000  # ms
 SETTING = "message.timestamp.type, a setting of the topic"
 
 
@@ -61,7 +62,9 @@ def is_the_first(records: Sequence[Record], first: int, moment: int, offset: int
     """Raise NotYet unless `moment` is the time that was noted, and the offset the first one since."""
     if _first_by_time(records, moment) != first:
         wrong = "not the time that was noted"
-        if moment <= records[0].timestamp:
+        if abs(moment * 1000 - records[0].timestamp) < A_DAY:
+            wrong = "in seconds: Kafka's times are in milliseconds"
+        elif moment <= records[0].timestamp:
             wrong = "a time before anything was stored in 'days'"
         elif moment > records[-1].timestamp:
             wrong = "a time after all was stored in 'days'"

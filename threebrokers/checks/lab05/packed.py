@@ -136,6 +136,16 @@ def judge_readings(records: Sequence[Record]) -> None:
             f"each should be as readings() gives it, such as {pairs[0]}",
             "the order of produce()'s arguments: topic, value, key",
         )
+    used: dict[bytes | None, set[int]] = {}
+    for record in records:
+        used.setdefault(record.key, set()).add(record.partition)
+    machine, places = max(used.items(), key=lambda item: len(item[1]))
+    if len(places) > 1:
+        raise NotYet(
+            f"the readings of {told(machine)} are in {len(places)} partitions",
+            "all of a machine should be in one, or their order is lost",
+            "partition=… of produce(): the client chooses by the key if you do not",
+        )
     sent = [record.timestamp for record in records]
     if (took := max(sent) - min(sent)) < AS_THEY_COME_MS:
         raise NotYet(

@@ -1,5 +1,6 @@
 """What lab 06's check says of commits, counted where the brokers write them down."""
 
+import ast
 import struct
 
 from confluent_kafka import Consumer
@@ -8,6 +9,7 @@ from threebrokers.checks.expect import committed, count_of, expect_topic
 from threebrokers.checks.expect_clients import expect_closed
 from threebrokers.kafka.clients import LabConsumer
 from threebrokers.kafka.log_reader import Record, read_log
+from threebrokers.lab.attempt import attempt
 from threebrokers.lab.exercise import NotYet, eventually
 from threebrokers.lab.lab import Lab
 
@@ -38,6 +40,27 @@ def judge_commits(lab: Lab, group: str, topic: str, visitor: Consumer) -> None:
             "the commit in the loop: after how many records, of which message, and whether it waits",
         )
     expect_closed(lab, group, "`visitor`")
+    if (run := attempt()) is not None:
+        expect_last_commit(run.code)
+
+
+def expect_last_commit(code: ast.AST) -> None:
+    """Raise NotYet if the program's last commit stands behind its loop, where an interruption passes over it.
+
+    A program that commits in its loop only may do that often enough to need no other commit.
+    """
+    nodes = list(ast.walk(code))
+    if any(isinstance(node, ast.Try | ast.With) for node in nodes):
+        return
+    loops = [node for node in nodes if isinstance(node, ast.For | ast.While)]
+    within = {id(node) for loop in loops for node in ast.walk(loop)}
+    commits = {id(node) for node in nodes if isinstance(node, ast.Attribute) and node.attr == "commit"}
+    if commits & within and commits - within:
+        raise NotYet(
+            "the last commit stands behind the loop, and an interruption of the loop passes over it",
+            "what was read should be committed then, too",
+            "`finally:`, which runs in any case",
+        )
 
 
 def _expect_all_read(lab: Lab, group: str, visitor: Consumer, count: int) -> None:

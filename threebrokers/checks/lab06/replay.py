@@ -63,6 +63,15 @@ def judge_places(records: list[Record], since: int, places: list[Place]) -> None
             "for such a partition offsets_for_times answers -1, which is its end",
             "what your code makes of -1",
         )
+    first = {p: min(offset for place, offset in wanted if place == p) for p, _ in wanted}
+    if old and all(offset > first.get(p, offset) for p, offset in old):
+        raise NotYet(
+            f"`replayed` holds {counted(len(old), 'record')} older than `since`: "
+            f"{'it' if len(old) == 1 else 'they'} came late, and {'stands' if len(old) == 1 else 'stand'} "
+            "behind younger ones",
+            "offsets_for_times finds the first place only, and a log is not in the order of its times",
+            "message.timestamp()[1] of each record",
+        )
     if old:
         raise NotYet(
             f"`replayed` holds {counted(len(old), 'record')} older than `since`",

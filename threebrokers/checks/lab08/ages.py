@@ -16,8 +16,10 @@ AGES = "segment_ages(lab, badges): the columns oldest and newest"
 
 def judge_ages(lab: Lab, topic: str) -> None:
     """Raise NotYet unless all of the last 7 days is there, nothing older than 8, and few segments."""
-    expect_topic(lab, topic, "badges")
+    found = expect_topic(lab, topic, "badges")
     records = log_of(lab, topic)
+    if not any(partition.high_watermark for partition in found.partitions):
+        raise NotYet("the topic has never had a record", f"it should get those of {DAYS} days", CALL)
     if not records:
         raise _all_gone(settings_of(lab, topic))
     sent = max(record.timestamp for record in records) + HOUR_MS  # the youngest record was an hour old
@@ -80,8 +82,9 @@ def _wrong_days(days: list[float], settings: dict[str, str], longest: float) -> 
         return _too_old(oldest, settings, longest)
     missing = _missing(days)
     return NotYet(
-        f"the oldest record is {oldest:.1f} days old: {missing} of the last {STAY_DAYS} days are missing",
-        f"each of these {_wanted()} should be there",
+        f"the oldest record is {oldest:.1f} days old: {missing} of the {_wanted()} records of the last "
+        f"{STAY_DAYS} days are missing",
+        "all of these should be there",
         f"retention.ms, which is {_days(settings['retention.ms'])}",
     )
 

@@ -47,6 +47,12 @@ def judge_bounds(bounds: Mapping[int, tuple[int, int]]) -> None:
             "only what came before `mended` should go",
             LOOK,
         )
+    if set(lost.values()) == {1} and not leaking:
+        raise NotYet(
+            f"one clean record of {numbered('partition', sorted(lost))} is deleted, too",
+            "delete_records deletes what is before the offset: give it the first that should stay",
+            LOOK,
+        )
     if lost:
         partition = next(iter(lost))
         raise NotYet(

@@ -72,6 +72,12 @@ def judge_period(days: float, record: float) -> None:
         )
     if days > fits + 1:
         raise NotYet(f"with {days:g} days nothing stays free", expected, "a fifth of 100 GB")
+    if days < most + 1:
+        raise NotYet(
+            f"records of {days:g} days and of a segment more fill a disk for a little more than four fifths",
+            expected,
+            "rounding: the days that fit are no whole number",
+        )
     raise NotYet(
         f"records of {days:g} days fill what may be filled, and they stay longer than retention.ms: a "
         f"segment holds up to {SEGMENT_DAYS} days, and goes when its newest record is too old",

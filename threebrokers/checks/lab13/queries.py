@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.types import StructType
 
 from threebrokers.checks.expect_spark import first_line, memory_table
 from threebrokers.lab.exercise import NotYet, eventually
@@ -45,6 +46,12 @@ def table_of(query: StreamingQuery, columns: Sequence[str]) -> DataFrame:
             f"{', '.join(f'`{one}`' for one in found)}",
             f"it should have {', '.join(columns)}",
             "what groupBy(…) is given",
+        )
+    if "window" in columns and not isinstance(kind := table.schema["window"].dataType, StructType):
+        raise NotYet(
+            f"`window` is a column of the type {kind.simpleString()}",
+            "it should be a window with a start and an end: ten o'clock of another day is another hour",
+            "F.window(…), which groupBy(…) can be given",
         )
     return table
 

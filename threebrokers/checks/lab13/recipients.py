@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from threebrokers.lab.exercise import NotYet
+from threebrokers.lab.values import told as shown
 from threebrokers.spark.delivering import Delivered
 
 LOOK_AT = "the word for it in `modes`"
@@ -51,9 +52,21 @@ def judge_board(delivered: Mapping[str, Delivered]) -> None:
 
 def judge_ranking(delivered: Mapping[str, Delivered]) -> None:
     """Raise NotYet unless the ranking was there, whole and in order."""
-    got = _got(delivered, "ranking")
-    if got.rows.empty:
+    rows = _got(delivered, "ranking").rows
+    if rows.empty:
         raise NotYet("the ranking has no rows", "it should have one for each airport", LOOK_AT)
+    times = rows["origin"].value_counts()
+    if times.max() > 1:
+        raise NotYet(
+            f"the newspaper got {times.idxmax()} {times.max()} times, each time with another number",
+            "it prints the list as it is, so all airports should be there once, in order",
+            f"`ranking` as the cell makes it, and {LOOK_AT}",
+        )
+    if not rows["count"].is_monotonic_decreasing:
+        listed = ", ".join(f"{row.origin} {row.count:,}" for row in rows.itertuples(index=False))
+        raise NotYet(
+            f"the newspaper's list is not in order ({listed})", "it prints the list as it is", "`ranking`"
+        )
 
 
 def _got(delivered: Mapping[str, Delivered], name: str) -> Delivered:
@@ -62,6 +75,12 @@ def _got(delivered: Mapping[str, Delivered], name: str) -> Delivered:
             f"`delivered` has nothing for `{missing[0]}`", "deliver(tables, modes) makes all of it", LOOK_AT
         )
     got = delivered[name]
+    if not isinstance(got, Delivered):
+        raise NotYet(
+            f"`delivered` has {shown(got)} for `{name}`",
+            "it should be what its reader got, as deliver(tables, modes) returns it",
+            "`delivered = …` in the cell of the exercise",
+        )
     if not got.refused:
         return got
     raise NotYet(

@@ -36,9 +36,10 @@ def forgets_what_landed(lab: Lab, query: StreamingQuery) -> str:
     pairs.judge_pairs(rows_of(query, pairs.COLUMNS))
     last = steps_of(query)[-1]
     delay = pairs.delay_of(last) if has_watermark(progress_of(query)) else None
-    pairs.judge_state(last.state, delay)
     with java_there():
-        pairs.judge_kind(plan_of_query(query))
+        plan = plan_of_query(query)
+    pairs.judge_state(last.state, delay, pairs.marked(plan))
+    pairs.judge_kind(plan)
     return (
         "each of the 873 arrivals has its departure, and rows that can find no partner any more have left "
         "the state: it stays as large as half a day of flights, as long as both streams go on."

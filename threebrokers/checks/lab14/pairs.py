@@ -41,7 +41,7 @@ def judge_pairs(rows: pd.DataFrame) -> None:
     if rows.empty:
         raise NotYet(
             "the table has no rows: no pair meets the condition",
-            "an aircraft arrives after it has left",
+            "an aircraft arrives after it has left, and at most 12 hours later",
             BOUND,
         )
     found = rows.drop_duplicates()
@@ -92,8 +92,16 @@ def judge_kind(plan: str) -> None:
         )
 
 
-def judge_state(kept: int, delay: timedelta | None) -> None:
-    """Raise NotYet if the query forgot nothing: it keeps `kept` rows; `delay` of its watermark, if any."""
+def marked(plan: str) -> int:
+    """Return how many streams have a watermark before they are joined: a join's inputs stand below it."""
+    return plan.partition("StreamingSymmetricHashJoin")[2].count("EventTimeWatermark")
+
+
+def judge_state(kept: int, delay: timedelta | None, streams: int) -> None:
+    """Raise NotYet if the query forgot nothing: it keeps `kept` rows; `delay` of its watermark, if any.
+
+    `streams` is how many of the two have a watermark before the join.
+    """
     everything = len(late_departures()) + len(late_arrivals())
     if delay is None:
         raise NotYet(
@@ -107,6 +115,13 @@ def judge_state(kept: int, delay: timedelta | None) -> None:
             f"{delay_in_words(delay)} behind",
             "records are at most ten minutes late",
             MARKS,
+        )
+    if kept >= everything and streams < 2:
+        raise NotYet(
+            f"the pairs are right, but all {kept:,} rows are in the state: "
+            f"{'only one stream has' if streams else 'neither stream has'} a watermark before the join",
+            "a join forgets by the watermarks of both streams that go into it",
+            MARKS + ", before join(…)",
         )
     if kept >= everything:
         raise NotYet(

@@ -9,6 +9,7 @@ from threebrokers.ledger import Ledger
 PAYMENTS, NO_JSON, NO_EUROS = 24, 9, 17  # two of them cannot be booked
 FLOOD = 5000
 MINUTES, QUIET = 90, 20  # partition 2 has got nothing for the last minutes
+LATE_MINUTES = 30  # so old was what came last
 
 
 def payments_with_poison(lab: Lab) -> tuple[str, Ledger]:
@@ -43,6 +44,7 @@ def last_minutes(lab: Lab, group: str) -> str:
     """Return a new topic with a click for each of the last 90 minutes, which `group` has read.
 
     It has three partitions, and the last 20 minutes are in partitions 0 and 1 only. The value is the minute.
+    The last record of each of these two is half an hour old: it came late.
     """
     topic = lab.fresh_topic("webclicks", partitions=3)
     producer, now = lab.producer({"enable.idempotence": True}), clock.now_ms()
@@ -50,11 +52,13 @@ def last_minutes(lab: Lab, group: str) -> str:
         among = 3 if minute < MINUTES - QUIET else 2
         stamp = now - (MINUTES - minute) * 60_000
         producer.produce(topic, str(minute), partition=minute % among, timestamp=stamp)
+    for partition in range(2):
+        producer.produce(topic, "late", partition=partition, timestamp=now - LATE_MINUTES * 60_000)
     producer.flush()
     reader = lab.consumer({"group.id": group, "auto.offset.reset": "earliest"})
     reader.subscribe([topic])
     count = 0
-    while count < MINUTES:
-        count += len(reader.consume(MINUTES - count, timeout=0.2))
+    while count < MINUTES + 2:
+        count += len(reader.consume(MINUTES + 2 - count, timeout=0.2))
     reader.close()  # it commits
     return topic
