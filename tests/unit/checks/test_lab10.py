@@ -72,7 +72,8 @@ def test_a_loss_that_is_explained(case):
         ([], 20, "leader", "has 0 offsets"),
         (RIGHT, 0, "leader", "as if an offset stayed empty"),
         (RIGHT, 50, "leader", "`now_there` is 50, and the log ends before"),
-        (RIGHT, 19, "leader", "`now_there` is 19"),
+        (RIGHT, 19, "leader", "`now_there` is 19; at more of the lost offsets"),
+        (RIGHT, 82, "leader", "`now_there` is 82, and only 50 records are lost"),
         (RIGHT, 20, "all", "then one of the two others would still have them"),
         (RIGHT, 20, "followers", "they lead now"),
         (RIGHT, 20, "nobody", "so it may be with acks=0"),
@@ -215,7 +216,7 @@ def test_one_invoice_for_each_order_passes():
             "no key of your tables is the same",
         ),
         ({"killed": 2}, "the program was killed 2 times"),
-        ({"committed": None}, "the group has committed None"),
+        ({"committed": None}, "the group has committed nothing"),
         ({"fault": "NameError: x"}, "ended in an error: NameError: x"),
     ],
 )

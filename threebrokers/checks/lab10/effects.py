@@ -36,7 +36,7 @@ def judge_effects(books: Effects) -> None:
         )
     if books.committed != STORED:
         raise NotYet(
-            f"the group has committed {books.committed} in the end",
+            f"the group has committed {'nothing' if books.committed is None else books.committed} in the end",
             f"it should be {STORED}: what is done need not come again at each start",
             "consumer.commit(message=message, asynchronous=False) after the row is written",
         )

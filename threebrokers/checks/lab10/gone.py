@@ -87,8 +87,11 @@ def _other_count(told: int, lost: int, there: int) -> NotYet:
             "it should be the number of lost offsets at which a record stands now",
             look,
         )
-    return NotYet(
-        f"`now_there` is {told}",
-        f"at {there - told:+d} lost offsets, compared with that, stands another record now",
-        look,
-    )
+    if told > lost:
+        return NotYet(
+            f"`now_there` is {told}, and only {lost} records are lost",
+            "it should be the number of lost offsets at which a record stands now",
+            look,
+        )
+    fewer = "at fewer" if told > there else "at more"
+    return NotYet(f"`now_there` is {told}", f"{fewer} of the lost offsets stands another record now", look)
