@@ -13,7 +13,9 @@ from threebrokers.notebook import shell
 MOST = 500  # runs that are remembered
 LONGEST = 160  # letters of an error's text
 # Spark begins with which task or query failed, and so long that the reason would be cut off.
-WHAT_FAILED = re.compile(r"^.*(most recent failure: Lost task [^:]*|\] terminated with exception): ")
+WHAT_FAILED = re.compile(
+    r"^.*(most recent failure: Lost task [^:]*|\] terminated with exception): (.*\. Reason: )?"
+)
 
 
 @dataclass(frozen=True)

@@ -101,6 +101,14 @@ def test_a_cell_whose_end_nobody_told_was_interrupted() -> None:
             ),
             Fault("RuntimeError", "Some data may have been lost"),
         ),
+        (
+            RuntimeError(
+                "[STREAM_FAILED] Query [id = cabb-56, runId = a188-90] terminated with exception: "
+                "[FOREACH_BATCH_USER_FUNCTION_ERROR] An error occurred in the user provided function in foreach batch sink. "
+                "Reason: UNIQUE constraint failed: trips.part"
+            ),
+            Fault("RuntimeError", "UNIQUE constraint failed: trips.part"),
+        ),
     ],
 )
 def test_what_is_kept_of_an_error(error: BaseException, fault: Fault) -> None:

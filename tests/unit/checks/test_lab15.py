@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,7 +11,7 @@ import pytest
 
 from threebrokers.checks.expect_spark import by_partition
 from threebrokers.checks.lab15.books import judge_book
-from threebrokers.checks.lab15.copies import compare_ids, judge_memory
+from threebrokers.checks.lab15.copies import compare_ids, judge_clock, judge_memory
 from threebrokers.checks.lab15.executors import judge_readers_of
 from threebrokers.checks.lab15.places import compare_twice, planned
 from threebrokers.checks.lab15.queries import expect_second_run
@@ -124,6 +124,12 @@ def test_partitions_may_be_text():
     assert by_partition("twice", {"0": 15, 1: 8}, "") == {0: 15, 1: 8}
     assert "has the keys 'trips'" in told(by_partition, "twice", {"trips": 3}, "")
     assert "numbers below 0" in told(compare_twice, {0: -15, 1: -8}, BEFORE, AFTER)
+
+
+def test_the_watermark_follows_the_time_of_the_copies():
+    judge_clock([None, datetime(2026, 11, 25)])
+    judge_clock([None])
+    assert "the watermark follows `scheduled`" in told(judge_clock, [None, datetime(2013, 6, 24)])
 
 
 def test_copies_are_remembered_as_long_as_spark_may_be_away():

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -12,6 +12,7 @@ from threebrokers.spark.queries import java_there
 from threebrokers.spark.steps import steps, watermark_delay
 from threebrokers.text import counted
 
+YEAR = 2013  # of the flights' own times
 DROP, MARK = "the call that drops duplicates", "withWatermark(…)"
 # A copy comes when Spark runs again; a week is what a topic keeps.
 AWAY, ENOUGH = timedelta(hours=60), timedelta(days=7)
@@ -37,6 +38,7 @@ def judge_copies(query: StreamingQuery, sent: Sequence[str]) -> None:
             )
         found = [row[0] for row in table.select("id").collect()]
     compare_ids(found, sent)
+    judge_clock(step.newest for step in steps(progress))
     judge_memory(watermark_delay(steps(progress)))
     operators = {one.get("operatorName") for step in progress for one in step["stateOperators"]}
     if "dedupe" in operators:  # that of dropDuplicates
@@ -44,6 +46,18 @@ def judge_copies(query: StreamingQuery, sent: Sequence[str]) -> None:
             "the rows are right, and the query has a watermark, but dropDuplicates takes no notice of it",
             "it should forget an id when no copy can come any more",
             DROP,
+        )
+
+
+def judge_clock(newest: Iterable[datetime | None]) -> None:
+    """Raise NotYet unless the watermark follows Kafka's time; `newest` is the latest time of each batch."""
+    seen = max((time for time in newest if time is not None), default=None)
+    if seen is not None and seen.year == YEAR:
+        raise NotYet(
+            "the rows are right today, but the watermark follows `scheduled`: a flight that leaves too late "
+            "after its plan is behind it, and would be dropped",
+            "two copies are up to 60 hours apart in `timestamp`, when they were written",
+            MARK,
         )
 
 

@@ -19,12 +19,14 @@ from threebrokers.lab.scenarios.members import HEARTBEAT_MS
 from threebrokers.lab.scenarios.partitions import topic_of
 from threebrokers.lab.scenarios.readers import delete_before
 from threebrokers.ledger import Ledger
-from threebrokers.waiting import quiet_wait
+from threebrokers.waiting import late, quiet_wait
 
 CUSTOMERS, EACH = 100, 3
 HOME, OTHERS = "NO", ("SE", "DK", "FI", "DE")
 # A group that has not got everything yet may wait for its first records as long as this.
 QUIET_SECONDS, WORK_SECONDS = 1.5, 6.0
+# Members hear of a rebalance with a heartbeat, by default every 3 s; a cooperative group needs two of them.
+GATHER_SECONDS = 15.0
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,9 @@ def jobs() -> list[Job]:
 def work_together(lab: Lab, topic: str, ledger: Ledger, workers: Sequence[LabConsumer]) -> list[int]:
     """Let workers do all that a topic holds, side by side; return how many records each has done.
 
-    They begin when those of each group have shared out the partitions. They end when each group has
-    everything, or nothing has come for 1.5 s; after 6 s in any case. All of them leave their groups.
+    They begin when those of each group have shared out the partitions, at the latest after 15 s. They end
+    when each group has everything, or nothing has come for 1.5 s; after 6 s in any case. All of them leave
+    their groups.
     """
     done = dict.fromkeys(range(len(workers)), 0)
     with _gathered(lab, topic, workers):
@@ -83,7 +86,8 @@ def _gathered(lab: Lab, topic: str, workers: Sequence[LabConsumer]) -> Iterator[
         shares = [[len(worker.assignment()) for worker in group] for group in by_group.values()]
         return all(sum(one) == partitions and min(one) >= partitions // len(one) for one in shares)
 
-    quiet_wait(complete, WORK_SECONDS)
+    with late("the workers to share out the partitions", GATHER_SECONDS) as say:
+        quiet_wait(lambda: complete() or say(), GATHER_SECONDS)
     for worker in members:
         worker.resume(worker.assignment())
     try:
