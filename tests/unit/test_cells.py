@@ -104,7 +104,8 @@ def test_a_cell_whose_end_nobody_told_was_interrupted() -> None:
         (
             RuntimeError(
                 "[STREAM_FAILED] Query [id = cabb-56, runId = a188-90] terminated with exception: "
-                "[FOREACH_BATCH_USER_FUNCTION_ERROR] An error occurred in the user provided function in foreach batch sink. "
+                "[FOREACH_BATCH_USER_FUNCTION_ERROR] An error occurred in the user provided function in "
+                "foreach batch sink. "
                 "Reason: UNIQUE constraint failed: trips.part"
             ),
             Fault("RuntimeError", "UNIQUE constraint failed: trips.part"),

@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -24,6 +25,8 @@ from threebrokers.notebook import running_cell
 PLACES = ("partition", "callback", "on_delivery", "timestamp", "headers")
 SETTLED = 1000  # moments that a producer remembers
 CONSUMER: dict[str, Any] = {"session.timeout.ms": 6000}
+# A close() is done within a second, and where brokers are away within the time of a request.
+IDLE_SECONDS, CLOSE_SECONDS = 1.0, 15.0
 
 
 class LabProducer(confluent_kafka.Producer):
@@ -143,10 +146,12 @@ class LabConsumer(confluent_kafka.Consumer):
         self.held: set[tuple[str, int]] = set()
         self._raised: BaseException | None = None
         self._listening: int | None = None
+        self._polled_at = time.monotonic()
 
     def poll(self, timeout: float = -1) -> Message | None:
         """Poll as confluent-kafka does; what a rebalance listener has raised is raised here."""
         message: Message | None = super().poll(timeout)
+        self._polled_at = time.monotonic()
         self._raise_kept()
         if message is not None:
             self.received += message.error() is None
@@ -157,6 +162,7 @@ class LabConsumer(confluent_kafka.Consumer):
     def consume(self, num_messages: int = 1, timeout: float = -1) -> list[Message]:
         """Consume as confluent-kafka does; what a rebalance listener has raised is raised here."""
         messages: list[Message] = super().consume(num_messages, timeout)
+        self._polled_at = time.monotonic()
         self._raise_kept()
         self.received += sum(message.error() is None for message in messages)
         for interceptor in self.interceptors:
@@ -184,19 +190,35 @@ class LabConsumer(confluent_kafka.Consumer):
     def close(self) -> None:
         """Close as confluent-kafka does; what a rebalance listener has raised is raised here.
 
-        Raises LabError where confluent-kafka would hang for ever: in a listener.
+        Raises LabError where confluent-kafka would hang for ever: in a listener, or as `_ended` says.
         """
         if self._listening == threading.get_ident():
             raise LabError(
                 "close() in a function that the client calls during a rebalance would wait for ever",
                 "close the consumer after its loop",
             )
-        super().close()
+        if not self._ended():
+            raise LabError(
+                f"The client has not closed this consumer within {CLOSE_SECONDS:g} s",
+                "go on: its group gives its partitions to others when its session is over",
+            )
         self._raise_kept()
 
     def discard(self) -> None:
         """Close without a word of what listeners raise."""
-        super().close()
+        self._ended()
+
+    def _ended(self) -> bool:
+        """Close as confluent-kafka does, and tell whether that has come to its end.
+
+        librdkafka waits for ever, now and then, if a member has a rebalance that it did not hear of yet (its
+        issue 4884): in a member that was not polled for a while. No interruption ends that wait, so it is
+        left alone in a thread.
+        """
+        if not self.subscribed or time.monotonic() - self._polled_at < IDLE_SECONDS:
+            super().close()
+            return True
+        return ends_within(super().close, CLOSE_SECONDS)
 
     def _kept(self, listener: Any) -> Any:
         """Return a listener that tells `close()` which thread is inside, and whose exception is kept.
@@ -221,6 +243,24 @@ class LabConsumer(confluent_kafka.Consumer):
         raised, self._raised = self._raised, None
         if raised is not None:
             raise raised
+
+
+def ends_within(work: Callable[[], None], within: float) -> bool:
+    """Do this in a thread of its own, and tell whether it has ended in so many seconds; raise its error."""
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as fault:
+            raised.append(fault)
+
+    thread = threading.Thread(target=run, daemon=True)  # a kernel that ends does not wait for it
+    thread.start()
+    thread.join(within)
+    if raised:
+        raise raised[0]
+    return not thread.is_alive()
 
 
 C = TypeVar("C", LabProducer, LabConsumer)

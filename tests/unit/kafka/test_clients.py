@@ -1,6 +1,7 @@
 """Clients of a lab: what becomes of delivery reports when the program's callback fails, and counts."""
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -186,6 +187,43 @@ def test_a_listener_that_closes_its_consumer_is_told_instead_of_hanging(
     with pytest.raises(LabError, match="would wait for ever: close the consumer after its loop"):
         consumer.poll(0)
     consumer.close()  # behind the listener it does what it does always
+
+
+def test_an_idle_member_whose_close_never_ends_is_told(
+    clients: Clients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[float] = []
+
+    def never(close: Callable[[], None], within: float) -> bool:
+        asked.append(within)
+        return False
+
+    idle, busy, alone = (clients.consumer({"group.id": "readers"}) for _ in range(3))
+    for one in (idle, busy):
+        one.subscribe(["greetings"])
+        one._polled_at -= 60
+    busy.poll(0)
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "ends_within", never)
+        with pytest.raises(LabError, match="has not closed this consumer within 15 s: go on: its group"):
+            idle.close()
+        idle.discard()  # without a word
+        busy.close()
+        alone.close()  # no member of a group
+    assert asked == [module.CLOSE_SECONDS] * 2
+    idle.close()
+
+
+def test_what_takes_too_long_is_left_alone() -> None:
+    def fail() -> None:
+        raise RuntimeError("closed already")
+
+    over = threading.Event()
+    assert module.ends_within(lambda: None, 5)
+    assert not module.ends_within(lambda: over.wait() and None, 0.05)
+    over.set()
+    with pytest.raises(RuntimeError, match="closed already"):
+        module.ends_within(fail, 5)
 
 
 def test_a_consumer_that_is_closed_already_does_not_hold_up_the_next_run(
