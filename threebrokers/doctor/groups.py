@@ -51,15 +51,19 @@ def look_at_rebalances(look: Look, within: float = REBALANCE_SECONDS) -> Finding
 def look_for_forgotten_members(look: Look, within: float = WATCH_SECONDS) -> Finding:
     """Name members that hold records and read none while another of the same name is in the group.
 
-    They are watched for `within` seconds, if there are any: a member that reads commits within 5 s.
+    They are watched for `within` seconds, if there are any: a member that reads commits within 5 s. A moment
+    in which nobody tells of the group says nothing of its members.
     """
-    states = iter(poll(look, within))
-    before = twins(next(states))
-    still = {(h.group.name, h.topic, h.partition): h for h in before}
+    states = (state for state in poll(look, within) if state.last_response_at is not None)
+    before = next(states, None)
+    still = {(h.group.name, h.topic, h.partition): h for h in (twins(before) if before else ())}
     while still and (state := next(states, None)):
         now = {(h.group.name, h.topic, h.partition): h for h in twins(state)}
+        silent = {one.name for one in state.groups if one.coordinator is None or one.state in REBALANCING}
         still = {
-            place: h for place, h in still.items() if place in now and now[place].committed == h.committed
+            place: h
+            for place, h in still.items()
+            if place[0] in silent or (place in now and now[place].committed == h.committed)
         }
     if not still:
         return Finding("forgotten members", True, "none holds records that it does not read")

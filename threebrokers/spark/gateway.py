@@ -118,6 +118,8 @@ def end() -> None:
             context._jsc = None  # there is nobody left to tell
         context.stop()
     if gateway is not None:
+        # What Python forgets from now on, Java need not hear: py4j would print a traceback for each object.
+        gateway._gateway_client.is_connected = False
         with suppress(OSError):
             gateway.proc.stdin.close()  # Spark's sign to leave
         try:

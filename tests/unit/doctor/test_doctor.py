@@ -1,5 +1,6 @@
 """The doctor: each trouble is made to happen, and named with its cure."""
 
+import itertools
 import json
 import os
 import signal
@@ -8,7 +9,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -414,6 +415,20 @@ class TestGroups:
         found = trouble(groups.look_for_forgotten_members(lambda: self.seen(250, "rdkafka"), 0.1))
         assert "2 members, several called 'rdkafka', and a reads nothing of failsafe-0" in found
         assert "ran twice" in found
+
+    @pytest.mark.parametrize("silent", ["no answer", "no coordinator", "PreparingRebalance"])
+    def test_a_moment_in_which_nobody_tells_of_a_group_says_nothing(self, silent: str) -> None:
+        told = self.seen(250, "rdkafka")
+        [group] = told.groups
+        nothing = {
+            "no answer": replace(told, last_response_at=None, groups=()),
+            "no coordinator": replace(told, groups=(replace(group, coordinator=None, members=()),)),
+        }.get(silent, replace(told, groups=(replace(group, state=silent, members=()),)))
+        looks = itertools.chain([nothing, told, nothing] if silent == "no answer" else [told, nothing])
+        look = groups.look_for_forgotten_members
+        assert "ran twice" in trouble(look(lambda: next(looks, told), 0.3))
+        gone = iter([told])
+        assert look(lambda: next(gone, replace(told, groups=())), 0.3).ok
 
     def test_a_member_that_reads_is_no_trouble(self) -> None:
         reads = iter(range(250, 400))

@@ -157,7 +157,8 @@ def test_end_forgets_a_dead_java_and_does_not_talk_to_it(monkeypatch):
     process = subprocess.Popen([sys.executable, "-c", ""], stdin=subprocess.PIPE)
     process.wait()
     monkeypatch.setattr(SparkContext, "_active_spark_context", Context())
-    monkeypatch.setattr(SparkContext, "_gateway", SimpleNamespace(proc=process))
+    client = SimpleNamespace(is_connected=True)
+    monkeypatch.setattr(SparkContext, "_gateway", SimpleNamespace(proc=process, _gateway_client=client))
     gateway.end()
     assert SparkContext._gateway is None
     assert SparkContext._jvm is None
@@ -166,7 +167,8 @@ def test_end_forgets_a_dead_java_and_does_not_talk_to_it(monkeypatch):
 def test_end_ends_java_by_closing_its_input(monkeypatch):
     process = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
     monkeypatch.setattr(SparkContext, "_active_spark_context", None)
-    monkeypatch.setattr(SparkContext, "_gateway", SimpleNamespace(proc=process))
+    client = SimpleNamespace(is_connected=True)
+    monkeypatch.setattr(SparkContext, "_gateway", SimpleNamespace(proc=process, _gateway_client=client))
     gateway.end()
     assert process.poll() == 0
 
@@ -188,3 +190,16 @@ def test_a_fresh_folder_is_empty_and_found_again(tmp_path):
     assert again == first == spark_session.folder("checkpoint")
     assert again.is_relative_to(tmp_path)
     assert list(again.iterdir()) == []
+
+
+def test_java_that_was_ended_hears_nothing_of_what_python_forgets(monkeypatch):
+    java = subprocess.Popen(
+        [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    client = SimpleNamespace(is_connected=True)
+    monkeypatch.setattr(SparkContext, "_gateway", SimpleNamespace(proc=java, _gateway_client=client))
+    monkeypatch.setattr(SparkContext, "_active_spark_context", None)
+    gateway.end()
+    assert java.poll() is not None
+    assert not client.is_connected
+    assert SparkContext._gateway is None
