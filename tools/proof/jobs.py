@@ -163,5 +163,5 @@ class Pool:
 
 
 def lanes() -> int:
-    """Return how many jobs run side by side: two keep two thirds of two cores busy, for labs also wait."""
-    return max(2, 3 * (os.cpu_count() or 2) // 2)
+    """Return how many jobs run side by side: with its brokers each keeps about one core busy."""
+    return max(2, os.cpu_count() or 2)
