@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ENDING_SECONDS = 60.0
+TAIL_LINES = 60
 
 
 @dataclass(frozen=True)
@@ -75,14 +76,20 @@ class Pool:
         ended: list[Ended] = []
         self._waiting = list(enumerate(order))
         with ThreadPoolExecutor(self._lanes) as threads:
+            left: set[Future[Ended | None]] = set()
             try:  # the first job runs while the others are handed over: Ctrl-C may come then, too
-                left = {threads.submit(self._one) for _ in order}
+                left |= {threads.submit(self._one) for _ in order}
                 while left:
                     done, left = wait(left, return_when=FIRST_COMPLETED)
                     for future in done:
                         self._take(future, ended)
             except BaseException:
                 self._end()
+                for future in left:  # what hung, and had to be ended, says here how far it came
+                    if (one := future.result()) is not None:
+                        self._say(
+                            f"\n── {one.job}: was ended after {one.seconds:.0f} s\n{_tail(one.output)}\n"
+                        )
                 raise
         return ended
 
@@ -160,6 +167,10 @@ class Pool:
                 process.wait(max(0.0, due - time.monotonic()))
             except subprocess.TimeoutExpired:
                 process.kill()
+
+
+def _tail(output: str) -> str:
+    return "\n".join(output.rstrip().splitlines()[-TAIL_LINES:])
 
 
 def lanes() -> int:

@@ -129,7 +129,7 @@ def test_a_job_that_fails_and_is_no_gate_ends_nothing(pool):
     assert len(ended) == 3
 
 
-def test_ctrl_c_ends_the_jobs_in_good_order(pool, tmp_path):
+def test_ctrl_c_ends_the_jobs_in_good_order(pool, tmp_path, said):
     begun = tmp_path / "begun"
     main = threading.main_thread().ident
     assert main is not None
@@ -143,6 +143,7 @@ def test_ctrl_c_ends_the_jobs_in_good_order(pool, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         pool.run([sleeper(begun), job("other", until(begun))])
     assert running_with(begun) == []
+    assert any("was ended after" in text for text in said), said
 
 
 def test_ctrl_c_ends_the_jobs_in_good_order_also_while_they_are_handed_over(pool, tmp_path, monkeypatch):
