@@ -52,18 +52,23 @@ def look_for_forgotten_members(look: Look, within: float = WATCH_SECONDS) -> Fin
     """Name members that hold records and read none while another of the same name is in the group.
 
     They are watched for `within` seconds, if there are any: a member that reads commits within 5 s. A moment
-    in which nobody tells of the group says nothing of its members.
+    in which nobody tells of a group says nothing of its members, so a busy machine is asked again first, for
+    as long.
     """
-    states = (state for state in poll(look, within) if state.last_response_at is not None)
-    before = next(states, None)
-    still = {(h.group.name, h.topic, h.partition): h for h in (twins(before) if before else ())}
+    for first in poll(look, within):
+        if not untold(first):
+            break
+    still = {(h.group.name, h.topic, h.partition): h for h in twins(first)}
+    states = iter(poll(look, within) if still else ())
     while still and (state := next(states, None)):
         now = {(h.group.name, h.topic, h.partition): h for h in twins(state)}
-        silent = {one.name for one in state.groups if one.coordinator is None or one.state in REBALANCING}
+        silent = untold(state) | {group.name for group in state.groups if group.state in REBALANCING}
         still = {
             place: h
             for place, h in still.items()
-            if place[0] in silent or (place in now and now[place].committed == h.committed)
+            if state.last_response_at is None
+            or place[0] in silent
+            or (place in now and now[place].committed == h.committed)
         }
     if not still:
         return Finding("forgotten members", True, "none holds records that it does not read")
@@ -76,6 +81,19 @@ def look_for_forgotten_members(look: Look, within: float = WATCH_SECONDS) -> Fin
         f"{held.waiting} records wait: it may be the consumer of a cell that ran twice",
         f"{CLOSE}; consumers made with lab.consumer() are closed for you when their cell runs again",
     )
+
+
+def untold(state: ClusterState) -> set[str]:
+    """Return the groups of which this moment does not tell all: no coordinator answered, or no leader."""
+    if state.last_response_at is None:
+        return {group.name for group in state.groups} | {""}
+    found = set()
+    for group in state.groups:
+        committed = {(topic, partition) for topic, partition, _ in group.committed}
+        held = [place for member in group.members for place in member.partitions if place in committed]
+        if group.coordinator is None or any(lag(state, group, *place) is None for place in held):
+            found.add(group.name)
+    return found
 
 
 def twins(state: ClusterState) -> list[Held]:

@@ -1,6 +1,5 @@
 """The doctor: each trouble is made to happen, and named with its cure."""
 
-import itertools
 import json
 import os
 import signal
@@ -416,15 +415,16 @@ class TestGroups:
         assert "2 members, several called 'rdkafka', and a reads nothing of failsafe-0" in found
         assert "ran twice" in found
 
-    @pytest.mark.parametrize("silent", ["no answer", "no coordinator", "PreparingRebalance"])
+    @pytest.mark.parametrize("silent", ["no answer", "no coordinator", "no leader", "PreparingRebalance"])
     def test_a_moment_in_which_nobody_tells_of_a_group_says_nothing(self, silent: str) -> None:
         told = self.seen(250, "rdkafka")
         [group] = told.groups
         nothing = {
             "no answer": replace(told, last_response_at=None, groups=()),
             "no coordinator": replace(told, groups=(replace(group, coordinator=None, members=()),)),
+            "no leader": replace(told, topics=()),
         }.get(silent, replace(told, groups=(replace(group, state=silent, members=()),)))
-        looks = itertools.chain([nothing, told, nothing] if silent == "no answer" else [told, nothing])
+        looks = iter([told, nothing] if silent == "PreparingRebalance" else [nothing, told, nothing])
         look = groups.look_for_forgotten_members
         assert "ran twice" in trouble(look(lambda: next(looks, told), 0.3))
         gone = iter([told])
