@@ -56,7 +56,7 @@ def look_for_forgotten_members(look: Look, within: float = WATCH_SECONDS) -> Fin
     as long.
     """
     for first in poll(look, within):
-        if not untold(first):
+        if first.last_response_at is not None and not untold(first):
             break
     still = {(h.group.name, h.topic, h.partition): h for h in twins(first)}
     states = iter(poll(look, within) if still else ())
@@ -85,8 +85,6 @@ def look_for_forgotten_members(look: Look, within: float = WATCH_SECONDS) -> Fin
 
 def untold(state: ClusterState) -> set[str]:
     """Return the groups of which this moment does not tell all: no coordinator answered, or no leader."""
-    if state.last_response_at is None:
-        return {group.name for group in state.groups} | {""}
     found = set()
     for group in state.groups:
         committed = {(topic, partition) for topic, partition, _ in group.committed}

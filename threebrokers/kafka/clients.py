@@ -1,5 +1,6 @@
 """Clients of a lab: confluent-kafka's own, with the lab's addresses and short time-outs filled in."""
 
+import contextvars
 import logging
 import threading
 import time
@@ -255,7 +256,8 @@ def ends_within(work: Callable[[], None], within: float) -> bool:
         except BaseException as fault:
             raised.append(fault)
 
-    thread = threading.Thread(target=run, daemon=True)  # a kernel that ends does not wait for it
+    # A kernel that ends does not wait for it, and what listeners print belongs to this cell.
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(run,), daemon=True)
     thread.start()
     thread.join(within)
     if raised:

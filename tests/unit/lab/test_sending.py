@@ -224,5 +224,5 @@ def test_a_record_that_does_not_come_is_told():
         def get(self, timeout):
             raise Empty
 
-    with pytest.raises(LabError, match="No record has come for 30 s"):
+    with pytest.raises(LabError, match="No record has come for 30 s: see `threebrokers doctor`"):
         packing._one_record(Writer(), Nothing(), "t")

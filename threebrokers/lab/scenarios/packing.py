@@ -143,7 +143,7 @@ def _one_record(writer: LabProducer, arrivals: "Queue[float]", topic: str) -> tu
         read = arrivals.get(timeout=LONGEST)
     except Empty:
         raise LabError(
-            f"No record has come for {LONGEST} s", "see `lab.status()`, then run the cell again"
+            f"No record has come for {LONGEST} s", "see `threebrokers doctor`, then run the cell again"
         ) from None
     return (told[0] - start) * 1000, (read - start) * 1000
 

@@ -3,10 +3,10 @@
 import time
 from typing import TypeVar
 
-from threebrokers import waiting
 from threebrokers.errors import LabError
 from threebrokers.kafka.state import ClusterState, PartitionState, TopicState
 from threebrokers.lab.lab import Lab
+from threebrokers.waiting import late
 
 T = TypeVar("T")
 ANSWER_SECONDS = LEADER_SECONDS = 20.0
@@ -23,7 +23,7 @@ def topic_of(lab: Lab, name: str) -> TopicState:
     Raises LabError if there is none, or if nobody answers for 20 s.
     """
     end = time.monotonic() + ANSWER_SECONDS
-    with waiting.late("a broker to answer", ANSWER_SECONDS) as say:
+    with late("a broker to answer", ANSWER_SECONDS) as say:
         while (state := lab.cluster.state([name])).last_response_at is None:
             say()
             runs = any(process.state == "up" for process in lab.cluster.processes().values())
