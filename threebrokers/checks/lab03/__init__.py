@@ -14,7 +14,15 @@ from threebrokers.checks.lab03.damage import (
     is_under_replicated,
 )
 from threebrokers.checks.lab03.election import are_right, as_leaders, before_election, hold
-from threebrokers.checks.lab03.hidden import NOT_WAITING, QUORUM, are_hidden, are_the_ends, ends, stay_hidden
+from threebrokers.checks.lab03.hidden import (
+    NOT_WAITING,
+    QUORUM,
+    are_hidden,
+    are_the_ends,
+    ends,
+    least_in_sync,
+    stay_hidden,
+)
 from threebrokers.checks.lab03.refused import NOT_WHY, is_refused
 from threebrokers.lab.exercise import NotYet, exercise
 from threebrokers.lab.lab import Lab
@@ -102,10 +110,11 @@ def write_refused(lab: Lab, producer: Producer, errors: list[Any], why: Word) ->
 def records_hidden(lab: Lab, log_end_offset: Offset, high_watermark: Offset, waits_for: Word) -> str:
     """Solved if the leader's log goes three records beyond the high watermark, and the answers say so."""
     leader_end, watermark = ends(lab)
-    are_hidden(lab, leader_end, watermark)
+    least = least_in_sync(lab)
+    are_hidden(lab, leader_end, watermark, least)
     are_the_ends(log_end_offset, high_watermark, leader_end, watermark)
     expect_choice("waits_for", waits_for, "replicas", NOT_WAITING)
-    stay_hidden(lab)
+    stay_hidden(lab, least)
     return (
         "the leader has the records, and nobody can read them before enough replicas have them; "
         "so no reader ever acts on a record that dies with one broker."

@@ -12,6 +12,7 @@ from threebrokers.text import counted
 
 HIDDEN = 3
 REPLICAS = 3
+LEAST_SECONDS = 2.0
 QUORUM = {
     "takes the quorum away": (
         "one broker that is away is enough",
@@ -62,8 +63,11 @@ def ends(lab: Lab) -> tuple[int, int]:
     return eventually(told, what="the leader of 'unseen' to answer", within=5)
 
 
-def are_hidden(lab: Lab, leader_end: int, watermark: int) -> None:
-    """Raise NotYet unless the leader's log goes three records beyond the high watermark."""
+def are_hidden(lab: Lab, leader_end: int, watermark: int, least: str) -> None:
+    """Raise NotYet unless the leader's log goes three records beyond the high watermark.
+
+    `least` is the topic's min.insync.replicas, empty if it is not known.
+    """
     if leader_end == 0:
         raise _nothing(lab)
     if leader_end == watermark and _in_transaction(lab, watermark):
@@ -78,7 +82,7 @@ def are_hidden(lab: Lab, leader_end: int, watermark: int) -> None:
             "it should stay away",
             "what comes after produce(…): resume, start, wait_in_sync",
         )
-    if leader_end == watermark and (least := _least(lab)) not in ("", str(REPLICAS)):
+    if leader_end == watermark and least not in ("", str(REPLICAS)):
         raise NotYet(
             f"everybody can read up to the leader's end, and min.insync.replicas of 'unseen' is {least} now",
             f"with {REPLICAS}, as the cell has made the topic, a follower that is away is missed",
@@ -90,7 +94,7 @@ def are_hidden(lab: Lab, leader_end: int, watermark: int) -> None:
             "a follower that is needed should not get the records",
             "lab.cluster.pause(…) for a follower, before you send",
         )
-    if (least := _least(lab)) not in ("", str(REPLICAS)):
+    if least not in ("", str(REPLICAS)):
         raise NotYet(
             f"min.insync.replicas of 'unseen' is {least} now, and so many replicas have the records",
             f"with {REPLICAS}, as the cell has made the topic, they wait for the follower that is away",
@@ -117,10 +121,10 @@ def _in_transaction(lab: Lab, watermark: int) -> bool:
         return False
 
 
-def _least(lab: Lab) -> str:
+def least_in_sync(lab: Lab) -> str:
     """Return the topic's min.insync.replicas; empty if the client asks a frozen broker for it."""
     try:
-        return setting_of(lab, lab.topic("unseen"), "min.insync.replicas", within=2.0).value
+        return setting_of(lab, lab.topic("unseen"), "min.insync.replicas", within=LEAST_SECONDS).value
     except KafkaException:
         return ""
 
@@ -194,9 +198,16 @@ def are_the_ends(
         )
 
 
-def stay_hidden(lab: Lab) -> None:
-    """Wait until the follower that got nothing has left the ISR: nor can the records be read after that."""
+def stay_hidden(lab: Lab, least: str) -> None:
+    """Raise NotYet if the records can be read after a moment.
+
+    They cannot if all replicas are asked for and the broker of one is away. Else the follower that got
+    nothing should leave the ISR, and leave them hidden.
+    """
     topic = lab.topic("unseen")
+    up = {number for number, process in lab.cluster.processes().items() if process.state == "up"}
+    if least == str(REPLICAS) and not up.issuperset(existing_topic(lab, topic).partitions[0].replicas):
+        return
 
     def expelled() -> None:
         if len(existing_topic(lab, topic).partitions[0].isr) == REPLICAS:
@@ -207,7 +218,7 @@ def stay_hidden(lab: Lab) -> None:
             )
 
     eventually(expelled, what="the frozen follower to leave the ISR", within=6)
-    are_hidden(lab, *ends(lab))
+    are_hidden(lab, *ends(lab), least)
 
 
 def _let_go(lab: Lab) -> bool:
