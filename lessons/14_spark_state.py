@@ -436,7 +436,7 @@ lab.check.each_report_once(query)
 # - `handle.getValueState` is a value for each key, a tuple: `exists`, `get`, `update`, `clear`.
 # - A **timer** is a time at which you are called, though no record comes: `handleExpiredTimer`, here when the watermark has passed it (`EventTime`).
 
-# %%
+# %% tags=["needed"]
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 spark.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKSDB)
 

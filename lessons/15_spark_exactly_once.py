@@ -314,7 +314,7 @@ guess_15b = lab.predict("15.b")
 guess_15b.choose("883")
 # END SOLUTION
 
-# %%
+# %% tags=["needed"]
 from threebrokers.kafka.log_reader import read_log
 from threebrokers.spark import until_done
 
@@ -699,7 +699,7 @@ lab.check.trigger_for_each(choice)
 #
 # The next query writes, for each departure, which process has read it, by its process id.
 
-# %%
+# %% tags=["needed"]
 from collections import Counter
 
 from threebrokers.spark import workers_down, workers_up
@@ -807,10 +807,14 @@ watch_query(query)
 written = [record.key for record in read_log(lab.bootstrap, there)]
 print(f"{len(written):,} records, {len(set(written))} different departures")
 lab.observed("Nothing is missing, and some departures came twice", len(set(written)) == 883 < len(written))
-workers_down()
 
 # %% [markdown]
-# The driver gave the dead executor's tasks to the other one, from their first record. The query has not ended and made no second batch, and its topic holds records twice all the same: what you have built for Spark's death is needed for this, too. `workers_down` ends the cluster; Spark on this machine is back with the next `session()`.
+# The driver gave the dead executor's tasks to the other one, from their first record. The query has not ended and made no second batch, and its topic holds records twice all the same: what you have built for Spark's death is needed for this, too.
+#
+# `workers_down` ends the cluster; Spark on this machine is back with the next `session()`.
+
+# %% tags=["needed"]
+workers_down()
 
 # %% [markdown]
 # Compare with [the solution](../solutions/15_spark_exactly_once.ipynb). This is the last lab for now.

@@ -1,6 +1,7 @@
 """Every exercise on a real cluster: untouched, the solution, each wrong answer, the solution again, nonsense.
 
 One story in parameters: a step needs those before it, so choose lessons with --lesson, not steps with -k.
+With --answers only some answers are tried, and only the cells run that the exercises need.
 """
 
 from collections.abc import Iterator
@@ -29,8 +30,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 class Bench:
     """One lesson at a time, in a kernel of its own."""
 
-    def __init__(self, home: Path, notes: list[str]) -> None:
-        self.home, self.notes = home, notes
+    def __init__(self, home: Path, notes: list[str], whole: bool) -> None:
+        self.home, self.notes, self.whole = home, notes, whole
         self.trial: Trial | None = None
 
     def trial_of(self, path: Path) -> Trial:
@@ -41,7 +42,7 @@ class Bench:
             if broken := [text for text in rules.problems(lesson, ROOT) if ", exercise " in text]:
                 raise FailedError(broken[0])
             self.before = unasked(self.home)
-            self.trial = Trial(lesson, Kernel(path.parent))
+            self.trial = Trial(lesson, Kernel(path.parent), whole=self.whole)
         return self.trial
 
     def end(self) -> None:
@@ -54,8 +55,8 @@ class Bench:
 
 
 @pytest.fixture(scope="session")
-def bench(cluster: Cluster, home: Path, notes: list[str]) -> Iterator[Bench]:
-    bench = Bench(home, notes)
+def bench(cluster: Cluster, home: Path, notes: list[str], pytestconfig: pytest.Config) -> Iterator[Bench]:
+    bench = Bench(home, notes, whole=pytestconfig.getoption("--answers", default=None) is None)
     yield bench
     bench.end()
 

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from confluent_kafka import Producer
 
 from threebrokers.checks import lab04
 from threebrokers.cluster import Cluster
+from threebrokers.cluster.settings import BROKERS
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.opening import open_lab
 from threebrokers.lab.scenarios import controller_last, partition_of, through_a_kill, two_outages
@@ -86,3 +88,18 @@ def test_a_controller_that_was_killed_may_be_started_again(lab: Lab) -> None:
         lab.cluster.start(gone)
     may_fail = {voters: (voters - 1) // 2 for voters in (3, 4, 5)}
     assert repr(lab04.controller_killed(lab, before, status(), may_fail, handover)).startswith("✓")
+
+
+def test_what_a_killed_broker_has_unpacked_goes_with_its_next_start(lab: Lab, home: Path) -> None:
+    topic = lab.fresh_topic("packed", partitions=3, replication_factor=1, config={"compression.type": "lz4"})
+    with lab.producer({"acks": "all"}) as producer:
+        for number in range(30):
+            producer.produce(topic, f"record {number}", partition=number % 3)
+
+    def left() -> dict[int, list[str]]:
+        return {n: [path.name for path in (home / "tmp" / f"broker-{n}").iterdir()] for n in BROKERS}
+
+    assert all("lz4" in " ".join(names) for names in left().values()), "nobody needs the folder"
+    lab.cluster.kill(2)
+    lab.cluster.start(2)
+    assert left()[2] == []

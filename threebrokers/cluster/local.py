@@ -240,6 +240,8 @@ class LocalEngine:
             *flags,
             mark,
             f"{process.NODE}{node}",
+            # Each killed broker would leave the native libraries of compression there that it unpacked.
+            f"-Djava.io.tmpdir={log_dirs.scratch(self.home, node)}",
             "-cp",
             os.pathsep.join(map(str, jars.kafka_jars())),
             "kafka.Kafka",

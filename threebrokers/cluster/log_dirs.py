@@ -120,9 +120,21 @@ def is_saved(home: Path, node: int) -> bool:
     return (folder(home, node) / ".kafka_cleanshutdown").exists()
 
 
+def scratch(home: Path, node: int) -> Path:
+    """Return an empty folder for one broker's temporary files; a broker that is killed leaves its own there.
+
+    Raises LabError if the disk is full or not writable.
+    """
+    made = home / "tmp" / f"broker-{node}"
+    with faults_told(home):
+        shutil.rmtree(made, ignore_errors=True)
+        made.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return made
+
+
 def remove(home: Path) -> None:
-    """Delete all data and logs of the brokers of this home."""
-    for path in [home / "conf", home / "logs", *home.glob("data*")]:
+    """Delete all data, logs and temporary files of the brokers of this home."""
+    for path in [home / "conf", home / "logs", home / "tmp", *home.glob("data*")]:
         if path.exists():
             shutil.rmtree(path)
 

@@ -12,6 +12,7 @@ import jupytext
 from tools.lessons import code_names, solution_marks
 
 DETAILS = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)</details>", re.DOTALL)
+NEEDED = "needed"
 CHECK = re.compile(r"\blab\.check\.\w+")
 
 
@@ -28,6 +29,11 @@ class Cell:
     def tags(self) -> tuple[str, ...]:
         """The cell's tags."""
         return tuple(self.metadata.get("tags", ()))
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether exercises rely on this cell in a way that no name of it shows."""
+        return NEEDED in self.tags
 
     @property
     def is_tried(self) -> bool:

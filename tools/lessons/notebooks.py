@@ -8,7 +8,7 @@ from typing import Any
 import nbformat
 
 from tools.lessons import asides, solution_marks
-from tools.lessons.lesson import Cell, Exercise, Lesson
+from tools.lessons.lesson import NEEDED, Cell, Exercise, Lesson
 
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -119,7 +119,8 @@ def _cell(cell: Cell, exercise: Exercise | None, fill: Any, name: str) -> Any:
         return nbformat.v4.new_markdown_cell(cell.source, id=name)  # type: ignore[no-untyped-call]
     blanks = exercise.blanks if exercise and cell in exercise.answers else []
     body = fill(cell.source, blanks) if cell.is_answer else cell.source
-    metadata = {"tags": list(cell.tags)} if cell.tags else {}
+    tags = [tag for tag in cell.tags if tag != NEEDED]  # which is only for who tries the exercises
+    metadata = {"tags": tags} if tags else {}
     return nbformat.v4.new_code_cell(body, id=name, metadata=metadata)  # type: ignore[no-untyped-call]
 
 

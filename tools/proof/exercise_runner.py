@@ -3,6 +3,7 @@
 from threebrokers.grading.kernel import Kernel, Reply
 from tools.lessons import notebooks, solution_marks
 from tools.lessons.lesson import Cell, Exercise, Lesson
+from tools.proof.needed import needed, places_of
 from tools.proof.steps import OTHER, Step, nonsense
 
 
@@ -11,14 +12,18 @@ class FailedError(Exception):
 
 
 class Trial:
-    """A lesson in a kernel. Cells between exercises run once, in order, before what follows them."""
+    """A lesson in a kernel. Cells between exercises run once, in order, before what follows them.
 
-    def __init__(self, lesson: Lesson, kernel: Kernel) -> None:
+    Without `whole` only those run that the exercises need: the rest is for who has seen the solution run.
+    """
+
+    def __init__(self, lesson: Lesson, kernel: Kernel, *, whole: bool = True) -> None:
         self.lesson, self.kernel = lesson, kernel
         self.seconds = 0.0
         kept = notebooks.ids(lesson)
         self._ids = {cell.place: name for cell, name in kept}
         self._ahead = [cell for cell, _ in kept if cell.kind == "code"]
+        self._needed = None if whole else needed(lesson)
         self._broken = ""
         self._solved: dict[str, str] = {}
 
@@ -41,8 +46,12 @@ class Trial:
             return  # it was tried already
         while self._ahead and not (own and self._ahead[0].place == own[0].place):
             cell = self._ahead.pop(0)
+            text = solution_marks.solved(cell.source) if cell.is_answer else cell.source
+            if self._needed is not None:
+                text = self._needed.get(cell.place, "")
             try:
-                self._run(cell, solution_marks.solved(cell.source) if cell.is_answer else cell.source)
+                if text:
+                    self._run(cell, text)
             except FailedError as fault:
                 self._broken = str(fault)
                 raise
@@ -93,8 +102,7 @@ class Trial:
 
     def _own(self, exercise: Exercise) -> list[Cell]:
         """Return the cells of an exercise that run: from its answer to its check."""
-        first, last = exercise.answers[0].place, exercise.checks[0].place
-        cells = self.lesson.cells[first : last + 1]
+        cells = [self.lesson.cells[place] for place in places_of(exercise)]
         return [cell for cell in cells if cell.kind == "code" and not cell.is_tried]
 
     def _run(self, cell: Cell, text: str, tagged: Cell | None = None) -> None:

@@ -34,7 +34,10 @@ def main(arguments: list[str] | None = None) -> int:
     words = "then try every exercise of these lessons, on the same brokers"
     parser.add_argument("--exercises", action="store_true", help=words)
     parser.add_argument(
-        "--answers", type=int, metavar="4", help="of each exercise at most so many wrong answers"
+        "--answers",
+        type=int,
+        metavar="4",
+        help="of each exercise at most so many wrong answers, with no cell before them that they do not need",
     )
     asked = parser.parse_args(arguments)
     only = asked.lesson

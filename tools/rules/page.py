@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator
 
 from tools.lessons import code_names, solution_marks
-from tools.lessons.lesson import HEADING, Cell, Lesson
+from tools.lessons.lesson import HEADING, NEEDED, Cell, Lesson
 from tools.lessons.minutes import CORE, FURTHER
 from tools.rules import predictions
 
 Fault = tuple[str, str, str]
-TAGS = {"wrong", "right", "nbval-check-output", "raises-exception"}
+TAGS = {"wrong", "right", "nbval-check-output", "raises-exception", NEEDED}
 METADATA = {"markdown": {"covers", "explains", "fewer", "by_hand"}, "code": {"tags", "reading"}}
 CELL_LINES = 20
 LINK = re.compile(r"\]\(([^)\s]+\.ipynb)(?:#[^)]*)?\)")

@@ -123,6 +123,15 @@ def test_of_many_answers_the_first_ones_are_tried(course):
     ]
 
 
+def test_who_does_not_try_the_whole_lesson_does_without_what_no_exercise_needs(stand_in, kernel):
+    read = lesson.read(stand_in.path)
+    kernel.run("shown = 'not yet'", "x")
+    trial = Trial(read, kernel, whole=False)
+    for step in steps(read, 2):
+        trial.take(step)
+    assert kernel.run("shown", "x").result == "'not yet'"
+
+
 BROKEN = {
     "solved too early": (
         "if topic is ...",

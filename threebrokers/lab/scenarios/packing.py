@@ -58,11 +58,13 @@ def packed_sizes(
 
     ways = list(itertools.product(sizes, codecs))
     topic = lab.fresh_topic("sizes", partitions=len(ways))
+    producers = []
     for partition, (size, codec) in enumerate(ways):
         settings = {"compression.type": codec, "batch.num.messages": size, "linger.ms": 1000}
-        producer = lab.producer({**settings, "enable.idempotence": True})
+        producers.append(lab.producer({**settings, "enable.idempotence": True}))
         for key, value in flights[: max(size, FEWEST)]:
-            producer.produce(topic, value, key, partition=partition)
+            producers[-1].produce(topic, value, key, partition=partition)
+    for producer in producers:  # each waits for its id: all at once
         producer.flush()
     stored = [0] * len(ways)
     for batch in stored_batches(lab, topic):
