@@ -998,7 +998,7 @@ waits
 # %% [markdown] covers="E132"
 # ### Exercise 11.5: Find the gaps
 #
-# In the topic `gapped` some transactions were committed and some aborted. Set `counts`, a dictionary of three numbers: `records` that a reader of committed records gets, `aborted` records that stand in the log and that he does not get, and `marks`. A colleague says that records were lost. Do the three add up to the end of the log?
+# In the topic `gapped` some transactions were committed and some aborted. Set `counts`, a dictionary of three numbers: `records` that a reader of committed records gets, `aborted` records that stand in the log and that this reader does not get, and `marks`. A colleague says that records were lost. Do the three add up to the end of the log?
 
 # %%
 from threebrokers.kafka.log_reader import read_log
