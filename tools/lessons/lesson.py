@@ -51,6 +51,11 @@ class Cell:
         return self.kind == "code" and not self.is_tried and solution_marks.is_marked(self.source)
 
     @property
+    def solved(self) -> str:
+        """The cell's text as the solution has it."""
+        return solution_marks.solved(self.source) if self.is_answer else self.source
+
+    @property
     def chooses(self) -> set[str]:
         """The predictions that this cell's region answers, if it does nothing else."""
         if not self.is_answer or any(solution_marks.faults(self.source)):

@@ -23,7 +23,7 @@ class Trial:
         kept = notebooks.ids(lesson)
         self._ids = {cell.place: name for cell, name in kept}
         self._ahead = [cell for cell, _ in kept if cell.kind == "code"]
-        self._needed = None if whole else needed(lesson)
+        self._texts = {cell.place: cell.solved for cell in self._ahead} if whole else needed(lesson)
         self._broken = ""
         self._solved: dict[str, str] = {}
 
@@ -46,11 +46,8 @@ class Trial:
             return  # it was tried already
         while self._ahead and not (own and self._ahead[0].place == own[0].place):
             cell = self._ahead.pop(0)
-            text = solution_marks.solved(cell.source) if cell.is_answer else cell.source
-            if self._needed is not None:
-                text = self._needed.get(cell.place, "")
             try:
-                if text:
+                if text := self._texts[cell.place]:
                     self._run(cell, text)
             except FailedError as fault:
                 self._broken = str(fault)
@@ -64,7 +61,7 @@ class Trial:
         elif step.wrong:
             self._run(answer, solution_marks.replaced(answer.source, step.wrong.cell.source), step.wrong.cell)
         else:
-            self._run(answer, solution_marks.solved(answer.source))
+            self._run(answer, answer.solved)
         for cell in between:
             self._run(cell, cell.source)
         reply = self._send(check, check.source)

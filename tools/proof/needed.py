@@ -31,13 +31,12 @@ def needed(lesson: Lesson) -> dict[int, str]:
     fixed = SHARED | set(dir(builtins)) | {name for cell in cells for name in _fixed(cell)}
     wanted, found = set(SHARED), {}
     for cell in reversed(cells):
-        if code_names.program(cell.source):
-            found[cell.place] = cell.source
-        elif cell.place not in of:
-            found[cell.place] = _kept(cell, wanted, fixed)
-        elif not cell.is_tried:
-            wanted = set().union(*(_before(text, wanted) for text in _tries(cell, of[cell.place])))
-    return {place: text for place, text in found.items() if place not in of}
+        if cell.place in of:
+            if not cell.is_tried:
+                wanted = set().union(*(_before(text, wanted) for text in _tries(cell, of[cell.place])))
+        else:
+            found[cell.place], wanted = _kept(cell, wanted, fixed)
+    return found
 
 
 def _tries(cell: Cell, exercise: Exercise) -> Iterator[str]:
@@ -58,25 +57,22 @@ def _before(text: str, wanted: set[str]) -> set[str]:
     return wanted
 
 
-def _kept(cell: Cell, wanted: set[str], fixed: frozenset[str]) -> str:
-    """Return what is needed of a cell; what is wanted after it becomes what is wanted before it.
+def _kept(cell: Cell, wanted: set[str], fixed: frozenset[str]) -> tuple[str, set[str]]:
+    """Return what is needed of a cell after which these names are wanted, and which are wanted before it.
 
     Where a value is changed, by what another line may end (as flush does), the cell is needed as it is.
     """
-    text = solution_marks.solved(cell.source) if cell.is_answer else cell.source
-    after, kept = set(wanted), []
+    text, kept, before = cell.solved, [], wanted
+    if cell.is_needed or code_names.program(text):
+        return text, _before(text, wanted)
     for line in reversed(ast.parse(text).body):
         code = ast.unparse(line)
-        if cell.is_needed or (_changed(line) - fixed) & wanted:
-            before = _before(text, after)
-            wanted.clear()
-            wanted |= before
-            return text
-        if isinstance(line, IMPORTS) or code_names.assigned(code) & wanted:
-            wanted -= _rebound(line)
-            wanted |= code_names.names_read(code)
+        if (_changed(line) - fixed) & before:
+            return text, _before(text, wanted)
+        if isinstance(line, IMPORTS) or code_names.assigned(code) & before:
+            before = (before - _rebound(line)) | code_names.names_read(code)
             kept.append(code)
-    return "\n".join(reversed(kept))
+    return "\n".join(reversed(kept)), before
 
 
 def _rebound(line: ast.stmt) -> set[str]:

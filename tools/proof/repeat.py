@@ -16,7 +16,6 @@ from rich.table import Table
 from threebrokers.grading.kernel import Kernel, Reply
 from tools import ROOT
 from tools.lessons import lesson as lessons
-from tools.lessons import solution_marks
 from tools.lessons.lesson import Cell, Lesson
 from tools.proof import environment, expectations, test
 from tools.proof.incidents import unasked
@@ -123,8 +122,7 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
 
 
 def _sent(kernel: Kernel, cell: Cell) -> Reply:
-    text = solution_marks.solved(cell.source) if cell.is_answer else cell.source
     try:
-        return kernel.run(text, f"cell-{cell.place}", CELL_SECONDS)
+        return kernel.run(cell.solved, f"cell-{cell.place}", CELL_SECONDS)
     except (TimeoutError, RuntimeError) as fault:
         return Reply(type(fault).__name__, str(fault), seconds=CELL_SECONDS)

@@ -73,7 +73,7 @@ def what_is_needed(path: Path, text: str) -> list[str]:
 
 def test_what_binds_or_changes_a_name_of_an_exercise_is_needed(tmp_path):
     assert what_is_needed(tmp_path / "03_count.py", BEFORE + EXERCISE) == [
-        'from threebrokers import open_lab\nlab = open_lab("03")'.replace('"', "'"),
+        "from threebrokers import open_lab\nlab = open_lab('03')",
         "import json\nfrom collections import Counter",
         "def copies_of(number):\n    return number",
         "base = 1",
