@@ -1,12 +1,15 @@
 """What checks of several labs read from the cluster, with the sentences for what is missing."""
 
+import time
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Annotated
 
 from confluent_kafka import KafkaException, Message
 from confluent_kafka.admin import ConfigResource, ConfigSource, ResourceType
 
+from threebrokers.kafka.groups import offsets_partition
 from threebrokers.kafka.log_reader import UNKNOWN, Record, read_log
 from threebrokers.kafka.state import TopicState
 from threebrokers.lab.cluster_defaults import is_changed
@@ -18,7 +21,7 @@ from threebrokers.waiting import poll
 from threebrokers.why_empty.facts import OFFSETS
 
 CALL_SECONDS = 10.0
-COORDINATOR_SECONDS = 8.0
+COORDINATOR_SECONDS, LEVEL_SECONDS = 8.0, 3.0
 
 Word = Annotated[str, "one of the words that the task offers, in quotes"]
 # A call of the admin client answers with nothing, so the future that it returns has no topic's name.
@@ -97,24 +100,55 @@ def topic_setting(lab: Lab, topic: str, setting: str) -> str:
 def committed(lab: Lab, group: str, topic: str) -> dict[int, int]:
     """Return the offsets that a group has committed in a topic, by partition; {} if it never did.
 
-    Its coordinator is asked; where that one died, the next one, within 8 s. Raises LabError, with the brokers
-    that are away, if none answers.
+    Its coordinator is asked; where that one died, the next one, within 8 s, as soon as this one shows the
+    newest commit. Raises LabError, with the brokers that are away, if none answers.
     """
     # Not by the AdminClient's list_consumer_group_offsets: if the coordinator is just changing, or there was
     # no group before, that ends the whole Python process (librdkafka issue 5040).
+    wait_for_markers(lab)
+    told: dict[int, int] | None = None
+    end = time.monotonic() + COORDINATOR_SECONDS
     for state in poll(lambda: lab.cluster.state([OFFSETS], [group]), COORDINATOR_SECONDS):
-        if state.last_response_at is not None and state.topic(OFFSETS) is None:
+        offsets = state.topic(OFFSETS)
+        if state.last_response_at is not None and offsets is None:
             return {}  # there was no group at all yet
         for found in state.groups:
-            if found.coordinator is not None:
-                return {part: offset for name, part, offset in found.committed if name == topic}
-    raise no_answer(lab)
+            if found.coordinator is None:
+                continue
+            if told is None:
+                end = min(end, time.monotonic() + LEVEL_SECONDS)
+            told = {part: offset for name, part, offset in found.committed if name == topic}
+            if _shows_all(offsets, group, found.coordinator) or time.monotonic() > end:
+                return told
+    if told is None:
+        raise no_answer(lab)
+    return told
+
+
+def _shows_all(offsets: TopicState | None, group: str, coordinator: int) -> bool:
+    """Tell whether a group's coordinator shows everything that was committed to it.
+
+    One that took over just now does not show the newest commits until its followers have asked it for them.
+    """
+    if offsets is None or not offsets.partitions:
+        return False
+    partition = offsets_partition(offsets.partitions, group)
+    return (
+        partition.leader == coordinator and partition.high_watermark == partition.log_end_offset is not None
+    )
 
 
 def log_of(lab: Lab, topic: str) -> list[Record]:
-    """Return all records of a topic that exists, in order of partition and offset."""
+    """Return all committed records of a topic that exists, in order of partition and offset."""
     existing_topic(lab, topic)
+    wait_for_markers(lab)
     return read_log(lab.bootstrap, topic)
+
+
+def wait_for_markers(lab: Lab) -> None:
+    """Wait, for 3 s at most, until readers can see what was committed just before the check."""
+    with closing(lab.cluster.poller()) as poller:
+        poller.wait_for_markers()
 
 
 def count_of(lab: Lab, topic: str) -> int:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 QUORUM = len(BROKERS) // 2 + 1
 # For so long a silent broker is asked again, for a state and for views; the last poll takes 0.5 s at most.
 STATE_SECONDS, VIEWS_SECONDS = 0.95, 1.45
-BUSY_SECONDS = 4.5  # a machine may be so busy that a broker does not answer for some seconds
+BUSY_SECONDS = 4.0  # a machine may be so busy that a broker does not answer for some seconds
 LEADER_SECONDS = 10  # until a partition has a leader again, or has none because its brokers are down
 
 
@@ -259,14 +259,14 @@ class Cluster:
         """Return the state now: brokers, quorum, these topics (all if None) and these groups.
 
         Every broker is asked by itself, and one that runs and does not answer is asked again, for 1.5 s. As
-        long as the others count it, or none of them answers, it may be busy: then that goes on for 5 s. If
+        long as the others count it, or none of them answers, it may be busy: then that goes on for 6 s. If
         nobody has answered, `last_response_at` is None and there are no topics.
         """
-        began = monotonic()
+        late = monotonic() + STATE_SECONDS
         with closing(self.poller()) as poller:
-            for state in poll(lambda: poller.poll(topics, groups), BUSY_SECONDS):
+            for state in poll(lambda: poller.poll(topics, groups, patient=monotonic() > late), BUSY_SECONDS):
                 heard, busy = state.last_response_at is not None, poller.silent & state.registered
-                if not poller.silent or (heard and not busy and monotonic() - began > STATE_SECONDS):
+                if not poller.silent or (heard and not busy and monotonic() > late):
                     return state
             return state
 
@@ -311,9 +311,11 @@ class Cluster:
     def _leader(self, topic: str, partition: int) -> int:
         # On a busy machine a broker may lose its session; a moment later somebody leads again.
         for state in poll(lambda: self.state([topic]), LEADER_SECONDS):
-            found = state.topic(topic)
-            if state.last_response_at is None:
-                raise LabError("No broker answers, so nobody tells who leads: run `threebrokers up`.")
+            found, heard = state.topic(topic), state.last_response_at is not None
+            if not heard and any(broker.state == "unknown" for broker in state.brokers):
+                continue  # it runs, and may be busy
+            if not heard:
+                break
             if found is None or partition >= len(found.partitions):
                 raise LabError(
                     f"There is no partition {partition} of a topic '{topic}'", "see kafka-topics --list"
@@ -321,6 +323,8 @@ class Cluster:
             leader = found.partitions[partition].leader
             if leader is not None:
                 return leader
+        if not heard:
+            raise LabError("No broker answers, so nobody tells who leads: run `threebrokers up`.")
         raise LabError(
             f"Partition {partition} of '{topic}' has had no leader for {LEADER_SECONDS} s",
             "start its brokers, with `lab.cluster.up()`",

@@ -14,16 +14,21 @@ from threebrokers.kafka.groups import ask as ask_groups
 from threebrokers.kafka.groups import read as read_groups
 from threebrokers.kafka.merge import View, authoritative_view, merge_topics, not_older, read_view
 from threebrokers.kafka.state import BrokerState, ClusterState, GroupState
+from threebrokers.waiting import quiet_wait
 
 # How long brokers have to answer: to the first requests, and in all when new topics need a second round.
-ANSWER_SECONDS, POLL_SECONDS = 0.3, 0.5
-FAR_SECONDS = 3.0  # in place of both for a cluster elsewhere, whose brokers ask first who comes
+ANSWER_SECONDS = 0.3
+QUICK_SECONDS = (ANSWER_SECONDS, 0.5)
+# On a busy machine every broker may need longer than that, each time: who must have an answer waits so long.
+PATIENT_SECONDS = (1.5, 2.0)
+FAR_SECONDS = 3.0  # in place of all for a cluster elsewhere, whose brokers ask first who comes
 # A broker that is busy may miss one poll; it is called silent after this time.
 SILENT_SECONDS = 1.0
 # If the active controller does not tell of topics itself, others may tell old news: for so long what was told
 # before is kept. After that it may be that nobody can ask it.
 UNINFORMED_SECONDS = 2.0
-QUORUM = requests.quorum()
+MARKER_SECONDS = 3.0
+QUORUM, ENDING = requests.quorum(), requests.ending_transactions()
 
 Addresses = Mapping[int, Mapping[str, str]]
 
@@ -71,19 +76,23 @@ class ClusterPoller:
     ) -> None:
         self._processes, self._listening = processes, listening
         self._connections = Connections(enter)
-        self._seconds = (FAR_SECONDS, 2 * FAR_SECONDS) if enter else (ANSWER_SECONDS, POLL_SECONDS)
+        far = (FAR_SECONDS, 2 * FAR_SECONDS)
+        self._seconds, self._patient = (far, far) if enter else (QUICK_SECONDS, PATIENT_SECONDS)
         self._answered: dict[int, float] = {}  # by time.monotonic(): what is told of them is how long ago
         self._known: dict[str, list[int]] = {}  # the partitions of each topic, as far as any broker told
         self._last: ClusterState | None = None
         self._informed = 0.0  # by time.monotonic(): when the active controller told of the topics itself
         self.silent: frozenset[int] = frozenset()
 
-    def poll(self, topics: Sequence[str] | None, groups: Sequence[str] = ()) -> ClusterState:
-        """Return the state of the brokers, these topics (all if None) and groups now. Takes at most 0.5 s.
+    def poll(
+        self, topics: Sequence[str] | None, groups: Sequence[str] = (), *, patient: bool = False
+    ) -> ClusterState:
+        """Return the state of the brokers, these topics (all if None) and groups now.
 
-        A topic that is new needs two rounds of requests: first its partitions, then their offsets.
+        Takes at most 0.5 s, and 2 s if it is `patient`: on a busy machine an answer may take that long. A
+        topic that is new needs two rounds of requests: first its partitions, then their offsets.
         """
-        answers = self._ask(topics, groups)
+        answers = self._ask(topics, groups, self._patient if patient else self._seconds)
         state, before = self._state(answers, answers.views, answers.quorum, groups), self._last
         if state.informed:
             self._informed = monotonic()
@@ -98,18 +107,39 @@ class ClusterPoller:
         It tells of the log start offset, the high watermark and the last stable offset only where it leads,
         of its own log end offsets, and of a leader of the quorum only if that is itself.
         """
-        answers = self._ask(topics, ())
+        answers = self._ask(topics, (), self._seconds)
         return {
             n: self._state(answers, {n: view}, {c: told for c, told in answers.quorum.items() if c == n}, ())
             for n, view in answers.views.items()
         }
 
+    def wait_for_markers(self) -> bool:
+        """Wait, for 3 s at most, until every transaction that has been ended has its markers; tell whether.
+
+        A commit is acknowledged when its coordinator has noted it. The markers, before which nobody who reads
+        committed records gets any, come after that: half a second later if a leader was just elected.
+        """
+        return quiet_wait(lambda: not self._ending(), MARKER_SECONDS)
+
+    def _ending(self) -> bool:
+        """Tell whether markers are on their way, as far as brokers answer."""
+        processes, listening = self._processes(), self._listening()
+        asked = {
+            listening[n]["CLIENT"]: [ENDING]
+            for n, process in processes.items()
+            if process.state == "up" and n in listening
+        }
+        told = self._connections.ask(asked, self._patient[0]).values()
+        return any(requests.read_ending(response) for [response] in told)
+
     def close(self) -> None:
         """Close all connections."""
         self._connections.close()
 
-    def _ask(self, topics: Sequence[str] | None, groups: Sequence[str]) -> _Answers:
-        first, both = self._seconds
+    def _ask(
+        self, topics: Sequence[str] | None, groups: Sequence[str], seconds: tuple[float, float]
+    ) -> _Answers:
+        first, both = seconds
         processes, listening, end = self._processes(), self._listening(), monotonic() + both
         answers = self._round(processes, listening, topics, groups, first)
         before, self._known = self._known, _partitions(answers.views)

@@ -5,6 +5,7 @@ from typing import Any
 
 from kafka.protocol.admin.cluster import DescribeQuorumRequest, DescribeQuorumResponse
 from kafka.protocol.admin.topics import DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse
+from kafka.protocol.admin.transactions import ListTransactionsRequest, ListTransactionsResponse
 from kafka.protocol.consumer.offsets import ListOffsetsRequest, ListOffsetsResponse
 from kafka.protocol.metadata.metadata import MetadataRequest, MetadataResponse
 
@@ -19,6 +20,7 @@ LATEST, EARLIEST = -1, -2
 # only the leader answers, with the high watermark (ReplicaManager.fetchOffset in Kafka 4.3.1).
 CONSUMER, OWN_COPY = -1, -2
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
+LOADING = 14  # COORDINATOR_LOAD_IN_PROGRESS
 METADATA_TOPIC = "__cluster_metadata"
 
 
@@ -92,3 +94,14 @@ def read_leader(response: Any) -> tuple[int, int] | None:
     if response.error_code or not found or found[0].error_code or found[0].leader_id < 0:
         return None
     return found[0].leader_epoch, found[0].leader_id
+
+
+def ending_transactions() -> Request:
+    """Ask a broker which of the transactions that it coordinates end, and have not all their markers yet."""
+    message = ListTransactionsRequest(state_filters=["PrepareCommit", "PrepareAbort"], producer_id_filters=[])
+    return Request(message, ListTransactionsResponse, 0)
+
+
+def read_ending(response: Any) -> bool:
+    """Tell whether the broker names a transaction, or reads only now which ones it coordinates."""
+    return response.error_code == LOADING or bool(response.transaction_states)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +69,8 @@ class Ledger:
     def balance(self, topic: str) -> Balance:
         """Read the topic at both isolation levels and say what became of this ledger's records in it.
 
-        Waits up to 3 s for copies that are behind. Raises KafkaException if there is no such topic,
-        LabError if it cannot be read to its end.
+        Waits up to 3 s for markers of transactions that have ended, and as long for copies that are behind.
+        Raises KafkaException if there is no such topic, LabError if it cannot be read to its end.
         """
         # The notes come first: what is acknowledged later need not be in the log that is read now.
         notes = list(self._book.notes())
@@ -85,14 +86,12 @@ class Ledger:
 
     def _hidden(self, topic: str) -> dict[int, tuple[int, int]]:
         """Return the high watermark and log end of partitions where these differ, after a short wait."""
-        poller = self._cluster.poller()
-        try:
+        with closing(self._cluster.poller()) as poller:
+            poller.wait_for_markers()
             for behind in poll(lambda: _behind(poller.poll([topic], [])), SETTLE_SECONDS):
                 if not behind:
                     break
             return behind
-        finally:
-            poller.close()
 
 
 def _behind(state: ClusterState) -> dict[int, tuple[int, int]]:

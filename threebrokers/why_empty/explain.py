@@ -10,7 +10,8 @@ from confluent_kafka import KafkaException
 from threebrokers.cluster import Cluster
 from threebrokers.errors import LabError
 from threebrokers.kafka.clients import LabConsumer
-from threebrokers.kafka.state import ClusterState, GroupState, PartitionState
+from threebrokers.kafka.groups import offsets_partition
+from threebrokers.kafka.state import ClusterState, GroupState
 from threebrokers.waiting import poll, shown
 from threebrokers.why_empty import probe, reasons, reasons_topic
 from threebrokers.why_empty.answer import Answer
@@ -100,7 +101,7 @@ def gathered(state: ClusterState, name: str, topic: str, asked: str | LabConsume
             )
             for p in (found.partitions if found else ())
         ),
-        index=_index(index.partitions, name) if index and index.partitions else None,
+        index=offsets_partition(index.partitions, name) if index and index.partitions else None,
         client=client,
     )
 
@@ -138,12 +139,3 @@ def _tried(cluster: Cluster, facts: Facts) -> Facts:
         return facts
     level = "read_committed" if facts.committed_only else "read_uncommitted"
     return replace(facts, barren=probe.barren(cluster.bootstrap, facts.topic, begins, level))
-
-
-def _index(partitions: tuple[PartitionState, ...], group: str) -> PartitionState:
-    """Return the partition of __consumer_offsets that belongs to a group (GroupCoordinator.partitionFor)."""
-    code = 0
-    for letter in group:  # Java's String.hashCode; names of groups have no letters beyond 16 bits here
-        code = (31 * code + ord(letter)) & 0xFFFFFFFF
-    signed = code - (1 << 32) if code >= 1 << 31 else code
-    return partitions[abs(signed) % len(partitions)]

@@ -14,6 +14,7 @@ from tools.proof.jobs import Ended
 
 WIDTH = 110
 SLOW_SECONDS = 10.0  # a file of tests that takes less is not told by itself
+WORDS = 700  # so many characters say why a test is red: all of it stands where its job ended
 
 
 @dataclass(frozen=True)
@@ -64,12 +65,16 @@ def files(xml: Path) -> dict[str, float]:
 
 def red(xml: Path) -> list[str]:
     """Return the names of the tests that failed or ended in an error."""
-    return [
-        case.get("name", "")
-        for suite in _suites(xml)
-        for case in suite.iter("testcase")
-        if case.find("failure") is not None or case.find("error") is not None
-    ]
+    return [name for name, _ in _reds(xml)]
+
+
+def why_red(one: Ended) -> list[str]:
+    """Return what a job's red tests say, each in short; of a job that tells of none, how it ended.
+
+    Whoever sees only the end of a long run still knows what to mend.
+    """
+    told = [f"{name}: {_short(text)}" for name, text in _reds(one.results)]
+    return told or [f"{one.job}, at its end: {_short(one.output[-WORDS:])}"]
 
 
 def show(ended: list[Ended], wall: float, lanes: int, console: Console) -> None:
@@ -79,8 +84,10 @@ def show(ended: list[Ended], wall: float, lanes: int, console: Console) -> None:
     if labs:
         console.print(_labs(ended, labs, lanes))
     total = sum((counts(one.results) for one in ended), Counts())
-    if failed := [str(one.job) for one in ended if one.code]:
-        console.print(f"Failed: {'; '.join(failed)}")
+    if failed := [one for one in ended if one.code]:
+        for text in (text for one in failed for text in why_red(one)):
+            console.print(f"✗ {text}\n", markup=False, soft_wrap=True)
+        console.print(f"Failed: {'; '.join(str(one.job) for one in failed)}")
     busy = sum(one.seconds for one in ended)
     console.print(f"{busy:.0f} s of tests in {lanes} lanes, {wall:.0f} s by the clock")
     minutes, seconds = divmod(round(wall), 60)
@@ -116,6 +123,25 @@ def _labs(ended: list[Ended], labs: list[str], lanes: int) -> Table:
         told = [*took, tries, sum(took), sum(took) / lanes]
         table.add_row(lab, *(f"{seconds:.0f}" if seconds else "–" for seconds in told))
     return table
+
+
+def _reds(xml: Path) -> list[tuple[str, str]]:
+    """Return the name of each test that failed or ended in an error, and what it says."""
+    return [
+        (case.get("name") or "", told.text or told.get("message") or "")
+        for suite in _suites(xml)
+        for case in suite.iter("testcase")
+        for told in (*case.findall("failure"), *case.findall("error"))
+    ]
+
+
+def _short(text: str) -> str:
+    """Return what an assertion says, the lines marked E; else the beginning and the end of the text."""
+    lines = text.strip().splitlines()
+    marked = [line for line in lines if line.startswith("E ")]
+    chosen = "\n".join(marked or lines)
+    half = WORDS // 2
+    return chosen if len(chosen) <= WORDS else f"{chosen[:half]} … {chosen[-half:]}"
 
 
 def _suites(xml: Path) -> list[ElementTree.Element]:

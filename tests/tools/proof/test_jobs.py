@@ -16,9 +16,14 @@ from threebrokers.waiting import quiet_wait
 from tools.proof import report, test
 from tools.proof.jobs import Ended, Job, Pool
 
-XML = """<testsuites><testsuite tests="5" failures="1" errors="1" skipped="1" time="20">
-<testcase classname="tests.cluster.test_brokers" name="a" time="11.5"/>
-<testcase classname="tests.cluster.test_contract.TestLocal" name="b" time="30"/>
+LONG = "long " * 400
+XML = f"""<testsuites><testsuite tests="5" failures="1" errors="1" skipped="1" time="20">
+<testcase classname="tests.cluster.test_brokers" name="a" time="11.5"><failure message="assert False">
+    def test_a():
+>       assert quiet_wait(seen, 5)
+E       assert False [why]</failure></testcase>
+<testcase classname="tests.cluster.test_contract.TestLocal" name="b" time="30"><error>{LONG}its end
+</error></testcase>
 <testcase classname="tests.cluster.test_contract.TestLocal" name="c" time="2"/></testsuite></testsuites>"""
 
 
@@ -209,7 +214,7 @@ def test_the_table_tells_parts_files_and_labs_and_the_closing_line_counts_all(tm
     ended = [
         Ended(job("all", ""), 1, 44.0, "", tmp_path / "0.xml"),
         Ended(Job("lab", "04", (), lab="04"), 0, 60.0, "", tmp_path / "1.xml"),
-        Ended(Job("containers", "04", (), lab="04"), 0, 30.0, "", tmp_path / "broken-off.xml"),
+        Ended(Job("containers", "04", (), lab="04"), 2, 30.0, "no space left", tmp_path / "broken-off.xml"),
     ]
     console = Console(file=io.StringIO(), width=110)
     report.show(ended, 67.0, 2, console)
@@ -218,7 +223,12 @@ def test_the_table_tells_parts_files_and_labs_and_the_closing_line_counts_all(tm
     row = "✗ part all 1 failed, 2 passed, 1 skipped, 1 error 44 test_contract 32, test_brokers 12"
     assert row.split() in [line.split() for line in told]
     assert any(line.split() == ["04", "60", "30", "41", "90", "45"] for line in told)
-    assert "Failed: part: all" in told
+    assert "Failed: part: all; containers: 04" in told
+    assert "✗ a: E       assert False [why]" in told
+    [long] = [line for line in told if line.startswith("✗ b: long")]
+    assert long.endswith("its end")
+    assert len(long) < 2 * report.WORDS
+    assert "✗ containers: 04, at its end: no space left" in told, "what tells of no test tells how it ended"
 
 
 FEW = f"--answers={test.FEW_ANSWERS}"

@@ -20,7 +20,7 @@ from threebrokers.kafka import connection, groups, requests
 from threebrokers.kafka.background import BackgroundPoller
 from threebrokers.kafka.connection import Connections
 from threebrokers.kafka.merge import View, authoritative_view, merge_topics, read_view
-from threebrokers.kafka.poller import ClusterPoller
+from threebrokers.kafka.poller import ANSWER_SECONDS, PATIENT_SECONDS, ClusterPoller
 from threebrokers.kafka.state import BrokerState, ClusterState, PartitionState, TopicState
 
 
@@ -304,7 +304,7 @@ def test_a_silent_broker_that_the_others_count_is_waited_for_longer(tmp_path, mo
     looks = [ClusterState(float(at), brokers, last_response_at=1.0) for at in range(3)]
     poller = Told(silent=frozenset({2}), close=int)
 
-    def look(*_):
+    def look(*_, **__):
         state = looks.pop(0)
         poller.silent = frozenset({2} if looks else ())
         return state
@@ -314,6 +314,43 @@ def test_a_silent_broker_that_the_others_count_is_waited_for_longer(tmp_path, mo
     monkeypatch.setattr(cluster, "poller", lambda: poller)
     monkeypatch.setattr("threebrokers.cluster.cluster.STATE_SECONDS", 0.0)
     assert cluster.state([]).at == (2.0 if counted else 0.0)
+
+
+@pytest.mark.parametrize(("state_seconds", "patient"), [(60.0, False), (0.0, True)])
+def test_whoever_was_silent_for_a_while_has_longer_to_answer(tmp_path, monkeypatch, state_seconds, patient):
+    within = []
+
+    def ask(_self, _requests, seconds):
+        within.append(seconds)
+        return {}
+
+    cluster = Cluster(tmp_path)
+    up = {1: BrokerProcess(1, "up")}
+    monkeypatch.setattr("threebrokers.kafka.poller.Connections.ask", ask)
+    monkeypatch.setattr(cluster._engine, "processes", lambda: up)
+    monkeypatch.setattr(cluster._engine, "listening", lambda: {1: {"CLIENT": "127.0.0.1:1"}})
+    monkeypatch.setattr("threebrokers.cluster.cluster.STATE_SECONDS", state_seconds)
+    monkeypatch.setattr("threebrokers.cluster.cluster.BUSY_SECONDS", 0.1)
+    assert cluster.state([]).last_response_at is None
+    assert set(within) == {PATIENT_SECONDS[0] if patient else ANSWER_SECONDS}
+
+
+@pytest.mark.parametrize(
+    ("told", "ending"), [({}, False), ({"error_code": 14}, True), ({"names": ["orders"]}, True)]
+)
+def test_markers_are_on_their_way_while_a_coordinator_names_a_transaction_or_loads(told, ending):
+    kind = requests.ListTransactionsResponse
+    states = [
+        kind.TransactionState(transactional_id=name, producer_id=1, transaction_state="PrepareCommit")
+        for name in told.get("names", ())
+    ]
+    response = kind(
+        throttle_time_ms=0,
+        error_code=told.get("error_code", 0),
+        unknown_state_filters=[],
+        transaction_states=states,
+    )
+    assert requests.read_ending(response) is ending
 
 
 def test_a_connection_that_its_broker_has_closed_is_made_anew(talker):
