@@ -9,9 +9,8 @@ from typing import Annotated
 from confluent_kafka import KafkaException, Message
 from confluent_kafka.admin import ConfigResource, ConfigSource, ResourceType
 
-from threebrokers.kafka.groups import offsets_partition
 from threebrokers.kafka.log_reader import UNKNOWN, Record, read_log
-from threebrokers.kafka.state import TopicState
+from threebrokers.kafka.state import TopicState, offsets_partition
 from threebrokers.lab.cluster_defaults import is_changed
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab

@@ -9,7 +9,7 @@ from kafka.protocol.consumer.group import OffsetFetchRequest, OffsetFetchRespons
 from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
 
 from threebrokers.kafka.connection import Request
-from threebrokers.kafka.state import GroupState, MemberState, PartitionState
+from threebrokers.kafka.state import GroupState, MemberState
 
 NO_ERROR = 0
 MESSAGES = "threebrokers.kafka.messages"
@@ -63,15 +63,6 @@ def read(names: Sequence[str], told: Mapping[int, Sequence[Any]]) -> dict[str, G
                 continue
             found[name] = GroupState(name, state, number, members, _committed(committed))
     return found
-
-
-def offsets_partition(partitions: Sequence[PartitionState], group: str) -> PartitionState:
-    """Return the partition of `__consumer_offsets` that is a group's own (GroupCoordinator.partitionFor)."""
-    code = 0
-    for letter in group:  # Java's String.hashCode; names of groups have no letters beyond 16 bits here
-        code = (31 * code + ord(letter)) & 0xFFFFFFFF
-    signed = code - (1 << 32) if code >= 1 << 31 else code
-    return partitions[abs(signed) % len(partitions)]
 
 
 def _classic_members(group: Any) -> tuple[MemberState, ...]:

@@ -1,5 +1,6 @@
 """The state of the cluster as a plain value: pictures, checks, events and recordings are made of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 
@@ -142,3 +143,12 @@ def remembering(before: ClusterState | None, after: ClusterState) -> ClusterStat
         return after
     last = after.broker(before.quorum_leader)
     return replace(after, quorum_leader=before.quorum_leader) if last and last.state == "up" else after
+
+
+def offsets_partition(partitions: Sequence[PartitionState], group: str) -> PartitionState:
+    """Return the partition of `__consumer_offsets` that is a group's own (GroupCoordinator.partitionFor)."""
+    code = 0
+    for letter in group:  # Java's String.hashCode; names of groups have no letters beyond 16 bits here
+        code = (31 * code + ord(letter)) & 0xFFFFFFFF
+    signed = code - (1 << 32) if code >= 1 << 31 else code
+    return partitions[abs(signed) % len(partitions)]

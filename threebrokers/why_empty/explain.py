@@ -10,8 +10,7 @@ from confluent_kafka import KafkaException
 from threebrokers.cluster import Cluster
 from threebrokers.errors import LabError
 from threebrokers.kafka.clients import LabConsumer
-from threebrokers.kafka.groups import offsets_partition
-from threebrokers.kafka.state import ClusterState, GroupState
+from threebrokers.kafka.state import ClusterState, GroupState, offsets_partition
 from threebrokers.waiting import poll, shown
 from threebrokers.why_empty import probe, reasons, reasons_topic
 from threebrokers.why_empty.answer import Answer
