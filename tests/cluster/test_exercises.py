@@ -1,7 +1,8 @@
 """Every exercise on a real cluster: untouched, the solution, each wrong answer, the solution again, nonsense.
 
 One story in parameters: a step needs those before it, so choose lessons with --lesson, not steps with -k.
-With --answers only some answers are tried, and only the cells run that the exercises need.
+With --answers only some answers are tried, as it is enough when the solution has run on the same brokers:
+what it said is compared, and only the cells run that the exercises need.
 """
 
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from threebrokers.cluster import Cluster
 from threebrokers.grading.kernel import Kernel
 from tools import rules
 from tools.lessons import lesson as lessons
+from tools.lessons import notebooks
 from tools.lessons.build import ROOT
 from tools.proof.exercise_runner import FailedError, Trial
 from tools.proof.incidents import unasked
@@ -30,8 +32,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 class Bench:
     """One lesson at a time, in a kernel of its own."""
 
-    def __init__(self, home: Path, notes: list[str], whole: bool) -> None:
-        self.home, self.notes, self.whole = home, notes, whole
+    def __init__(self, home: Path, notes: list[str], *, is_solution_seen: bool) -> None:
+        self.home, self.notes, self.is_solution_seen = home, notes, is_solution_seen
         self.trial: Trial | None = None
 
     def trial_of(self, path: Path) -> Trial:
@@ -42,7 +44,10 @@ class Bench:
             if broken := [text for text in rules.problems(lesson, ROOT) if ", exercise " in text]:
                 raise FailedError(broken[0])
             self.before = unasked(self.home)
-            self.trial = Trial(lesson, Kernel(path.parent), whole=self.whole)
+            seen = None
+            if self.is_solution_seen:
+                seen = notebooks.results(notebooks.read(ROOT / "solutions" / f"{path.stem}.ipynb"))
+            self.trial = Trial(lesson, Kernel(path.parent), seen)
         return self.trial
 
     def end(self) -> None:
@@ -56,7 +61,8 @@ class Bench:
 
 @pytest.fixture(scope="session")
 def bench(cluster: Cluster, home: Path, notes: list[str], pytestconfig: pytest.Config) -> Iterator[Bench]:
-    bench = Bench(home, notes, whole=pytestconfig.getoption("--answers", default=None) is None)
+    some = pytestconfig.getoption("--answers", default=None) is not None
+    bench = Bench(home, notes, is_solution_seen=some)
     yield bench
     bench.end()
 

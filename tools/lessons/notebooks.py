@@ -62,6 +62,16 @@ def codes(notebook: Any) -> list[Any]:
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
+def results(notebook: Any) -> dict[str, str]:
+    """Return the last value of each cell, as the text that an executed notebook keeps, by the cells' ids."""
+    return {
+        cell.id: output.data["text/plain"]
+        for cell in codes(notebook)
+        for output in cell.outputs
+        if output.output_type == "execute_result"
+    }
+
+
 def code(notebook: Any) -> list[tuple[str, str]]:
     """Return what is executed: id and text of each code cell, but for those that only ask questions."""
     return [(cell.id, cell.source) for cell in codes(notebook) if not asides.is_aside(cell.source)]

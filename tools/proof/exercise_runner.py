@@ -1,5 +1,7 @@
 """One pass over a lesson in one kernel: its cells in order, each exercise tried in every way."""
 
+from collections.abc import Mapping
+
 from threebrokers.grading.kernel import Kernel, Reply
 from tools.lessons import notebooks, solution_marks
 from tools.lessons.lesson import Cell, Exercise, Lesson
@@ -14,18 +16,19 @@ class FailedError(Exception):
 class Trial:
     """A lesson in a kernel. Cells between exercises run once, in order, before what follows them.
 
-    Without `whole` only those run that the exercises need: the rest is for who has seen the solution run.
+    Who has seen the solution run says what its cells said, by their ids: its checks must say the same words
+    here, and of the cells between exercises only those run that the exercises need.
     """
 
-    def __init__(self, lesson: Lesson, kernel: Kernel, *, whole: bool = True) -> None:
+    def __init__(self, lesson: Lesson, kernel: Kernel, seen: Mapping[str, str] | None = None) -> None:
         self.lesson, self.kernel = lesson, kernel
         self.seconds = 0.0
         kept = notebooks.ids(lesson)
         self._ids = {cell.place: name for cell, name in kept}
         self._ahead = [cell for cell, _ in kept if cell.kind == "code"]
-        self._texts = {cell.place: cell.solved for cell in self._ahead} if whole else needed(lesson)
+        self._texts = {cell.place: cell.solved for cell in self._ahead} if seen is None else needed(lesson)
         self._broken = ""
-        self._solved: dict[str, str] = {}
+        self._solved = dict(seen or {})
 
     def take(self, step: Step) -> None:
         """Take one step. Raises FailedError with a sentence that names the cell."""
@@ -71,7 +74,7 @@ class Trial:
         said = _said(reply)
         if step.kind == "solution":
             self._expect(not reply.error and reply.result.startswith("✓"), exercise, "to be solved", said)
-            first = self._solved.setdefault(exercise.number, reply.result)
+            first = self._solved.setdefault(self._ids[exercise.checks[0].place], reply.result)
             self._expect(first == reply.result, exercise, f"the same words as before ({first})", said)
             return
         if step.kind == "right":

@@ -34,13 +34,18 @@ def steps(lesson: Lesson, answers: int | None = None) -> Iterator[Step]:
     right_answers = None if answers is None else answers // 2
     for exercise in lesson.exercises:
         name = f"{lab} {exercise.number}"
+        wrongs = [Step(f"{name} wrong: {a.name}", "wrong", exercise, a) for a in exercise.wrongs[:answers]]
+        rights = [
+            Step(f"{name} right: {a.name}", "right", exercise, a) for a in exercise.rights[:right_answers]
+        ]
         yield Step(f"{name} untouched", "untouched", exercise)
         # A wrong answer is a second try itself: each comes after another one, and the solution after all.
-        yield Step(f"{name} solution", "solution", exercise)
-        for wrong in exercise.wrongs[:answers]:
-            yield Step(f"{name} wrong: {wrong.name}", "wrong", exercise, wrong)
-        for right in exercise.rights[:right_answers]:
-            yield Step(f"{name} right: {right.name}", "right", exercise, right)
+        # Where some are tried only, the solution was seen on these brokers before: a right one comes first.
+        if answers is None or not rights:
+            yield Step(f"{name} solution", "solution", exercise)
+            yield from (*wrongs, *rights)
+        else:
+            yield from (*rights, *wrongs)
         yield Step(f"{name} again: solution", "solution", exercise)
         yield Step(f"{name} nonsense", "nonsense", exercise)
     yield Step(f"{lab} rest of the lesson", "rest")

@@ -126,10 +126,18 @@ def test_of_many_answers_the_first_ones_are_tried(course):
 def test_who_does_not_try_the_whole_lesson_does_without_what_no_exercise_needs(stand_in, kernel):
     read = lesson.read(stand_in.path)
     kernel.run("shown = 'not yet'", "x")
-    trial = Trial(read, kernel, whole=False)
+    trial = Trial(read, kernel, {})
     for step in steps(read, 2):
         trial.take(step)
     assert kernel.run("shown", "x").result == "'not yet'"
+
+
+def test_who_has_seen_the_solution_run_wants_the_same_words(stand_in, kernel):
+    read = lesson.read(stand_in.path)
+    again = next(step for step in steps(read) if step.label == "03 3.1 again: solution")
+    Trial(read, kernel, {"check-3-1": "✓ 3.1  Survive"}).take(again)
+    with pytest.raises(FailedError, match=r"the same words as before \(✓ 3.1  Live\)"):
+        Trial(read, kernel, {"check-3-1": "✓ 3.1  Live"}).take(again)
 
 
 BROKEN = {
@@ -215,6 +223,23 @@ topic = lab.fresh_topic("failsafe", replication_factor=copies)
 lab.check.survives_one_broker(topic)
 """
 CHECK_CELL = RIGHT.partition("\n\n")[2]
+
+
+def test_of_some_answers_a_right_one_comes_first_in_the_solutions_place(stand_in, kernel):
+    stand_in.edit(CHECK_CELL, RIGHT)
+    read = lesson.read(stand_in.path)
+    tried = [step for step in steps(read, 2) if step.label.startswith("03 3.1")]
+    assert [step.label.removeprefix("03 3.1 ") for step in tried] == [
+        "untouched",
+        "right: a number in a name",
+        "wrong: one copy",
+        "wrong: two copies",
+        "again: solution",
+        "nonsense",
+    ]
+    trial = Trial(read, kernel, {})
+    for step in tried:
+        trial.take(step)
 
 
 def test_another_right_answer_is_tried_and_must_be_solved(stand_in, kernel):
