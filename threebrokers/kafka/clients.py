@@ -3,7 +3,6 @@
 import contextvars
 import logging
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -27,7 +26,7 @@ PLACES = ("partition", "callback", "on_delivery", "timestamp", "headers")
 SETTLED = 1000  # moments that a producer remembers
 CONSUMER: dict[str, Any] = {"session.timeout.ms": 6000}
 # A close() is done within a second, and where brokers are away within the time of a request.
-IDLE_SECONDS, CLOSE_SECONDS = 1.0, 15.0
+CLOSE_SECONDS = 15.0
 
 
 class LabProducer(confluent_kafka.Producer):
@@ -147,12 +146,10 @@ class LabConsumer(confluent_kafka.Consumer):
         self.held: set[tuple[str, int]] = set()
         self._raised: BaseException | None = None
         self._listening: int | None = None
-        self._polled_at = time.monotonic()
 
     def poll(self, timeout: float = -1) -> Message | None:
         """Poll as confluent-kafka does; what a rebalance listener has raised is raised here."""
         message: Message | None = super().poll(timeout)
-        self._polled_at = time.monotonic()
         self._raise_kept()
         if message is not None:
             self.received += message.error() is None
@@ -163,7 +160,6 @@ class LabConsumer(confluent_kafka.Consumer):
     def consume(self, num_messages: int = 1, timeout: float = -1) -> list[Message]:
         """Consume as confluent-kafka does; what a rebalance listener has raised is raised here."""
         messages: list[Message] = super().consume(num_messages, timeout)
-        self._polled_at = time.monotonic()
         self._raise_kept()
         self.received += sum(message.error() is None for message in messages)
         for interceptor in self.interceptors:
@@ -213,10 +209,10 @@ class LabConsumer(confluent_kafka.Consumer):
         """Close as confluent-kafka does, and tell whether that has come to its end.
 
         librdkafka waits for ever, now and then, if a member has a rebalance that it did not hear of yet (its
-        issue 4884): in a member that was not polled for a while. No interruption ends that wait, so it is
-        left alone in a thread.
+        issue 4884), which can be so half a second after its last poll. No interruption ends that wait, so it
+        is left alone in a thread.
         """
-        if not self.subscribed or time.monotonic() - self._polled_at < IDLE_SECONDS:
+        if not self.subscribed:
             super().close()
             return True
         return ends_within(super().close, CLOSE_SECONDS)

@@ -174,5 +174,5 @@ def _tail(output: str) -> str:
 
 
 def lanes() -> int:
-    """Return how many jobs run side by side: each with its brokers waits for a third of its time."""
-    return (os.cpu_count() or 1) + 1
+    """Return how many jobs run side by side: with its brokers each keeps about one core busy."""
+    return max(2, os.cpu_count() or 2)
