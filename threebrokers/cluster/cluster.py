@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from threebrokers.kafka.poller import ClusterPoller
 
 QUORUM = len(BROKERS) // 2 + 1
-# For so long a silent broker is asked again, for a state and for views; the last poll takes 0.5 s at most.
+# For so long a silent broker is asked again in quick polls (0.5 s at most), for a state and for views.
 STATE_SECONDS, VIEWS_SECONDS = 0.95, 1.45
 BUSY_SECONDS = 4.0  # a machine may be so busy that a broker does not answer for some seconds
 LEADER_SECONDS = 10  # until a partition has a leader again, or has none because its brokers are down
