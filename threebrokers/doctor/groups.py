@@ -32,11 +32,19 @@ class Held:
 
 
 def look_at_rebalances(look: Look, within: float = REBALANCE_SECONDS) -> Finding:
-    """Name groups that are still sharing out their partitions after `within` seconds."""
+    """Name groups that are still sharing out their partitions after `within` seconds.
+
+    A moment in which no coordinator tells of a group says nothing of it: what was told last holds.
+    """
+    told: dict[str, GroupState | None] = {}
     for state in poll(look, within):
-        stuck = [group for group in state.groups if group.state in REBALANCING]
-        if not stuck:
-            return Finding("groups", True, f"none of {len(state.groups)} waits for a member")
+        told = {g.name: told.get(g.name) if g.coordinator is None else g for g in state.groups}
+        stuck = [group for group in told.values() if group and group.state in REBALANCING]
+        if not stuck and all(told.values()):
+            break
+    if not stuck:
+        known = sum(group is not None for group in told.values())
+        return Finding("groups", True, f"none of {known} waits for a member")
     names = shortened([f"'{g.name}' ({g.state}, {len(g.members)} members)" for g in stuck])
     return Finding(
         "groups",
