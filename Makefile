@@ -15,6 +15,8 @@ endif
 RUN := $(BIN)/python -m
 # Set for other programs, these bring modules of theirs into the course, or change how its Python works.
 unexport PYTHONPATH PYTHONHOME PYTHONSAFEPATH PYTHONSTARTUP PYTHONWARNINGS PYTHONOPTIMIZE PYTHONINSPECT PYTHONIOENCODING
+# IPython would put the packages of another environment that is activated before those of the course.
+unexport VIRTUAL_ENV
 # With it every kernel and every command would compile its packages anew: 3.1 s in place of 1.2 s for a kernel.
 unexport PYTHONDONTWRITEBYTECODE
 EMPTY := echo 'Nothing is set up in $(BIN), so no broker was stopped; with conda, activate threebrokers first.'

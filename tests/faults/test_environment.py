@@ -46,13 +46,36 @@ def test_a_foreign_pythonpath(tmp_path, foreign, behaviour):
     behaviour("`make lab`, `threebrokers`, kernels and programs find the course's own packages")
 
 
+@pytest.mark.fault("Environment", "another virtual environment is activated (VIRTUAL_ENV)")
+@pytest.mark.parametrize("kept", [False, True], ids=["another", "the course's own"])
+def test_another_virtual_environment(tmp_path, kept, behaviour):
+    activated = Path(sys.prefix) if kept else tmp_path / "other"
+    packages = activated / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
+    packages.mkdir(parents=True, exist_ok=True)
+    program = """if True:
+        import os, subprocess, sys
+        from threebrokers.app import surroundings
+        surroundings.leave_behind()
+        kernel = "from IPython.core.interactiveshell import InteractiveShell; InteractiveShell(); "
+        subprocess.run([sys.executable, "-c", kernel + "import sys; print(sys.path)"])
+        print(os.environ.get("VIRTUAL_ENV"))
+    """
+    given = os.environ | {"VIRTUAL_ENV": str(activated), "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-u", "-c", program], env=given, capture_output=True, text=True, check=True
+    )
+    path, left = done.stdout.splitlines()
+    assert (str(packages) in path, left, done.stderr) == (kept, str(activated) if kept else "None", "")
+    behaviour("kernels find the course's own packages first, and nobody is told of another environment")
+
+
 @pytest.mark.fault("Environment", "PYTHONPATH and PYTHONHOME are set, and `make` is called")
 def test_make_hands_nothing_on(tmp_path, behaviour):
-    program = "import os, sys; print([n for n in os.environ if n.startswith('PYTHON')]); sys.exit(1)"
+    program = "import os, sys; print([n for n in os.environ if n[:6] in ('PYTHON', 'VIRTUA')]); sys.exit(1)"
     python = tmp_path / "python3"
     python.write_text(f'#!/bin/sh\nexec {sys.executable} -c "{program}"\n')
     python.chmod(0o755)
-    given = {"PYTHONPATH": "/x", "PYTHONHOME": "/nonsense"}
+    given = {"PYTHONPATH": "/x", "PYTHONHOME": "/nonsense", "VIRTUAL_ENV": "/x"}
     given |= dict.fromkeys(("PYTHONSAFEPATH", "PYTHONDONTWRITEBYTECODE"), "1")
     words = ("make", "-C", ROOT, f"PYTHON={python}", "runtime")
     done = subprocess.run(words, env=os.environ | given, capture_output=True, text=True, check=False)

@@ -34,6 +34,7 @@ PLAIN = "threebrokers-plain"
 def leave_behind() -> None:
     """Let this program, and all that it starts, find its own packages and say what it has to say."""
     _only_own_packages(os.environ, sys.path)
+    _only_own_virtual_environment(os.environ)
     codecs.register_error(PLAIN, _plainly)
     for stream in (sys.stdout, sys.stderr):
         _make_bearable(stream)
@@ -52,6 +53,13 @@ def _only_own_packages(environment: MutableMapping[str, str], path: list[str]) -
         environment["PYTHONPATH"] = os.pathsep.join(own)
     foreign = {_absolute(folder) for folder in given if folder and folder not in own}
     path[:] = [folder for folder in path if folder not in foreign]
+
+
+def _only_own_virtual_environment(environment: MutableMapping[str, str]) -> None:
+    """Forget another environment that is activated: IPython puts its packages before a kernel's own."""
+    activated = environment.get("VIRTUAL_ENV")
+    if activated is not None and (not activated or Path(activated).resolve() != Path(sys.prefix).resolve()):
+        del environment["VIRTUAL_ENV"]
 
 
 def _absolute(folder: str) -> str:

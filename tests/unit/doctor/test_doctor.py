@@ -413,10 +413,11 @@ class TestGroups:
     def test_a_rebalance_goes_on_while_nobody_tells_of_it(self) -> None:
         stuck = self.seen(0, "x", state="PreparingRebalance")
         untold = replace(stuck, groups=(replace(stuck.groups[0], state="no coordinator", coordinator=None),))
-        for looks in (iter([untold, stuck]), iter([stuck, untold])):
-            found = groups.look_at_rebalances(lambda looks=looks: next(looks, untold), 0.2)
-            assert "'alerts' (PreparingRebalance, 2 members)" in trouble(found)
-        assert "none of 0 waits" in groups.look_at_rebalances(lambda: untold, 0.1).what
+        look = groups.look_at_rebalances
+        early, late = iter([untold, stuck]), iter([stuck, untold])
+        assert "'alerts' (PreparingRebalance, 2 members)" in trouble(look(lambda: next(early, untold), 0.2))
+        assert "'alerts' (PreparingRebalance, 2 members)" in trouble(look(lambda: next(late, untold), 0.2))
+        assert "none of 0 waits" in look(lambda: untold, 0.1).what
 
     def test_a_member_that_reads_nothing_beside_one_of_its_name(self) -> None:
         found = trouble(groups.look_for_forgotten_members(lambda: self.seen(250, "rdkafka"), 0.1))
