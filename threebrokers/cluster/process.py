@@ -83,6 +83,13 @@ def identify(pid: int, mark: str = "") -> Identity:
     return identity
 
 
+def environment_of(process: psutil.Process) -> dict[str, str]:
+    """Return a process's variables. Raises psutil.Error if it is gone, or somebody else's."""
+    # As above: for a moment it has neither. What belongs to the system itself has no program, and never any.
+    quiet_wait(lambda: process.environ() or _words(process) or not process.exe(), WORDS_SECONDS)
+    return dict(process.environ())
+
+
 def start_of(pid: int) -> str:
     """Return when a process was started, exactly. Raises psutil.NoSuchProcess.
 

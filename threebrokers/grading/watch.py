@@ -48,7 +48,7 @@ class Theirs:
                 return False
             if Identity(one.pid, process.start_of(one.pid)) in self._ours:
                 return False
-            if not self.apart and one.environ().get("THREEBROKERS_GRADING") != self.mark:
+            if not self.apart and process.environment_of(one).get("THREEBROKERS_GRADING") != self.mark:
                 return False
             # A broker that was started again: known by its program, its mark and its size.
             words = one.cmdline()

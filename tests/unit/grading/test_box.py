@@ -44,6 +44,18 @@ def watched(tmp_path: Path, limits: Limits) -> str:
     return watch.reason
 
 
+def test_what_is_being_started_is_theirs_too(tmp_path: Path) -> None:
+    theirs = Theirs(False, tmp_path, Path("/no/java"), MARK)
+    for _ in range(
+        50
+    ):  # for a moment a program has no variables: 1 in 150 times, and 1 in 3 on a busy machine
+        with psutil.Popen([sys.executable, "-c", "input()"], env=WITH_MARK, stdin=subprocess.PIPE) as one:
+            try:
+                assert theirs._is_theirs(one)
+            finally:
+                one.kill()
+
+
 def test_only_what_carries_the_mark_is_theirs(tmp_path: Path) -> None:
     words = [sys.executable, "-c", "import time; time.sleep(60)"]
     with psutil.Popen(words) as other, psutil.Popen(words, env=WITH_MARK) as one:
