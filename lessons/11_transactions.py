@@ -1172,10 +1172,10 @@ reader.subscribe([receipts])
 for message in reader.consume(3, timeout=10):
     reader.commit(message=message, asynchronous=False)
 reader.close()
-options = ["--from-beginning", "--timeout-ms", "1000", "--isolation-level", "read_committed"]
-lab.cluster.tool("kafka-console-consumer", "--topic", receipts, "--group", java, *options)
-groups = ["--group", python, "--group", java]
-table = lab.cluster.tool("kafka-consumer-groups", "--describe", *groups, "--offsets")
+tool = ["kafka-console-consumer", "--topic", receipts, "--group", java, "--from-beginning"]
+tool += ["--timeout-ms", "1000", "--isolation-level", "read_committed"]
+lab.wait_until(lambda: lab.cluster.tool(*tool), what="Java's consumer to read", within=60)
+table = lab.cluster.tool("kafka-consumer-groups", "--describe", "--group", python, "--group", java)
 print("\n".join(line[:90] for line in table.splitlines()))
 
 # %%

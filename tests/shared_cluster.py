@@ -3,11 +3,11 @@
 import json
 import os
 import secrets
-import socket
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -22,7 +22,7 @@ from confluent_kafka.admin import (
 
 from threebrokers.cluster import jars, prepare, process
 from threebrokers.cluster.java import environment, java, run
-from threebrokers.cluster.ports import answers
+from threebrokers.cluster.ports import answers, is_free
 from threebrokers.cluster.process import Identity
 from threebrokers.cluster.settings import TABLE, as_text
 from threebrokers.kafka import access
@@ -32,6 +32,8 @@ from threebrokers.waiting import wait_until
 OWNER, OWNERS = "owner", "the-owner's"
 PASSWORD = "word-of-{}"
 START_SECONDS = 240.0
+# Above those that homes may claim, below the range that systems hand out to outgoing connections.
+PORTS = range(15_000, 32_000)
 SMALL = (".threads", ".num.partitions", ".buffer.size", "rebalance.delay.ms", "topics.enable")
 # What a learner needs: everything with names of the own prefix, and to write with a producer's own number.
 KINDS = (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
@@ -232,11 +234,6 @@ def _format(path: str, configuration: Path, uuid: str, users: Sequence[str]) -> 
 
 
 def _free_ports(count: int) -> list[int]:
-    made = [socket.socket() for _ in range(count)]
-    try:
-        for one in made:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in made]
-    finally:
-        for one in made:
-            one.close()
+    """Choose ports that are free, and stay so until brokers listen there, which can be a minute later."""
+    order = secrets.SystemRandom().sample(PORTS, len(PORTS))  # another run of the tests takes others
+    return list(islice(filter(is_free, order), count))

@@ -50,8 +50,7 @@ def act(watched):
 
 def fits(page, where):
     """Letters are made to fit when the page is drawn next: wait for that."""
-    quiet_wait(lambda: page.evaluate(OVERFLOW) == [], 20)
-    assert page.evaluate(OVERFLOW) == [], where
+    assert quiet_wait(lambda: page.evaluate(OVERFLOW) == [], 20), (where, page.evaluate(OVERFLOW))
 
 
 def test_a_recorded_demo_is_played_with_one_key(watched, recorded):

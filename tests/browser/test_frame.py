@@ -3,10 +3,11 @@
 import shutil
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests import jupyter
 from tests.jupyter import MS, idle
+from threebrokers.waiting import quiet_wait
 from tools import ROOT
 from tools.proof import environment
 
@@ -32,6 +33,17 @@ CUT = """
 
 
 ENLARGED = round(1280 / 1.5)  # what is left of a page of 1280 pixels whose letters are enlarged to 150 %
+WIDE, NARROW = 400, 100  # what may lie beside the notebook
+
+
+def beside(page: Page, width: int) -> float:
+    """Return how much lies beside the notebook; the list of files folds a moment after the page stands."""
+
+    def measured() -> float:
+        return width - page.locator(".jp-NotebookPanel:visible").bounding_box()["width"]
+
+    quiet_wait(lambda: measured() < (WIDE if width > 900 else NARROW), 20)
+    return measured()
 
 
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
@@ -47,8 +59,8 @@ def test_a_lab_as_it_is_opened(tmp_path, watched, theme):
             page.goto(server.address)
             idle(page)
             page.locator(".jp-MarkdownOutput > p").nth(4).wait_for()
+            room[width] = beside(page, width)
             found[width] = page.evaluate(LONGEST)
-            room[width] = width - page.locator(".jp-NotebookPanel:visible").bounding_box()["width"]
             watched.keep(f"lab-{theme.split()[1].lower()}-{width}")
 
         assert 60 < max(found.values()) <= LETTERS
@@ -56,8 +68,8 @@ def test_a_lab_as_it_is_opened(tmp_path, watched, theme):
         expect(names.filter(has_text=LAB)).to_be_visible()
         assert names.evaluate_all(CUT) == []
         expect(page.locator(".jp-DirListing-headerItem:visible")).to_have_text(["Name"])
-        assert room[1440] < 400, "beside the notebook there is more than the list of files and two bars"
-        assert max(room[700], room[ENLARGED]) < 100, "in a narrow window the list of files does not fold"
+        assert room[1440] < WIDE, "beside the notebook there is more than the list of files and two bars"
+        assert max(room[700], room[ENLARGED]) < NARROW, "in a narrow window the list of files does not fold"
         for icon in ("bug", "extension"):
             expect(page.locator(f'[data-icon="ui-components:{icon}"]')).to_have_count(0)
         expect(page.locator(".lm-TabBar-tab.jp-mod-dirty, .jp-mod-dirty")).to_have_count(0)

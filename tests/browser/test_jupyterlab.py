@@ -64,10 +64,10 @@ def test_broker_2_is_killed_and_comes_back_under_the_learners_eyes(watched, addr
     watched.keep("lab03-before")
 
     panel.locator('[data-press="kill 2"]').click()
-    state(page, 2, "down", 5)
+    state(page, 2, "down", 10)
     events = panel.locator(".tb-events")
     expect(events).to_contain_text("you killed broker 2")
-    expect(events).to_contain_text("new leader, at most", timeout=10 * MS)
+    expect(events).to_contain_text("new leader, at most", timeout=30 * MS)
     assert cluster.processes()[2].state == "down"
     watched.keep("lab03-killed")
 

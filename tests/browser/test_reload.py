@@ -12,6 +12,7 @@ from tests import jupyter
 from tests.jupyter import MS, idle, run
 from threebrokers.app import jupyterlab
 from threebrokers.cluster import Cluster
+from threebrokers.waiting import quiet_wait
 from tools.proof import environment
 
 OPEN = "from threebrokers import open_lab\n\nlab = open_lab('03')"
@@ -58,6 +59,12 @@ def words(page: Page, cell: int) -> str:
         return said === "none" ? e.innerText : JSON.parse(said);
     }"""
     return str(output(page, cell).evaluate(script))
+
+
+def says(page: Page, cell: int, told: str) -> None:
+    """Wait until that is said under a cell: one after the other is drawn when the page was loaded."""
+    output(page, cell).wait_for(timeout=60 * MS)
+    assert quiet_wait(lambda: told in words(page, cell), 20), words(page, cell)
 
 
 def opened(page: Page, address: str) -> None:
@@ -128,9 +135,9 @@ def test_panel_and_question_come_back(shown, watched, browser: Browser, cluster,
 
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.goto(server.address)
-    output(page, PANEL).wait_for(timeout=60 * MS)
+    says(page, PANEL, "comes when the cell that runs now has ended")
     told = words(page, PANEL)
-    assert "comes when the cell that runs now has ended" in told
+    says(page, QUESTION, told)
     assert words(page, QUESTION) == told
     page.screenshot(path=watched.place(f"reload-busy-{theme}"))
     cluster.pause(2)
@@ -204,9 +211,9 @@ def test_a_place_whose_kernel_ended_says_what_to_run(shown, watched, behaviour):
     saved(page, notebook)
 
     page.reload()
-    expect(output(page, QUESTION)).to_have_text(ERROR, timeout=60 * MS)
     for cell in (PANEL, QUESTION):
-        assert AGAIN in words(page, cell)
+        expect(output(page, cell)).to_have_text(ERROR, timeout=60 * MS)
+        says(page, cell, AGAIN)
         assert output(page, cell).evaluate("(e) => getComputedStyle(e).fontSize") == "0px"
     watched.keep(f"reload-restarted-{theme}")
     behaviour("its place says which cells to run", says=words(page, QUESTION))
@@ -225,7 +232,7 @@ def test_a_place_of_an_earlier_sitting_says_what_to_run(shown, watched, tmp_path
         page.goto(again.address)
         for cell in (PANEL, QUESTION):
             expect(output(page, cell)).to_have_text(ERROR, timeout=60 * MS)
-            assert AGAIN in words(page, cell)
+            says(page, cell, AGAIN)
         told = words(page, QUESTION)
         watched.keep(f"another-sitting-{theme}")
         idle(page)

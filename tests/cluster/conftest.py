@@ -6,8 +6,9 @@ import pytest
 
 from tests.asked import brokers, java_client, librdkafka, older_java
 from tests.brokers import cluster, home
+from tests.cluster.ticks import ticks
 
-__all__ = ["brokers", "cluster", "home", "java_client", "librdkafka", "older_java"]
+__all__ = ["brokers", "cluster", "home", "java_client", "librdkafka", "older_java", "ticks"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -3,6 +3,7 @@
 import os
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import psutil
 
@@ -39,12 +40,17 @@ def test_a_look_at_running_brokers_does_without_what_takes_long_to_import(cluste
     assert imported("status") & (SLOW | {"confluent_kafka"}) == {"kafka"}, "only what the look itself needs"
 
 
+def saved_at(home: Path, node: int) -> float:
+    """Return when a broker has closed its logs cleanly (s since 1970)."""
+    return (log_dirs.folder(home, node) / ".kafka_cleanshutdown").stat().st_mtime
+
+
 def test_all_end_cleanly_and_nobody_waits_for_a_quorum_that_is_gone(cluster, home):
     assert not any(log_dirs.is_saved(home, n) for n in BROKERS), "a running broker counts as saved"
-    began = time.monotonic()
     assert cluster.down() == [1, 2, 3]
-    took = time.monotonic() - began
+    ended = time.time()
     assert all(log_dirs.is_saved(home, n) for n in BROKERS)
+    saved = max(saved_at(home, n) for n in BROKERS)
     cluster.up()
-    # The last broker by itself takes 5 s.
-    assert took < 4
+    # Only then the last broker waits for 5 s. Until then a busy machine may need as long as it likes.
+    assert ended - saved < 4

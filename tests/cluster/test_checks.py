@@ -8,6 +8,7 @@ from types import ModuleType
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
+from tests.cluster.ticks import Ticks
 from threebrokers.checks import expect
 from threebrokers.checks.expect_actions import actions_of_attempt, expect_action
 from threebrokers.checks.expect_clients import expect_flushed, expect_read_at_most, why_nothing
@@ -15,11 +16,14 @@ from threebrokers.cluster import Cluster
 from threebrokers.errors import LabError
 from threebrokers.lab.exercise import Check, NotYet, Solved, exercise
 from threebrokers.lab.lab import Lab
+from threebrokers.lab.outage import UnansweredError
+from threebrokers.lab.scenarios import wait_for_new_leaders
 from threebrokers.waiting import quiet_wait
+from threebrokers.why_empty.facts import OFFSETS
 
 TOPIC = "checked"
 RECORDS = 30
-ANSWER_SECONDS = 11.0  # ten, and what a busy machine adds
+ANSWER_SECONDS = 11.0  # nine until it is cut off; what a client does just then goes on to its end
 
 
 @exercise("9.1", "Read")
@@ -85,38 +89,57 @@ WORDS: dict[Callable[[Cluster], None], tuple[str, str]] = {
 }
 
 
-def answer(check: Check, lab: Lab) -> tuple[Solved | Exception, float]:
-    began = time.monotonic()
+def answer(check: Check, lab: Lab, ticks: Ticks) -> tuple[Solved | Exception, float]:
+    """Return what a check says, and how long this process needed for it (s)."""
+    began = ticks.now
     try:
-        return check(lab, TOPIC), time.monotonic() - began
+        return check(lab, TOPIC), ticks.now - began
     except (NotYet, LabError) as told:
-        return told, time.monotonic() - began
+        return told, ticks.now - began
 
 
 @pytest.mark.parametrize("break_it", list(WORDS), ids=lambda function: function.__name__)
 def test_a_check_answers_in_time_and_names_who_is_away(
-    break_it: Callable[[Cluster], None], lab: Lab, notes: list[str]
+    break_it: Callable[[Cluster], None], lab: Lab, ticks: Ticks, notes: list[str]
 ) -> None:
     break_it(lab.cluster)
     for check in (read, asked, asked_all, waits):
-        said, seconds = answer(check, lab)
+        said, seconds = answer(check, lab, ticks)
         notes.append(f"{check.__name__}, {break_it.__name__}: {seconds:.1f} s, {said}")
         assert seconds < ANSWER_SECONDS
-        if isinstance(said, Solved):
-            assert can_be_known(check, break_it), said
-            assert check is not asked or "604800000 and {}" in said.reason, said
-            continue
-        # Another broker leads by then, so two brokers are enough for what does not need all of them.
-        assert check in (asked_all, waits) or break_it in (down, two_paused), said
-        words, cure = WORDS[break_it]
-        assert isinstance(said, LabError), said
-        assert words in str(said)
-        assert cure in str(said)
-        assert "KafkaError" not in str(said)
+        if not isinstance(said, Solved):
+            names_who_is_away(said, break_it)
+            if check in (asked_all, waits) or break_it in (down, two_paused):
+                continue
+            # Two brokers are enough for what does not need all of them. A busy machine may need longer than
+            # a check has until another one leads and coordinates: then the check is run again.
+            wait_for_new_leaders(lab, 2, TOPIC)
+            assert quiet_wait(lambda: is_coordinated(lab, "nobody", 2), 30)
+            said, _ = answer(check, lab, ticks)
+            assert isinstance(said, Solved), said
+        assert can_be_known(check, break_it), said
+        assert check is not asked or "604800000 and {}" in said.reason, said
     lab.cluster.up()
+    assert quiet_wait(lambda: is_coordinated(lab, "nobody"), 30)
     for check in (read, asked, asked_all):
-        again, _ = answer(check, lab)
+        again, _ = answer(check, lab, ticks)
         assert isinstance(again, Solved), again
+
+
+def names_who_is_away(said: Exception, break_it: Callable[[Cluster], None]) -> None:
+    words, cure = WORDS[break_it]
+    assert isinstance(said, LabError), said
+    assert words in str(said)
+    assert cure in str(said)
+    assert "KafkaError" not in str(said)
+
+
+def is_coordinated(lab: Lab, group: str, *gone: int) -> bool:
+    """Tell whether a broker that is not gone coordinates the group, or there was no group at all yet."""
+    state = lab.cluster.state([OFFSETS], [group])
+    if state.last_response_at is not None and state.topic(OFFSETS) is None:
+        return True
+    return state.groups[0].coordinator not in (None, *gone)
 
 
 def can_be_known(check: Check, break_it: Callable[[Cluster], None]) -> bool:
@@ -138,12 +161,21 @@ def test_what_a_group_has_committed_is_known_before_any_group_and_after_its_coor
     assert expect.committed(lab, "nobody", TOPIC) == {}
     reader = lab.consumer({"group.id": lab.group("readers")})
     assert quiet_wait(lambda: commits(reader), 30)
-    assert expect.committed(lab, lab.group("readers"), TOPIC) == {0: 4}
-    [seen] = lab.cluster.state([], [lab.group("readers")]).groups
-    assert seen.coordinator is not None
-    lab.cluster.kill(seen.coordinator)
+    group = lab.group("readers")
+    assert expect.committed(lab, group, TOPIC) == {0: 4}
+    killed = lab.wait_until(
+        lambda: lab.cluster.state([], [group]).groups[0].coordinator, what="a coordinator", within=30
+    )
+    lab.cluster.kill(killed)
     # The next coordinator tells nothing of the newest commit until its copy's high watermark has moved on.
-    assert expect.committed(lab, lab.group("readers"), TOPIC) == {0: 4}
+    began = time.monotonic()
+    try:
+        told = expect.committed(lab, group, TOPIC)
+    except UnansweredError:  # only if a busy machine has no other coordinator in all that time
+        assert time.monotonic() - began >= expect.COORDINATOR_SECONDS
+        assert quiet_wait(lambda: is_coordinated(lab, group, killed), 30)
+        told = expect.committed(lab, group, TOPIC)
+    assert told == {0: 4}
 
 
 def test_what_was_committed_just_before_the_check_is_read(lab: Lab) -> None:
@@ -208,8 +240,8 @@ def test_a_producer_that_did_not_wait_is_seen_although_its_records_are_there(lab
     producer = lab.producer()
     for number in range(5):
         producer.produce(TOPIC, f"more {number}")
-    time.sleep(1)
-    assert expect.count_of(lab, TOPIC) == RECORDS + 5
+    # Nobody polls the producer: its records are sent all the same, and their reports wait in it.
+    assert quiet_wait(lambda: expect.count_of(lab, TOPIC) == RECORDS + 5, 20)
     with pytest.raises(NotYet, match=r"5 records of 'checked' have no delivery report yet"):
         expect_flushed(lab, TOPIC)
     expect_flushed(lab, "another")

@@ -7,7 +7,8 @@ import psutil
 import pytest
 
 from tests.contract import Contract
-from threebrokers.cluster import Cluster
+from threebrokers import paths
+from threebrokers.cluster import Cluster, links
 
 
 @pytest.fixture(scope="module")
@@ -32,12 +33,15 @@ class TestLocal(Contract):
         return {n: psutil.Process(pid) for n, pid in running.items()}
 
     def listens_at(self, cluster: Cluster) -> set[str]:
-        pids = {psutil.Process(told.pid) for told in cluster.processes().values()}
-        carriers = {process for process in psutil.process_iter() if process.ppid() in pids}
-        sockets = [s for process in pids | carriers for s in process.net_connections("inet")]
-        found = {s.laddr.ip.removeprefix("::ffff:") for s in sockets if s.status == psutil.CONN_LISTEN}
-        assert found
-        return found
+        # Clients reach the process that carries the links; it passes on what they say to the brokers.
+        carriers = [carrier.pid for carrier in links.find(paths.home())]
+        assert carriers
+        pids = [*carriers, *(told.pid for told in cluster.processes().values())]
+        sockets = [s for pid in pids for s in psutil.Process(pid).net_connections("inet")]
+        listening = [s.laddr for s in sockets if s.status == psutil.CONN_LISTEN]
+        told = {int(address.rpartition(":")[2]) for address in cluster.bootstrap.split(",")}
+        assert told <= {place.port for place in listening}, "all places are found at which clients are served"
+        return {place.ip.removeprefix("::ffff:") for place in listening}
 
     def remains(self, home: Path) -> list[str]:
         return [

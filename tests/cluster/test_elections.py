@@ -13,6 +13,7 @@ from threebrokers.lab.opening import open_lab
 from threebrokers.lab.scenarios import controller_last, partition_of
 from threebrokers.recorder import Recording
 
+NEW_LEADER = "new leader"
 UNDO = {"kill": "start", "pause": "resume", "stop": "start", "cut": "heal"}
 
 
@@ -26,10 +27,13 @@ def lab(cluster) -> Iterator[Lab]:
 
 @contextmanager
 def watched(lab: Lab, *topics: str, keep: list):
-    """Watch these topics with a panel and a recording; its lines and the recording are added to `keep`."""
+    """Watch these topics with a panel and a recording, and yield both.
+
+    In the end the panel's lines and the recording are added to `keep`.
+    """
     panel = lab.watch(*topics)
     with lab.record(*topics) as recording:
-        yield
+        yield panel, recording
     lab.wait_until(lambda: seen_since(panel, recording), what="the panel to see the end", within=30)
     keep += [[event["words"] for event in panel.frame["events"]], recording]
     panel.close()
@@ -55,15 +59,34 @@ def fail_over(lab: Lab, kind: str, topic: str) -> tuple[list[str], Recording]:
 
     kept: list = []
     produce(100)
-    with watched(lab, topic, keep=kept):
+    with watched(lab, topic, keep=kept) as (panel, _):
         getattr(lab.cluster, kind)(broken)
         lab.wait_until(lambda: leads_nothing(lab, broken, topic), what="new leaders", within=60)
+        # Else the old leaders may lead again before the panel, which looks twice a second, has seen others.
+        lab.wait_until(lambda: NEW_LEADER in words(panel), what="the panel to see them", within=30)
         if kind != "cut":  # clients still reach a leader that is cut off from the others, and stay with it
             produce(100)
         getattr(lab.cluster, UNDO[kind])(broken)
         lab.cluster.recover()
         produce(10)
     return kept[0], kept[1]
+
+
+def words(panel) -> str:
+    """Return what the panel has told so far."""
+    return "\n".join(event["words"] for event in panel.frame["events"])
+
+
+def readable_in(recording: Recording, topic: str) -> int | None:
+    """Return up to which offset the topic's first partition can be read, as the recording saw it last."""
+    found = recording.states[-1].topic(topic) if recording.states else None
+    return found.partitions[0].high_watermark if found else None
+
+
+def shows_readable(panel, topic: str, offset: int) -> bool:
+    """Tell whether the panel shows that the topic's first partition can be read up to this offset."""
+    shown = next(one for one in panel.frame["topics"] if one["name"] == topic)
+    return bool(shown["rows"]) and shown["rows"][0]["numbers"]["readable"] == str(offset)
 
 
 def leads_nothing(lab: Lab, broker: int, topic: str) -> bool:
@@ -92,10 +115,16 @@ def lose_ten(lab: Lab) -> tuple[list[str], Recording, int]:
 
     kept: list = []
     produce(5)
-    with watched(lab, unclean, guarded, keep=kept):
+    with watched(lab, unclean, guarded, keep=kept) as (panel, recording):
         lab.cluster.cut(follower)
         lab.wait_until(lambda: partition_of(lab, unclean).isr == (leader,), what="an ISR of one", within=60)
         produce(10)
+        # That records were lost can be told only by who has seen that they were readable.
+        lab.wait_until(
+            lambda: shows_readable(panel, unclean, 15) and readable_in(recording, unclean) == 15,
+            what="panel and recording to see that all 15 are readable",
+            within=30,
+        )
         lab.cluster.cut(leader, force=True)
         lab.cluster.heal(follower)
         for topic in (unclean, guarded):
@@ -112,7 +141,7 @@ def false_lines(lines: list[str], kind: str, recording: Recording) -> list[str]:
     longest = recording.action(UNDO[kind]).at - recording.action(kind).at + 1
     for line in lines:
         if cause := re.search(r"at most ([\d.]+) s after the (\w+)", line):
-            taken = "new leader" in line or "out of sync" in line or "no longer count" in line
+            taken = NEW_LEADER in line or "out of sync" in line or "no longer count" in line
             wrong += [line] * (taken and (cause[2] != kind or float(cause[1]) > longest))
             wrong += [line] * ("preferred" in line)
     return wrong
@@ -140,7 +169,7 @@ def test_a_clean_failover_is_not_called_unclean(lab: Lab, kind: str) -> None:
         "heartbeats", partitions=3, replication_factor=3, config={"min.insync.replicas": "2"}
     )
     lines, recording = fail_over(lab, kind, topic)
-    assert any("new leader" in line for line in lines), lines
+    assert any(NEW_LEADER in line for line in lines), lines
     assert false_lines(lines, kind, recording) == []
 
 

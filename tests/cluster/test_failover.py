@@ -1,7 +1,9 @@
 """The outages of lab 04 on real brokers, and right answers to its exercises that are found in another way."""
 
 import functools
+import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,10 @@ from confluent_kafka import Producer
 from threebrokers.checks import lab04
 from threebrokers.cluster import Cluster
 from threebrokers.cluster.settings import BROKERS
+from threebrokers.lab.exercise import Solved
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.opening import open_lab
+from threebrokers.lab.outage import UnansweredError
 from threebrokers.lab.scenarios import controller_last, partition_of, through_a_kill, two_outages
 
 IDEMPOTENT = {"enable.idempotence": True}
@@ -55,12 +59,23 @@ def plain(lab: Lab, numbers: Iterator[int], topic: str) -> Any:
     return producer
 
 
+def answered(check: Callable[[], Solved]) -> Solved:
+    """Return what a check says; as a learner does, run it again if a busy machine gave no answer in time.
+
+    While a broker is away a check is cut off after 9 s.
+    """
+    for _ in range(2):
+        with suppress(UnansweredError):
+            return check()
+    return check()
+
+
 @pytest.mark.parametrize("send", [at_once, one_by_one, plain])
 def test_a_producer_that_loses_nothing(lab: Lab, send: Callable[[Lab, Iterator[int], str], Any]) -> None:
     topic = lab.fresh_topic("transfers", brokers=controller_last(lab), config={"min.insync.replicas": "2"})
     lab.ledger("transfers")
     producer = send(lab, through_a_kill(lab, topic), topic)
-    assert repr(lab04.nothing_lost(lab, producer)).startswith("✓")
+    assert repr(answered(lambda: lab04.nothing_lost(lab, producer))).startswith("✓")
     assert partition_of(lab, topic).leader_epoch > 0
     assert sum(process.state == "up" for process in lab.cluster.processes().values()) == 2
 
@@ -81,7 +96,8 @@ def test_two_ways_to_lose_nothing(lab: Lab, config: dict[str, str], price: str) 
 
 def test_a_controller_that_was_killed_may_be_started_again(lab: Lab) -> None:
     status = functools.partial(lab.cluster.tool, "kafka-metadata-quorum", "describe", "--status")
-    before, gone = status(), controller_last(lab)[-1]
+    before = status()
+    gone = int(re.search(r"LeaderId:\s+(\d+)", before)[1])
     with lab.record(lab.topic("during")) as handover:
         lab.cluster.kill(gone)
         lab.fresh_topic("during")
@@ -91,7 +107,8 @@ def test_a_controller_that_was_killed_may_be_started_again(lab: Lab) -> None:
 
 
 def test_what_a_killed_broker_has_unpacked_goes_with_its_next_start(lab: Lab, home: Path) -> None:
-    topic = lab.fresh_topic("packed", partitions=3, replication_factor=1, config={"compression.type": "lz4"})
+    each = [[1], [2], [3]]  # so that every broker surely leads one of them
+    topic = lab.fresh_topic("packed", partitions=3, brokers=each, config={"compression.type": "lz4"})
     with lab.producer({"acks": "all"}) as producer:
         for number in range(30):
             producer.produce(topic, f"record {number}", partition=number % 3)

@@ -1,5 +1,6 @@
 """Links between real brokers: what a cut, a stall and a delay do, and that nothing of them is left."""
 
+import functools
 import subprocess
 import sys
 import time
@@ -13,10 +14,12 @@ from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import LabError
 from threebrokers.kafka.client_settings import SILENCE
 from threebrokers.kafka.log_reader import read_log
-from threebrokers.waiting import quiet_wait
+from threebrokers.kafka.state import PartitionState
+from threebrokers.waiting import quiet_wait, wait_until
 
 TOPIC = "linked"
 ALL = [1, 2, 3]
+MACHINE = "look at the machine."
 
 
 @pytest.fixture
@@ -34,27 +37,51 @@ def topic(healthy: Cluster) -> str:
     return TOPIC
 
 
-def partition(cluster: Cluster):
+def partition(cluster: Cluster) -> PartitionState | None:
+    """Return the partition as it is told now; None if nobody told of it at this moment."""
     found = cluster.state([TOPIC]).topic(TOPIC)
     return found.partitions[0] if found else None
 
 
+def told_partition(cluster: Cluster) -> PartitionState:
+    """Return the partition as it is told first: a busy machine may miss a look."""
+    look = functools.partial(partition, cluster)
+    return wait_until(look, what="somebody to tell of the topic", within=10, otherwise=MACHINE)
+
+
 def leader(cluster: Cluster) -> int:
-    assert quiet_wait(lambda: partition(cluster) and partition(cluster).leader, 10)
-    return partition(cluster).leader
+    def look() -> int | None:
+        return (p := partition(cluster)) and p.leader
+
+    return wait_until(look, what="a leader", within=10, otherwise=MACHINE)
 
 
 def whole(cluster: Cluster) -> bool:
-    return quiet_wait(lambda: (p := partition(cluster)) and p.leader and sorted(p.isr) == ALL, 20)
+    """Wait until all copies are in sync, and nobody wrongly believes that it leads."""
+
+    def look() -> bool:
+        p = partition(cluster)
+        return bool(p and p.leader and sorted(p.isr) == ALL and not p.stale_leaders)
+
+    return quiet_wait(look, 20)
 
 
 def moved_from(cluster: Cluster, old: int) -> bool:
     return quiet_wait(lambda: (p := partition(cluster)) and p.leader not in (None, old), 10)
 
 
-def pinned(cluster: Cluster, broker: int, acks: str) -> Producer:
-    """Return a producer that knows one broker only and believes what it says."""
-    wait = {"message.timeout.ms": 3000, "acks": acks}
+def new_leader_beside(cluster: Cluster, old: int) -> int | None:
+    """Return whom both others name, while the old leader still names itself; None if it is not so now."""
+    views, p = cluster.views([TOPIC]), partition(cluster)
+    told = {n: found.partitions[0].leader for n, view in views.items() if (found := view.topic(TOPIC))}
+    new = {told.get(n) for n in BROKERS if n != old}
+    split = told.get(old) == old and len(new) == 1 and not new & {None, old}
+    return p.leader if split and p and p.leader in new and p.stale_leaders == (old,) else None
+
+
+def pinned(cluster: Cluster, broker: int, acks: str, patience: int = 20) -> Producer:
+    """Return a producer that knows one broker only, believes what it says, and gives up after so long (s)."""
+    wait = {"message.timeout.ms": patience * 1000, "acks": acks}
     return Producer({"bootstrap.servers": cluster.address(broker), "logger": SILENCE, **wait})
 
 
@@ -63,43 +90,44 @@ def send(producer: Producer, *texts: str) -> list[str]:
     told: list[str] = []
     for text in texts:
         producer.produce(TOPIC, text, on_delivery=lambda e, m: told.append(e.name() if e else "ok"))
-    assert producer.flush(20) == 0
+    assert producer.flush(30) == 0  # later than any producer here gives up: its report says why
     return told
 
 
-@pytest.mark.parametrize(("acks", "told"), [("1", "ok"), ("all", "_MSG_TIMED_OUT")])
-def test_a_stalled_leader_believes_in_itself_as_one_that_is_cut_off(healthy, topic, notes, acks, told):
+@pytest.mark.parametrize(("acks", "told", "patience"), [("1", "ok", 20), ("all", "_MSG_TIMED_OUT", 3)])
+def test_a_stalled_leader_believes_in_itself_as_one_that_is_cut_off(
+    healthy, topic, notes, acks, told, patience
+):
     assert send(Producer({"bootstrap.servers": healthy.bootstrap, "acks": "all"}), "before") == ["ok"]
     old = leader(healthy)
-    client = pinned(healthy, old, acks)
+    client = pinned(healthy, old, acks, patience)
     assert client.list_topics(TOPIC, timeout=5).topics[TOPIC].partitions[0].leader == old
     start = time.monotonic()
     healthy.stall(old)
     assert moved_from(healthy, old), "the others chose no new leader"
     elected = time.monotonic() - start
-    split = partition(healthy)
-    assert split.stale_leaders == (old,), "the old leader does not believe any more that it leads"
-    views = healthy.views([TOPIC])
-    assert views[old].topic(TOPIC).partitions[0].leader == old
-    assert {views[n].topic(TOPIC).partitions[0].leader for n in BROKERS if n != old} == {split.leader}
+    # Each broker hears of the election in its own time, and a busy machine may miss an answer.
+    split = functools.partial(new_leader_beside, healthy, old)
+    what = "both others to name the new leader, and the old one to believe in itself"
+    new = wait_until(split, what=what, within=20, otherwise=MACHINE)
     assert send(client, "on the old leader") == [told]
-    assert send(pinned(healthy, split.leader, "all"), "after") == ["ok"]
+    assert send(pinned(healthy, new, "all"), "after") == ["ok"]
     start = time.monotonic()
     healthy.heal(old)
     assert whole(healthy), "the old leader did not follow again"
     returned = time.monotonic() - start
     assert [r.value.decode() for r in read_log(healthy.bootstrap, TOPIC)] == ["before", "after"]
-    assert partition(healthy).stale_leaders == ()
     notes.append(f"split brain by a stall, acks={acks}: new leader {elected:.1f} s, healed {returned:.1f} s")
 
 
 def test_cut_off_from_the_clients_a_broker_goes_on_with_its_work(healthy, topic):
     old = leader(healthy)
     healthy.cut(old, from_="clients")
-    assert send(pinned(healthy, old, "1"), "x") == ["_MSG_TIMED_OUT"]
-    assert old in healthy.views([TOPIC]), "the course asks it past the links"
-    assert partition(healthy).leader == old, "the other brokers still hear it"
-    assert sorted(partition(healthy).isr) == ALL
+    assert send(pinned(healthy, old, "1", 3), "x") == ["_MSG_TIMED_OUT"]
+    assert quiet_wait(lambda: old in healthy.views([TOPIC]), 20), "the course asks it past the links"
+    seen = told_partition(healthy)
+    assert seen.leader == old, "the other brokers still hear it"
+    assert sorted(seen.isr) == ALL
     healthy.heal(old)
     assert send(pinned(healthy, old, "1"), "y") == ["ok"]
 
@@ -112,15 +140,16 @@ def test_one_broken_link_of_three_costs_one_copy_and_all_return(healthy, topic):
     healthy.cut(other, from_=old)
     assert send(client, "x") == ["ok"]
     # Which of the two stays depends on where the controller is: the third broker hears both.
-    assert quiet_wait(lambda: {old, other} - set(partition(healthy).isr), 15)
-    assert quiet_wait(lambda: partition(healthy).leader in partition(healthy).isr, 15)
+    assert quiet_wait(lambda: (p := partition(healthy)) and {old, other} - set(p.isr), 15)
+    assert quiet_wait(lambda: (p := partition(healthy)) and p.leader in p.isr, 15)
     healthy.heal(old)
     assert healthy.faults() == []
     assert whole(healthy)
 
 
 def test_a_delay_can_be_measured_and_goes(healthy, topic):
-    client = pinned(healthy, leader(healthy), "1")
+    old = leader(healthy)
+    client = pinned(healthy, old, "1")
     assert send(client, "first") == ["ok"]
 
     def seconds() -> float:
@@ -128,11 +157,11 @@ def test_a_delay_can_be_measured_and_goes(healthy, topic):
         assert send(client, "x") == ["ok"]
         return time.monotonic() - start
 
-    healthy.slow(leader(healthy), ms=100, from_="clients")
+    healthy.slow(old, ms=100, from_="clients")
     assert min(seconds() for _ in range(3)) >= 0.2
     healthy.heal()
-    assert min(seconds() for _ in range(5)) < 0.2
-    assert sorted(partition(healthy).isr) == ALL
+    assert quiet_wait(lambda: seconds() < 0.2, 20), "the delay is still there"
+    assert sorted(told_partition(healthy).isr) == ALL
 
 
 def test_every_act_is_reported_and_what_is_broken_is_told(healthy):

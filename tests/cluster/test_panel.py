@@ -1,6 +1,5 @@
 """The panel beside real brokers: it sees what is done to them, and never stands still meanwhile."""
 
-import threading
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -11,33 +10,6 @@ from threebrokers.panel import Panel, Panels
 from threebrokers.waiting import quiet_wait
 
 STILL_SECONDS = 1.0
-TICK_SECONDS = 0.02
-
-
-class Ticks:
-    """A clock of this process (s): it stands still while a busy machine lets none of its threads run."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        while not self._ended.wait(TICK_SECONDS):
-            self.now += TICK_SECONDS
-
-    def end(self) -> None:
-        """Stop counting."""
-        self._ended.set()
-        self._thread.join()
-
-
-@pytest.fixture
-def ticks() -> Iterator[Ticks]:
-    ticks = Ticks()
-    yield ticks
-    ticks.end()
 
 
 @pytest.fixture

@@ -98,16 +98,19 @@ def test_a_fault_and_its_silence_are_on_the_tape(lab, tmp_path, fault, mend, not
     action, back = recording.actions
     assert [(a.kind, a.broker) for a in recording.actions] == [(fault, broken), (mend, broken)]
     changed = next(s.at for s in recording.states if s.at > action.at and led(s) not in (None, broken))
+    # A busy recorder sees the new leader later than clients do. So long it asked, and there was none yet.
+    looks = [s for s in recording.states if action.at < s.at < changed and s.last_response_at == s.at]
+    last = max([action.at, *(s.asked_at for s in looks)])
 
     acknowledged, delivered = (
         recording.longest_gap(kind, after=action) for kind in ("acknowledged", "delivered")
     )
     for gap in (acknowledged, delivered):
-        assert gap.start - 0.5 < action.at < changed < gap.start + gap.seconds + 0.2
+        assert gap.start - 0.5 < action.at <= last < gap.start + gap.seconds + 0.2
         assert gap in recording.gaps()
     nobody = recording.longest_gap("leader", after=action)
-    assert nobody.start + nobody.seconds == pytest.approx(changed)
-    assert nobody.seconds < acknowledged.seconds
+    assert nobody.start + nobody.seconds == pytest.approx(changed, rel=0, abs=0.002)
+    assert last - nobody.start < acknowledged.seconds
     assert recording.longest_gap("sent", after=action).seconds < nobody.seconds
     assert [m.words for m in recording.data.marks] == ["now"]
     assert (

@@ -221,6 +221,7 @@ def test_its_processes_are_found_again_and_only_the_missing_one_is_started(home,
     after = {node.name: node.pid for node in spark_cluster.nodes(home)}
     assert not {*before.values()} & {*after.values()}
     psutil.Process(after["worker-2"]).kill()
+    wait_until(lambda: spark_cluster.nodes(home)[2].state == "down", what="it", within=10, otherwise="")
     assert spark_cluster.up(home, lambda _: None) == spark_master
     again = {node.name: node.pid for node in spark_cluster.nodes(home)}
     assert {name for name in again if again[name] != after[name]} == {"worker-2"}

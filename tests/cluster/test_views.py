@@ -8,6 +8,7 @@ import pytest
 from threebrokers.cluster import Cluster, topics
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.kafka.state import ClusterState, PartitionState
+from threebrokers.waiting import wait_until
 
 TOPIC = "seen"
 
@@ -28,10 +29,31 @@ def what_all_know(p: PartitionState) -> tuple[object, ...]:
     return p.topic, p.id, p.leader, p.leader_epoch, p.replicas, p.isr, p.elr
 
 
+def settled(cluster: Cluster, *names: str) -> tuple[ClusterState, dict[int, ClusterState]]:
+    """Return the state and the views when all copies of the topic are told of, and nothing moves meanwhile.
+
+    A moment after a topic was made, brokers know it of the metadata, and have no copy of it yet.
+    """
+
+    def look() -> tuple[ClusterState, dict[int, ClusterState]] | None:
+        state, views = cluster.state(names), cluster.views(names)
+        if not all(one.topics for one in (state, *views.values())):
+            return None
+        told = all(
+            len(p.log_end_offsets) == 3 and p.last_stable_offset is not None for p in partitions(state)
+        )
+        own = all(p.log_end_offsets for view in views.values() for p in partitions(view))
+        leaders = {view.quorum_leader for view in views.values()}
+        quorum = state.quorum_leader is not None and leaders == {None, state.quorum_leader}
+        still = cluster.state(names).topics == state.topics
+        return (state, views) if told and own and quorum and still else None
+
+    return wait_until(look, what="all copies", within=20, otherwise="look at the brokers' logs.")
+
+
 def test_every_broker_says_the_same_of_a_healthy_cluster(cluster: Cluster, topic: str) -> None:
-    found = cluster.views([topic, "nothing"])
+    state, found = settled(cluster, topic, "nothing")
     assert found.keys() == set(BROKERS)
-    state = cluster.state([topic])
     assert {(*map(what_all_know, partitions(view)),) for view in found.values()} == {
         (*map(what_all_know, partitions(state)),)
     }
@@ -44,7 +66,8 @@ def test_every_broker_says_the_same_of_a_healthy_cluster(cluster: Cluster, topic
 
 
 def test_a_broker_tells_only_what_it_knows_by_itself(cluster: Cluster, topic: str) -> None:
-    state, found = cluster.state([topic]), cluster.views([topic])
+    state, found = settled(cluster, topic)
+    assert found.keys() == set(BROKERS)
     for n, view in found.items():
         assert view.quorum_leader == (n if n == state.quorum_leader else None)
         for p in partitions(view):
@@ -77,5 +100,6 @@ def test_one_that_takes_connections_and_never_answers_holds_up_nobody_for_long(
         monkeypatch.setattr(cluster._engine, "listening", lambda: listening)
         began = time.monotonic()
         assert cluster.views([]).keys() == {1, 3}
-        assert time.monotonic() - began < 3  # 2 s, on a machine that has nothing else to do
+        # 5 s, on a machine that has nothing else to do: the others count it, so it may be busy.
+        assert time.monotonic() - began < 8
         assert cluster.state([]).broker(2).state == "unknown"  # type: ignore[union-attr]

@@ -91,7 +91,14 @@ def expect_closed(lab: Lab, group: str, name: str) -> None:
     """Raise NotYet if somebody is still in this group a second later: its consumer called `name` is open."""
 
     def look() -> None:
-        members = [member for found in lab.cluster.state([], [group]).groups for member in found.members]
+        told = [found for found in lab.cluster.state([], [group]).groups if found.coordinator is not None]
+        if not told:
+            raise NotYet(
+                f"no broker tells who is in the group {group!r}",
+                "its coordinator should answer",
+                "the check: run it again",
+            )
+        members = [member for found in told for member in found.members]
         if members:
             raise NotYet(
                 f"{counted(len(members), 'member')} of the group {group!r} {have(members)} not left it",

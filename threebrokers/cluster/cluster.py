@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from threebrokers import clock
@@ -18,6 +17,7 @@ from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import LabError
 from threebrokers.kafka import admin
 from threebrokers.kafka.access import Access
+from threebrokers.kafka.patience import patient_state, patient_views
 from threebrokers.kafka.state import ClusterState
 from threebrokers.waiting import poll
 
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from threebrokers.kafka.poller import ClusterPoller
 
 QUORUM = len(BROKERS) // 2 + 1
-# For so long a silent broker is asked again in quick polls (0.5 s at most), for a state and for views.
-STATE_SECONDS, VIEWS_SECONDS = 0.95, 1.45
-BUSY_SECONDS = 4.0  # a machine may be so busy that a broker does not answer for some seconds
 LEADER_SECONDS = 10  # until a partition has a leader again, or has none because its brokers are down
 
 
@@ -262,27 +259,17 @@ class Cluster:
         long as the others count it, or none of them answers, it may be busy: then that goes on for 6 s. If
         nobody has answered, `last_response_at` is None and there are no topics.
         """
-        late = monotonic() + STATE_SECONDS
         with closing(self.poller()) as poller:
-            for state in poll(lambda: poller.poll(topics, groups, patient=monotonic() > late), BUSY_SECONDS):
-                heard, busy = state.last_response_at is not None, poller.silent & state.registered
-                if not poller.silent or (heard and not busy and monotonic() > late):
-                    return state
-            return state
+            return patient_state(poller, topics, groups)
 
     def views(self, topics: Sequence[str] | None = None) -> dict[int, ClusterState]:
         """Return what each running broker says by itself: they need not agree at every moment.
 
         It tells offsets of its own copies only, and who leads the quorum only if it does so itself. A broker
-        that does not answer within 2 s is left out.
+        that does not answer in the time that `state` gives it is left out.
         """
-        found: dict[int, ClusterState] = {}
         with closing(self.poller()) as poller:
-            for views in poll(lambda: poller.views(topics), VIEWS_SECONDS):
-                found |= views
-                if not poller.silent:
-                    break
-        return dict(sorted(found.items()))
+            return patient_views(poller, topics)
 
     def tool(self, name: str, *arguments: str, typed: str = "") -> str:
         """Run one of Kafka's own command-line tools, for example "kafka-topics", and return its output.

@@ -33,7 +33,7 @@ def recover(cluster: Recoverable) -> None:
     with closing(cluster.poller()) as poller:
 
         def recovered() -> bool:
-            state = poller.poll(None)
+            state = poller.poll(None, patient=True)
             partitions = [partition for topic in state.topics for partition in topic.partitions]
             if state.quorum_leader is None or not _in_sync(state):
                 return False
@@ -68,7 +68,7 @@ def lead_without(cluster: Recoverable, broker: int) -> None:
     with closing(cluster.poller()) as poller:
 
         def led() -> bool:
-            state = poller.poll(None)
+            state = poller.poll(None, patient=True)
             if not others <= state.registered or state.quorum_leader not in others:
                 return False
             theirs = [p for p in partitions_of(state) if others & set(p.replicas)]
@@ -90,7 +90,7 @@ def wait_everywhere(cluster: Recoverable, what: str, true: Callable[[ClusterStat
     with closing(cluster.poller()) as poller:
 
         def settled() -> bool:
-            views = poller.views(None)
+            views = poller.views(None, patient=True)
             return bool(views) and not poller.silent and all(true(view) for view in views.values())
 
         wait_until(settled, what=what, within=SYNC_SECONDS, otherwise=OTHERWISE)

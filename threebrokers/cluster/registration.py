@@ -32,7 +32,7 @@ def wait_told(cluster: Polled, broker: int, address: str, within: float) -> None
     with closing(cluster.poller()) as poller:
 
         def told() -> bool:
-            views = poller.views([])
+            views = poller.views([], patient=True)
             return broker in views and all(
                 found.address == address
                 for view in views.values()
@@ -64,7 +64,7 @@ def _registered(poller: "ClusterPoller", wanted: set[int], within: float) -> Clu
     """Wait until these brokers are registered; return the state in which they are."""
 
     def registered() -> ClusterState | None:
-        state = poller.poll([])
+        state = poller.poll([], patient=True)
         return state if wanted <= state.registered else None
 
     return wait_until(

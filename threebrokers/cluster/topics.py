@@ -163,10 +163,12 @@ def _fence(cluster: Cluster, needed: Collection[int]) -> set[int]:
     wanted = up & set(needed)
 
     def fenced() -> bool:
-        return not any(view.registered & away for view in cluster.views([]).values())
+        views = cluster.views([])
+        return up <= views.keys() and not any(view.registered & away for view in views.values())
 
     def counted() -> bool:
-        return all(wanted <= view.registered for view in cluster.views([]).values())
+        views = cluster.views([])
+        return up <= views.keys() and all(wanted <= view.registered for view in views.values())
 
     if away:
         named = ", ".join(map(str, sorted(away)))

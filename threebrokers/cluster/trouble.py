@@ -1,7 +1,6 @@
 """What keeps brokers from answering now, in words, and what brings them back."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 
 from threebrokers.cluster.actions import Action, action_kind
@@ -9,7 +8,6 @@ from threebrokers.cluster.cluster import Cluster
 from threebrokers.cluster.link_faults import Fault
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.errors import LabError
-from threebrokers.kafka.state import ClusterState
 from threebrokers.text import listed
 
 ALL = "lab.cluster.up()"
@@ -31,7 +29,8 @@ def trouble(cluster: Cluster, since: float = 0.0) -> Trouble | None:
     """Say which brokers are away now; None if all run, are registered and have their links.
 
     The cure is for those to which something was done after `since` (s since 1970): what was done before
-    belongs to the experiment. It is for all of them if nothing was done after that. Takes at most 0.5 s.
+    belongs to the experiment. It is for all of them if nothing was done after that. Takes as long as
+    `Cluster.state` if nothing is known to be wrong with any.
     """
     if cluster.access:
         found = _unregistered(cluster)
@@ -89,8 +88,7 @@ def _links(faults: Sequence[Fault]) -> dict[int, tuple[str, str]]:
 
 
 def _unregistered(cluster: Cluster) -> Trouble | None:
-    with closing(cluster.poller()) as poller:
-        state: ClusterState = poller.poll([])
+    state = cluster.state([])  # one that is only busy answers a moment later
     late = [broker.id for broker in state.brokers if broker.state != "up" or not broker.registered]
     if not late:
         return None

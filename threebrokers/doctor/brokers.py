@@ -57,8 +57,8 @@ def look_at_controllers(logs: Mapping[int, str]) -> Finding:
 
 
 def settled(state: ClusterState) -> bool:
-    """Tell whether every broker that runs is registered: at a start that takes a moment."""
-    return all(b.registered for b in state.brokers if b.state in ("up", "unknown"))
+    """Tell whether every broker that runs answers and is registered: at a start that takes a moment."""
+    return all(b.registered and b.state == "up" for b in state.brokers if b.state in ("up", "unknown"))
 
 
 def look_at_leaders(state: ClusterState) -> Finding:

@@ -88,8 +88,10 @@ def of_brokers(cluster: Cluster, processes: Mapping[int, BrokerProcess], poller:
 
     @cache
     def cluster_state() -> ClusterState:
-        states = poll(lambda: poller.poll(None), SETTLE_SECONDS)
-        return next((state for state in states if brokers.settled(state)), None) or poller.poll(None)
+        for found in poll(lambda: poller.poll(None, patient=True), SETTLE_SECONDS):
+            if brokers.settled(found):
+                break
+        return found
 
     @cache
     def names() -> tuple[str, ...]:

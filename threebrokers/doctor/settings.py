@@ -1,6 +1,7 @@
 """Whether the brokers that run have the settings of the course: somebody else may have made the cluster."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, ConfigResource, ConfigSource
@@ -8,7 +9,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, ConfigSource
 from threebrokers.cluster.settings import TABLE, Setting
 from threebrokers.doctor.finding import Finding
 
-ANSWER_SECONDS, MOST = 2.0, 3
+ANSWER_SECONDS, TRIES, MOST = 2.0, 2, 3
 CHANGED = (ConfigSource.DYNAMIC_BROKER_CONFIG, ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG)
 
 Told = Mapping[str, tuple[str | None, bool]]  # value, and whether it was changed while the broker ran
@@ -56,11 +57,10 @@ def look_at_settings(told: Mapping[int, Told]) -> Finding:
 
 
 def asked(admin: AdminClient, brokers: list[int]) -> dict[int, Told]:
-    """Return what these brokers say; one that does not answer is left out."""
-    found = {}
-    for n in brokers:
-        try:
-            found[n] = settings_of(admin, n)
-        except KafkaException:
-            continue
+    """Return what these brokers say; one that does not answer is asked again, then left out."""
+    found: dict[int, Told] = {}
+    for n in brokers * TRIES:
+        if n not in found:
+            with suppress(KafkaException):
+                found[n] = settings_of(admin, n)
     return found

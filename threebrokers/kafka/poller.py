@@ -101,13 +101,13 @@ class ClusterPoller:
         self._last = state
         return state
 
-    def views(self, topics: Sequence[str] | None) -> dict[int, ClusterState]:
+    def views(self, topics: Sequence[str] | None, *, patient: bool = False) -> dict[int, ClusterState]:
         """Return what each broker that answers says by itself, in the time and the way of `poll`.
 
         It tells of the log start offset, the high watermark and the last stable offset only where it leads,
         of its own log end offsets, and of a leader of the quorum only if that is itself.
         """
-        answers = self._ask(topics, (), self._seconds)
+        answers = self._ask(topics, (), self._patient if patient else self._seconds)
         return {
             n: self._state(answers, {n: view}, {c: told for c, told in answers.quorum.items() if c == n}, ())
             for n, view in answers.views.items()
@@ -122,15 +122,12 @@ class ClusterPoller:
         return quiet_wait(lambda: not self._ending(), MARKER_SECONDS)
 
     def _ending(self) -> bool:
-        """Tell whether markers are on their way, as far as brokers answer."""
-        processes, listening = self._processes(), self._listening()
-        asked = {
-            listening[n]["CLIENT"]: [ENDING]
-            for n, process in processes.items()
-            if process.state == "up" and n in listening
-        }
-        told = self._connections.ask(asked, self._patient[0]).values()
-        return any(requests.read_ending(response) for [response] in told)
+        """Tell whether markers are on their way, or may be: a broker that is counted has not answered."""
+        state, listening = self.poll([], patient=True), self._listening()
+        running = [b for b in state.brokers if b.state in ("up", "unknown") and b.id in listening]
+        asked = {listening[b.id]["CLIENT"]: [ENDING] for b in running if b.registered}
+        told = self._connections.ask(asked, self._patient[0])
+        return len(told) < len(asked) or any(requests.read_ending(response) for [response] in told.values())
 
     def close(self) -> None:
         """Close all connections."""

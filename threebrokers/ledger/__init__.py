@@ -88,21 +88,28 @@ class Ledger:
         """Return the high watermark and log end of partitions where these differ, after a short wait."""
         with closing(self._cluster.poller()) as poller:
             poller.wait_for_markers()
-            for behind in poll(lambda: _behind(poller.poll([topic], [])), SETTLE_SECONDS):
-                if not behind:
+            known: dict[int, tuple[int, int]] = {}
+            for state in poll(lambda: poller.poll([topic], [], patient=True), SETTLE_SECONDS):
+                behind = _behind(state)
+                known = known if behind is None else behind
+                if behind == {}:
                     break
-            return behind
+            return known
 
 
-def _behind(state: ClusterState) -> dict[int, tuple[int, int]]:
-    return {
-        partition.id: (partition.high_watermark, partition.log_end_offset)
-        for topic in state.topics
-        for partition in topic.partitions
-        if partition.high_watermark is not None
-        and partition.log_end_offset is not None
-        and partition.high_watermark < partition.log_end_offset
-    }
+def _behind(state: ClusterState) -> dict[int, tuple[int, int]] | None:
+    """Return where the high watermark is behind the log's end; None if a leader has told neither yet."""
+    if state.last_response_at != state.at:
+        return None
+    found = {}
+    for partition in (p for topic in state.topics for p in topic.partitions):
+        high, end = partition.high_watermark, partition.log_end_offset
+        if high is None or end is None:
+            if partition.leader is not None:
+                return None
+        elif high < end:
+            found[partition.id] = high, end
+    return found
 
 
 def place(home: Path, lab: str, name: str) -> Path:

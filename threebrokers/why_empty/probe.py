@@ -40,8 +40,13 @@ def ask(consumer: LabConsumer, topic: str) -> tuple[Client, dict[int, int]]:
 
 
 def groups(admin: AdminClient) -> tuple[str, ...]:
-    """Return the names of all groups. Raises KafkaException if the brokers do not answer within 3 s."""
-    told = admin.list_consumer_groups(request_timeout=CALL_SECONDS).result()
+    """Return the names of all groups. Raises KafkaException if the brokers do not answer within 3 s.
+
+    A coordinator that has just taken over knows its groups a moment later; it is asked again for as long.
+    """
+    for told in poll(lambda: admin.list_consumer_groups(request_timeout=CALL_SECONDS).result(), CALL_SECONDS):
+        if not told.errors:
+            break
     return tuple(sorted(group.group_id for group in told.valid))
 
 

@@ -292,11 +292,11 @@ def test_few_commits_pass(monkeypatch):
     records = [commit_record("mine", offset) for offset in [*range(250, 5001, 250), 5000]]
     monkeypatch.setattr(commits, "read_log", lambda bootstrap, topic: records)
     monkeypatch.setattr(expect_clients, "CLOSED_SECONDS", 0)
-    groups: list[Any] = [SimpleNamespace(members=())]
+    groups: list[Any] = [SimpleNamespace(coordinator=1, members=())]
     state = SimpleNamespace(state=lambda topics, wanted: SimpleNamespace(groups=groups))
     lab = SimpleNamespace(bootstrap="", cluster=state)
     commits.judge_commits(lab, "mine", "clicks", PLAIN)
-    groups[0] = SimpleNamespace(members=("somebody",))
+    groups[0] = SimpleNamespace(coordinator=1, members=("somebody",))
     assert "1 member of the group 'mine' has not left it; `visitor` should be closed" in told(
         commits.judge_commits, lab, "mine", "clicks", PLAIN
     )

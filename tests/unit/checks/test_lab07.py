@@ -11,7 +11,7 @@ import pytest
 
 from threebrokers.checks.lab07 import handover, joining, lag, moved, restart, share, slow, teams
 from threebrokers.kafka.log_reader import Record
-from threebrokers.kafka.state import ClusterState, GroupState, PartitionState, TopicState
+from threebrokers.kafka.state import PartitionState, TopicState
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.scenarios import jobs
 from threebrokers.ledger.balance import Balance
@@ -276,10 +276,8 @@ def test_who_comes_back_must_work(monkeypatch):
 
 
 def clinic(balance: Balance, *, thrown_out: bool = False, committed: int = 24) -> Any:
-    group = GroupState("clinic", "Stable", 1, committed=(("scans", 0, committed),))
-    state = ClusterState(1.0, (), groups=(group,))
     return SimpleNamespace(
-        lab=SimpleNamespace(cluster=SimpleNamespace(state=lambda topics, groups: state)),
+        lab=SimpleNamespace(committed={("clinic", "scans"): {0: committed}}),
         ledger=SimpleNamespace(balance=lambda topic: balance),
         thrown_out=thrown_out,
         scans="scans",
@@ -303,6 +301,7 @@ def examined(processed: range, again: int = 0, delivered: int = 24) -> Balance:
 def worker(monkeypatch: Any, **config: Any) -> Any:
     monkeypatch.setattr(slow, "expect_consumer", lambda name, value: value)
     monkeypatch.setattr(slow, "LabConsumer", SimpleNamespace)
+    monkeypatch.setattr(slow, "committed", lambda lab, group, topic: lab.committed[group, topic])
     settings = {name.replace("_", "."): value for name, value in config.items()}
     return SimpleNamespace(config=settings, subscribed=("scans",))
 

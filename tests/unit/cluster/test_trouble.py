@@ -32,14 +32,8 @@ class Stand:
     def actions(self, since: float = 0.0) -> Sequence[Action]:
         return self._actions
 
-    def poller(self) -> "Stand":
-        return self
-
-    def poll(self, topics: object) -> object:
+    def state(self, topics: object) -> object:
         return state(1.0, brokers=[broker(n, registered=is_in) for n, is_in in enumerate(self.registered, 1)])
-
-    def close(self) -> None:
-        return None
 
 
 def told(stand: Stand, since: float = 0.0) -> Trouble | None:

@@ -117,8 +117,6 @@ def test_who_has_what_was_sent():
     assert guarantees.is_alone(lab, "t", 1)
     assert not guarantees.is_alone(lab, "t", 2)  # it does not answer
     assert not guarantees._all_have(lab, "t", 5)
-    assert guarantees._end_on(lab, "t", 1) == 5
-    assert guarantees._end_on(lab, "t", 3) == 0
     cluster.state = lambda names: state((1,), b1=1, b2=0, b3=0)
     assert guarantees.who_has(lab, "t") == []  # that one was there first
     cluster.state = lambda names: state((1, 2, 3), b1=5, b2=5, b3=6)

@@ -281,7 +281,7 @@ class TestTheNotebookWaits:
         job = TransfersJob("bank-transfers", "bank-entries", "g")
         program = SimpleNamespace(exit_code=None, output="")
         monkeypatch.setattr(transferring, "_notes", lambda lab: lines)
-        monkeypatch.setattr(transferring, "open_at", lambda lab, topic: {})
+        monkeypatch.setattr(transferring, "settle", lambda lab: None)
         for name, seconds in more.pop("seconds", {}).items():
             monkeypatch.setattr(transferring, name, seconds)
         began = time.monotonic()

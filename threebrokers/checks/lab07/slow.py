@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from threebrokers.checks.expect import committed
 from threebrokers.checks.expect_clients import expect_consumer
 from threebrokers.kafka.clients import LabConsumer
 from threebrokers.lab.exercise import NotYet
@@ -67,8 +68,7 @@ def judge_slow(lab: Lab, worker: object, clinic: Clinic) -> None:
             "each should be examined once",
             f"{LEDGER}, and when the worker commits",
         )
-    committed = clinic.lab.cluster.state([clinic.scans], [clinic.group]).groups[0].committed
-    if max((offset for _, _, offset in committed), default=0) < SCANS:
+    if max(committed(clinic.lab, clinic.group, clinic.scans).values(), default=0) < SCANS:
         raise NotYet(
             "the group has not committed all scans",
             "what is done should be committed",

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 
-from confluent_kafka import KafkaException
-
 from threebrokers.checks.expect import committed, existing_topic
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.sharing import HIRED, staff_group
 from threebrokers.text import listed
+from threebrokers.why_empty.probe import groups
 
 SAME = ("state 1", "state 2")
 PROGRAMS = (*SAME, "budget", "audit")
@@ -56,13 +55,6 @@ def _expect_read(lab: Lab, teams: Mapping[str, str]) -> None:
 def _last_run(lab: Lab) -> str:
     """Return what tells the last call of `staff` from others; empty if there was none."""
     begin = staff_group(lab, "", "").removesuffix("-")
-    try:
-        told = lab.admin().list_consumer_groups(request_timeout=5).result().valid
-    except KafkaException:
-        return ""
-    runs = [
-        group.group_id.removeprefix(begin).partition("-")[0]
-        for group in told
-        if group.group_id.startswith(begin)
-    ]
+    names = [name for name in groups(lab.admin()) if name.startswith(begin)]
+    runs = [name.removeprefix(begin).partition("-")[0] for name in names]
     return max(runs, default="")

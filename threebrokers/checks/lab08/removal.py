@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from threebrokers.checks.expect import expect_topic
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab
+from threebrokers.lab.outage import no_answer
 from threebrokers.lab.scenarios.signups import LEAKY, SIGNUPS
 from threebrokers.text import counted, listed, numbered
 
@@ -14,7 +15,11 @@ LOOK = "offsets_for_times(…) and delete_records(…), each for all partitions"
 def judge_removal(lab: Lab, topic: str, starts: Mapping[int, int]) -> None:
     """Raise NotYet unless each partition begins at its first clean record, and `starts` says so."""
     found = expect_topic(lab, topic, "signups")
-    judge_bounds({p.id: (p.log_start_offset or 0, p.high_watermark or 0) for p in found.partitions})
+    bounds = {p.id: (p.log_start_offset, p.high_watermark) for p in found.partitions}
+    told = {n: (start, end) for n, (start, end) in bounds.items() if start is not None and end is not None}
+    if told.keys() != bounds.keys():
+        raise no_answer(lab)
+    judge_bounds(told)
     for partition, start in LEAKY.items():
         if starts.get(partition) != start:
             raise NotYet(

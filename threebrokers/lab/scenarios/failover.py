@@ -17,6 +17,8 @@ from threebrokers.waiting import quiet_wait
 # `replica.lag.time.max.ms` (4 s): then the missing replica still counts as in sync.
 TAKEN_SECONDS, STORED_SECONDS = 0.8, 0.5
 COPIED_SECONDS, STEP_SECONDS = 10.0, 30.0
+# What is sent has so long to be acknowledged: a busy machine may need seconds for a producer's first records.
+SENT_SECONDS = 10
 PART = 50
 YESTERDAY, BEFORE, ALONE = 7, 5, 10
 
@@ -159,7 +161,7 @@ def two_outages(lab: Lab, topic: str, ledger: Ledger, *beside: str) -> list[dict
             "make it with `brokers=[…]`, as the cell says",
         )
     leader, follower = replicas
-    settings = {"acks": "all", "linger.ms": 0, "message.timeout.ms": 2000}
+    settings = {"acks": "all", "linger.ms": 0, "message.timeout.ms": SENT_SECONDS * 1000}
     earlier, producer = lab.producer(settings), ledger.producer({**settings, "retries": 0})
     _send(earlier, topic, "yesterday", YESTERDAY)
     _send(producer, topic, "both have", BEFORE)
@@ -184,7 +186,7 @@ def _told(p: PartitionState) -> dict[str, object]:
 def _send(producer: LabProducer, topic: str, words: str, count: int) -> None:
     for number in range(count):
         producer.produce(topic, f"{words} {number}")
-    producer.flush(10)
+    producer.flush(SENT_SECONDS)
 
 
 def _thinks_alone(lab: Lab, topic: str, leader: int) -> bool:

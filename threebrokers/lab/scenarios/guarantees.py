@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,16 +86,24 @@ class Round:
             producer.poll(0)
         return _all_have(self.lab, self.topic, self.end)
 
-    def stored(self) -> bool:
-        """Tell whether the leader has all that was sent."""
-        return _end_on(self.lab, self.topic, self.leader) >= self.end
+    def wait_stored(self) -> None:
+        """Wait until the leader has all that was sent, as it says itself: a busy broker holds up nobody."""
+        with closing(self.lab.cluster.poller()) as poller:
+
+            def stored() -> bool:
+                view = poller.views([self.topic]).get(self.leader)
+                found = view.topic(self.topic) if view else None
+                ends = dict(found.partitions[0].log_end_offsets) if found else {}
+                return ends.get(self.leader, 0) >= self.end
+
+            quiet_wait(stored, STORED_SECONDS)
 
     def lose_answers(self) -> None:
         """Send a part, and cut off the leader's answers when it has stored it."""
         self.lab.cluster.slow(self.leader, HELD_MS, "clients")
         try:
             self.send()
-            quiet_wait(self.stored, STORED_SECONDS)
+            self.wait_stored()
             self.lab.cluster.cut(self.leader, "clients")
         finally:
             self.lab.cluster.heal()
@@ -104,7 +113,7 @@ class Round:
         self.lab.cluster.cut(self.leader)
         try:
             self.send()
-            quiet_wait(self.stored, STORED_SECONDS)
+            self.wait_stored()
             self.flush(ANSWER_SECONDS)
             self.lab.cluster.kill(self.leader)
         finally:
@@ -272,13 +281,6 @@ def _in_sync(lab: Lab, topic: str, broker: int) -> set[int]:
 def _all_have(lab: Lab, topic: str, count: int) -> bool:
     ends = [end for _, end in partition_of(lab, topic).log_end_offsets]
     return len(ends) == len(lab.cluster.brokers) and min(ends) >= count
-
-
-def _end_on(lab: Lab, topic: str, broker: int) -> int:
-    """Return the end of a broker's own replica, as it tells that itself."""
-    view = lab.cluster.views([topic]).get(broker)
-    found = view.topic(topic) if view else None
-    return dict(found.partitions[0].log_end_offsets).get(broker, 0) if found else 0
 
 
 def _write(producer: LabProducer, topic: str, what: str, count: int) -> None:

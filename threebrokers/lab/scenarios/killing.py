@@ -210,19 +210,19 @@ def _joins(lab: Lab, program: Program, group: str) -> bool:
         return program.exit_code is not None or "begins" in program.output
 
     def holds() -> bool:
-        return program.exit_code is not None or any(m.partitions for m in members_of(lab, group))
+        return program.exit_code is not None or any(m.partitions for m in members_of(lab, group) or ())
 
     began = time.monotonic()
     quiet_wait(settled, START_SECONDS)
     took = time.monotonic() - began  # on a busy machine all takes longer
-    quiet_wait(holds, max(JOIN_SECONDS, 2 * took))
-    return program.exit_code is None and bool(members_of(lab, group))
+    held = quiet_wait(holds, max(JOIN_SECONDS, 2 * took))
+    return program.exit_code is None and bool(held or members_of(lab, group))
 
 
 def _left_after(lab: Lab, program: Program, group: str, sent: float) -> float | None:
     """Return after how many seconds the group was empty; None if it was not a second after the end."""
     ended: float | None = None
-    for gone in poll(lambda: not members_of(lab, group), LEAVE_SECONDS):
+    for gone in poll(lambda: members_of(lab, group) == (), LEAVE_SECONDS):
         if gone:
             return time.monotonic() - sent
         if program.exit_code is not None:

@@ -163,7 +163,7 @@ def _progress(lab: Lab, program: Program, job: Job, group: str) -> tuple[int, ..
     return (
         *sizes,
         len(program.output),
-        len(members_of(lab, group)),
+        len(members_of(lab, group) or ()),
         committed_offset(lab, group, job.topic) or 0,
     )
 
@@ -184,10 +184,10 @@ def _group(lab: Lab, group: str) -> GroupState | None:
     return next(iter(lab.cluster.state([], [group]).groups), None)
 
 
-def members_of(lab: Lab, group: str) -> tuple[MemberState, ...]:
-    """Return who is in a group."""
+def members_of(lab: Lab, group: str) -> tuple[MemberState, ...] | None:
+    """Return who is in a group; None while no coordinator tells."""
     found = _group(lab, group)
-    return found.members if found else ()
+    return found.members if found and found.coordinator is not None else None
 
 
 def committed_offset(lab: Lab, group: str, topic: str) -> int | None:
@@ -199,4 +199,6 @@ def committed_offset(lab: Lab, group: str, topic: str) -> int | None:
 def _group_known(lab: Lab, group: str) -> bool:
     """Tell whether anybody has ever been in the group, or committed for it."""
     found = _group(lab, group)
-    return bool(found and (found.members or found.committed or found.state not in ("", "Dead")))
+    if found is None or found.coordinator is None:
+        return False
+    return bool(found.members or found.committed or found.state not in ("", "Dead"))

@@ -56,10 +56,12 @@ def steady_writes(
 def wait_for_more(lab: Lab, topics: Iterable[str]) -> None:
     """Wait until each topic has a record more that its replicas in sync have stored."""
     for topic in topics:
-        before = partition_of(lab, topic).high_watermark or 0
+        seen: list[int] = []
 
-        def more(topic: str = topic, before: int = before) -> bool:
-            return (partition_of(lab, topic).high_watermark or 0) > before
+        def more(topic: str = topic, seen: list[int] = seen) -> bool:
+            high = partition_of(lab, topic).high_watermark
+            seen.extend([] if high is None else [high])  # nobody tells it while the leader changes
+            return bool(seen) and seen[-1] > seen[0]
 
         lab.wait_until(more, what=f"the next record of '{topic}'", within=30)
 

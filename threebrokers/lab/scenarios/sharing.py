@@ -248,8 +248,10 @@ def second_round(lab: Lab, topic: str) -> None:
     asked[topic].result()
 
     def known() -> bool:
-        told = [view.topic(topic) for view in lab.cluster.views([topic]).values()]
-        return all(found is not None and len(found.partitions) == MORE for found in told)
+        views = lab.cluster.views([topic])
+        told = [found for view in views.values() if (found := view.topic(topic)) is not None]
+        everybody = {n for n, process in lab.cluster.processes().items() if process.state == "up"}
+        return everybody <= views.keys() and [len(found.partitions) for found in told] == [MORE] * len(views)
 
     lab.wait_until(known, what="every broker to know the new partitions")
     _send_each(lab, topic)

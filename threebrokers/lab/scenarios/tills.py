@@ -115,7 +115,7 @@ def payments_taken_back(lab: Lab) -> str:
         if basket < COFFEES:
             machine.produce(topic, json.dumps({"till": "coffee", "euros": 2}), partition=basket % PARTITIONS)
             machine.flush(10)
-    settle(lab, topic)
+    settle(lab)
     return topic
 
 

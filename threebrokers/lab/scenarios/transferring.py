@@ -13,12 +13,12 @@ from threebrokers.errors import LabError
 from threebrokers.kafka.log_reader import Record, read_log
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.lives import end
-from threebrokers.lab.scenarios.transactions import open_at
+from threebrokers.lab.scenarios.transactions import open_at, settle
 from threebrokers.lab.transfers import COUNT, TransfersJob, job_file, journal, new_job
 from threebrokers.ledger.table import ranges
 from threebrokers.program import Program
 from threebrokers.text import counted, last_line
-from threebrokers.waiting import POLL_SECONDS, quiet_wait
+from threebrokers.waiting import POLL_SECONDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +29,6 @@ RUN_SECONDS = 60.0
 # stand still until the transaction of a dead one is given up, and nobody waits for that.
 IDLE_SECONDS, OTHER_NAMES_SECONDS, START_SECONDS = 10.0, 2.0, 20.0
 MARK_SECONDS = 3.0  # a mark may come later than the next life begins
-SETTLE_SECONDS = 1.0  # the marks of the last transaction are written after its commit has returned
 
 
 @dataclass(frozen=True)
@@ -193,7 +192,7 @@ def _until_its_end(lab: Lab, program: Program, job: TransfersJob, *, until_wrong
     while time.monotonic() < end and program.exit_code is None:
         notes = _notes(lab)
         if any(note["kind"] == "done" for note in notes):
-            quiet_wait(lambda: not open_at(lab, job.entries), SETTLE_SECONDS)
+            settle(lab)
             break
         if (now := (len(notes), len(program.output))) != seen:
             seen, since = now, time.monotonic()
