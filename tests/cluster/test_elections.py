@@ -12,6 +12,7 @@ from threebrokers.lab.lab import Lab
 from threebrokers.lab.opening import open_lab
 from threebrokers.lab.scenarios import controller_last, partition_of
 from threebrokers.recorder import Recording
+from threebrokers.waiting import quiet_wait
 
 NEW_LEADER = "new leader"
 UNDO = {"kill": "start", "pause": "resume", "stop": "start", "cut": "heal"}
@@ -129,6 +130,8 @@ def lose_ten(lab: Lab) -> tuple[list[str], Recording, int]:
         lab.cluster.heal(follower)
         for topic in (unclean, guarded):
             lab.wait_until(functools.partial(led_by, lab, follower, topic), what="a leader", within=60)
+        # Half a second after it is healed the old leader leads again: who has not looked by then missed it.
+        quiet_wait(lambda: "lost" in words(panel) and recording.unclean_elections(), 30)
         lab.cluster.heal(leader)
         lab.cluster.recover()
     return kept[0], kept[1], follower
