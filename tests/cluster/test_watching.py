@@ -9,7 +9,7 @@ from threebrokers.cluster import topics
 from threebrokers.kafka.clients import Clients
 from threebrokers.waiting import quiet_wait, wait_until
 
-POLLS = 60  # one that does not answer is asked again in 0.6 s: so it is asked several times among them
+POLLS = 100  # who does not answer is asked again after 0.6 s: so that happens several times among them
 
 
 @pytest.fixture(scope="module")
