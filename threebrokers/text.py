@@ -56,10 +56,11 @@ def duration(seconds: float) -> str:
     return f"{whole} s" if whole < 100 else f"{whole // 60} min {whole % 60} s"
 
 
-# What nobody writes but in code: flush(), acks=all, retention.ms. "record(s)" is none, nor is "e.g.".
+# What nobody writes but in code: flush(), F.window(…), acks=all, retention.ms. "record(s)" is none, nor is
+# "e.g.".
 CODE = re.compile(
     r"`([^`\n]+)`"
-    r"|(\b[A-Za-z_]\w+(?:\.\w+)*\((?!s\))(?:[^()`\n]|\([^()`\n]*\))*\)"
+    r"|(\b(?:[A-Z]\.)?[A-Za-z_]\w+(?:\.\w+)*\((?!s\))(?:[^()`\n]|\([^()`\n]*\))*\)"
     r"|\b[a-z]{2,}(?:[._][a-z]+)*=(?:[\w-]+|…)"
     r"|(?<![/.])\b[a-z]{2,}(?:\.[a-z]+)+\b)"
 )

@@ -16,6 +16,7 @@ from threebrokers.text import as_html
         ),
         ("the argument key=… of produce()", "the argument <code>key=…</code> of <code>produce()</code>"),
         ("produce(topic, json.dumps(price)) once", "<code>produce(topic, json.dumps(price))</code> once"),
+        ("Look at: F.window(…), not window", "Look at: <code>F.window(…)</code>, not window"),
         ("`flush()` and work.py", "<code>flush()</code> and <code>work.py</code>"),
     ],
 )
