@@ -204,16 +204,14 @@ class Cluster:
 
     def quorum_impact(self, broker: int) -> str:
         """Say what it would cost to stop, kill or pause this broker now; empty if two others stay up."""
+        return self.quorum_impacts().get(broker, "")
+
+    def quorum_impacts(self) -> dict[int, str]:
+        """Say that for each broker, of one look at all of them; nothing of brokers that are not yours."""
         if self.access:
-            return ""
+            return {}
         up = set(self._answering())
-        rest = sorted(up - {broker})
-        if broker not in up or len(up) < QUORUM or len(rest) >= QUORUM:
-            return ""
-        return (
-            f"This takes the quorum away: of {len(BROKERS)} voters only broker {rest[0]} would be left, "
-            "so nothing can be elected until one returns"
-        )
+        return {n: _quorum_impact(up, n) for n in BROKERS}
 
     def actions(self, since: float = 0.0) -> list[Action]:
         """Return what was done to the brokers since then (s since 1970), by any program; oldest first.
@@ -385,3 +383,13 @@ class Cluster:
     def _known(self, broker: int) -> None:
         if self.access is None and (broker not in BROKERS or isinstance(broker, bool)):
             raise LabError(f"There is no broker {broker!r} here", "the brokers are 1, 2 and 3")
+
+
+def _quorum_impact(up: set[int], broker: int) -> str:
+    rest = sorted(up - {broker})
+    if broker not in up or len(up) < QUORUM or len(rest) >= QUORUM:
+        return ""
+    return (
+        f"This takes the quorum away: of {len(BROKERS)} voters only broker {rest[0]} would be left, "
+        "so nothing can be elected until one returns"
+    )

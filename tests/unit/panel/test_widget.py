@@ -45,10 +45,10 @@ class Bench:
     def close(self):
         self.closed += 1
 
-    def quorum_impact(self, broker):
+    def quorum_impacts(self):
         if self.price:
             raise self.price
-        return "the quorum" if broker == 1 else ""
+        return {1: "the quorum", 2: "", 3: ""}
 
     def faults(self):
         return self.broken
@@ -59,7 +59,7 @@ class Bench:
 
     def kill(self, broker, *, force=False):
         self.go_on.wait(5)
-        if not force and self.quorum_impact(broker):
+        if not force and self.quorum_impacts().get(broker):
             raise LabError("That costs the quorum.")
         self.done.append(("kill", broker, force))
         action_log.write(self.home, Action(1.0, "kill", broker))
