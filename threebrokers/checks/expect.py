@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -104,7 +103,7 @@ def committed(lab: Lab, group: str, topic: str) -> dict[int, int]:
     """
     # Not by the AdminClient's list_consumer_group_offsets: if the coordinator is just changing, or there was
     # no group before, that ends the whole Python process (librdkafka issue 5040).
-    wait_for_markers(lab)
+    lab.cluster.wait_for_markers()
     told: dict[int, int] | None = None
     end = time.monotonic() + COORDINATOR_SECONDS
     for state in poll(lambda: lab.cluster.state([OFFSETS], [group]), COORDINATOR_SECONDS):
@@ -140,14 +139,8 @@ def _shows_all(offsets: TopicState | None, group: str, coordinator: int) -> bool
 def log_of(lab: Lab, topic: str) -> list[Record]:
     """Return all committed records of a topic that exists, in order of partition and offset."""
     existing_topic(lab, topic)
-    wait_for_markers(lab)
+    lab.cluster.wait_for_markers()
     return read_log(lab.bootstrap, topic)
-
-
-def wait_for_markers(lab: Lab) -> None:
-    """Wait, for 3 s at most, until readers can see what was committed just before the check."""
-    with closing(lab.cluster.poller()) as poller:
-        poller.wait_for_markers()
 
 
 def count_of(lab: Lab, topic: str) -> int:

@@ -269,6 +269,11 @@ class Cluster:
         with closing(self.poller()) as poller:
             return patient_views(poller, topics)
 
+    def wait_for_markers(self) -> None:
+        """Wait, for 3 s at most, until readers can see what transactions have committed just before."""
+        with closing(self.poller()) as poller:
+            poller.wait_for_markers()
+
     def tool(self, name: str, *arguments: str, typed: str = "") -> str:
         """Run one of Kafka's own command-line tools, for example "kafka-topics", and return its output.
 

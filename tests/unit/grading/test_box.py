@@ -46,9 +46,8 @@ def watched(tmp_path: Path, limits: Limits) -> str:
 
 def test_what_is_being_started_is_theirs_too(tmp_path: Path) -> None:
     theirs = Theirs(False, tmp_path, Path("/no/java"), MARK)
-    for _ in range(
-        50
-    ):  # for a moment a program has no variables: 1 in 150 times, and 1 in 3 on a busy machine
+    # For a moment a program has no variables: seen in 1 of 150 looks, and in 1 of 3 on a busy machine.
+    for _ in range(50):
         with psutil.Popen([sys.executable, "-c", "input()"], env=WITH_MARK, stdin=subprocess.PIPE) as one:
             try:
                 assert theirs._is_theirs(one)

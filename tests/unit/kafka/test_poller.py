@@ -372,6 +372,17 @@ def test_markers_are_on_their_way_while_a_coordinator_names_a_transaction_or_loa
     assert requests.read_ending(response) is ending
 
 
+@pytest.mark.parametrize(("counted", "ending"), [(True, True), (False, False)])
+def test_markers_may_be_on_their_way_while_a_broker_that_is_counted_has_not_answered(
+    monkeypatch, counted, ending
+):
+    poller = ClusterPoller(lambda: {}, lambda: {1: {"CLIENT": "one"}})
+    seen = ClusterState(1.0, (BrokerState(1, "unknown", 1.0, counted),), last_response_at=1.0)
+    monkeypatch.setattr(poller, "poll", lambda topics, *, patient: seen)
+    monkeypatch.setattr("threebrokers.kafka.poller.Connections.ask", lambda self, asked, seconds: {})
+    assert poller._ending() is ending
+
+
 def test_a_connection_that_its_broker_has_closed_is_made_anew(talker):
     connections = Connections()
     assert connections.ask({talker: [requests.quorum()]}, 2).keys() == {talker}

@@ -75,8 +75,8 @@ def test_the_notes_are_read_when_the_last_transaction_is_over(monkeypatch: pytes
     ]
     looks = iter((notes[:3], notes))
     monkeypatch.setattr(transactions, "coordinator_notes", lambda lab, name: next(looks))
-    monkeypatch.setattr(transactions, "settle", lambda lab: None)
-    table = transactions.written_by_coordinator(SimpleNamespace(opened_at=4), "x")  # type: ignore[arg-type]
+    lab: Any = SimpleNamespace(opened_at=4, cluster=SimpleNamespace(wait_for_markers=lambda: None))
+    table = transactions.written_by_coordinator(lab, "x")
     assert list(table["state"]) == ["Ongoing", "PrepareCommit", "CompleteCommit"]
     assert list(table["partitions of the transaction"]) == ["a-0"] * 3
 

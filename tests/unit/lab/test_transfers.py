@@ -78,6 +78,7 @@ def lab() -> Any:
         producer=Client,
         topic=lambda name: name,
         group=lambda name: f"{name}-opened",
+        cluster=SimpleNamespace(wait_for_markers=lambda: None),
     )
 
 
@@ -281,7 +282,6 @@ class TestTheNotebookWaits:
         job = TransfersJob("bank-transfers", "bank-entries", "g")
         program = SimpleNamespace(exit_code=None, output="")
         monkeypatch.setattr(transferring, "_notes", lambda lab: lines)
-        monkeypatch.setattr(transferring, "settle", lambda lab: None)
         for name, seconds in more.pop("seconds", {}).items():
             monkeypatch.setattr(transferring, name, seconds)
         began = time.monotonic()

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.guarantees import COPIED_SECONDS, Round, SetUps
 from threebrokers.lab.scenarios.partitions import partition_of
-from threebrokers.lab.scenarios.transactions import settle
 from threebrokers.ledger import Balance, Ledger
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ def payments_taken_back(lab: Lab) -> str:
         if basket < COFFEES:
             machine.produce(topic, json.dumps({"till": "coffee", "euros": 2}), partition=basket % PARTITIONS)
             machine.flush(10)
-    settle(lab)
+    lab.cluster.wait_for_markers()
     return topic
 
 

@@ -2,7 +2,6 @@
 
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -61,7 +60,7 @@ def seen_at_both_levels(lab: Lab, topics: Sequence[str]) -> "pd.DataFrame":
     """Return how many records of each topic a reader gets, by isolation level, and where its log ends."""
     import pandas as pd  # only where a table is shown
 
-    settle(lab)
+    lab.cluster.wait_for_markers()
     levels = ("read_committed", "read_uncommitted")
     rows = {
         topic: {level: len(read_log(lab.bootstrap, topic, isolation=level)) for level in levels}
@@ -69,12 +68,6 @@ def seen_at_both_levels(lab: Lab, topics: Sequence[str]) -> "pd.DataFrame":
         for topic in topics
     }
     return pd.DataFrame(rows).T.rename_axis("topic")
-
-
-def settle(lab: Lab) -> None:
-    """Wait, for 3 s at most, for the marks on their way: they are written after a commit has returned."""
-    with closing(lab.cluster.poller()) as poller:
-        poller.wait_for_markers()
 
 
 def open_at(lab: Lab, topic: str) -> dict[int, int]:
@@ -98,7 +91,7 @@ def in_the_log(lab: Lab, topic: str) -> "pd.DataFrame":
     """Return the batches of a topic from the leaders' files, a row each, in order of partition and offset."""
     import pandas as pd  # only where a table is shown
 
-    settle(lab)
+    lab.cluster.wait_for_markers()
     return pd.DataFrame([_row(batch) for batch in stored_batches(lab, topic)])
 
 
@@ -146,7 +139,7 @@ def _notes_to_the_end(lab: Lab, transactional_id: str) -> list[TransactionNote]:
         found[:] = coordinator_notes(lab, transactional_id)
         return bool(found) and found[-1].state.startswith(("Complete", "Empty"))
 
-    settle(lab)
+    lab.cluster.wait_for_markers()
     quiet_wait(is_over, SETTLE_SECONDS)
     return found
 

@@ -13,7 +13,7 @@ from threebrokers.errors import LabError
 from threebrokers.kafka.log_reader import Record, read_log
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.lives import end
-from threebrokers.lab.scenarios.transactions import open_at, settle
+from threebrokers.lab.scenarios.transactions import open_at
 from threebrokers.lab.transfers import COUNT, TransfersJob, job_file, journal, new_job
 from threebrokers.ledger.table import ranges
 from threebrokers.program import Program
@@ -192,7 +192,7 @@ def _until_its_end(lab: Lab, program: Program, job: TransfersJob, *, until_wrong
     while time.monotonic() < end and program.exit_code is None:
         notes = _notes(lab)
         if any(note["kind"] == "done" for note in notes):
-            settle(lab)
+            lab.cluster.wait_for_markers()
             break
         if (now := (len(notes), len(program.output))) != seen:
             seen, since = now, time.monotonic()
