@@ -1,7 +1,9 @@
 """What authors and CI run: `python -m tools <word> …`; `--help` after a word says more."""
 
+import signal
 import sys
 from importlib import import_module
+from types import FrameType
 
 WORDS = {
     "build": ("lessons.build", "build labs/ and solutions/ from lessons/"),
@@ -44,7 +46,13 @@ def main() -> object:
         print(f"{__doc__}\n\n{known}")
         return 0 if word in ("-h", "--help") else 2
     sys.argv[:2] = [f"python -m tools {word}"]
+    signal.signal(signal.SIGTERM, end)
     return import_module(f"tools.{WORDS[word][0]}").main()
+
+
+def end(number: int, _frame: FrameType | None) -> None:
+    """End the program through the blocks that end brokers and processes."""
+    sys.exit(128 + number)
 
 
 if __name__ == "__main__":

@@ -38,13 +38,17 @@ class Job:
 
 @dataclass(frozen=True)
 class Ended:
-    """A job that has ended: its exit code, its time (s), what it wrote, and pytest's results as XML."""
+    """A job that has ended: its exit code, its time (s), what it wrote, and pytest's results as XML.
+
+    One that was `interrupted`, because a gate failed, says nothing of what it tested.
+    """
 
     job: Job
     code: int
     seconds: float
     output: str = field(repr=False)
     results: Path
+    interrupted: bool = False
 
 
 class Pool:
@@ -56,6 +60,7 @@ class Pool:
     def __init__(self, lanes: int, folder: Path, say: Callable[[str], None]) -> None:
         self._lanes, self._folder, self._say = lanes, folder, say
         self._running: list[subprocess.Popen[bytes]] = []
+        self._interrupted: list[subprocess.Popen[bytes]] = []
         self._lock = threading.Condition()
         self._waiting: list[tuple[int, Job]] = []
         self._used: set[str] = set()
@@ -99,6 +104,7 @@ class Pool:
             return
         ended.append(one)
         how = "passed" if one.code == 0 else f"FAILED (exit code {one.code})"
+        how = "was ended, because another one failed," if one.interrupted else how
         self._say(f"\n── {one.job}: {how} after {one.seconds:.0f} s\n{one.output.rstrip()}\n")
         if one.job.gate and one.code != 0:
             self._end()
@@ -151,14 +157,16 @@ class Pool:
                 self._closed |= job.gate and code != 0  # before this lane takes the next job
             output.seek(0)
             told = output.read().decode("utf-8", "replace")
-            return Ended(job, code, time.monotonic() - began, told, results)
+            seconds = time.monotonic() - began
+            return Ended(job, code, seconds, told, results, process in self._interrupted)
 
     def _end(self) -> None:
         """Interrupt what runs, as Ctrl-C does: pytest then ends the brokers that it started."""
         with self._lock:
             self._closed = True
             self._lock.notify_all()
-            running = list(self._running)
+            running = [process for process in self._running if process.poll() is None]
+            self._interrupted += running
         for process in running:
             process.send_signal(signal.SIGINT)
         due = time.monotonic() + ENDING_SECONDS

@@ -1,7 +1,6 @@
 """Run a lesson's solution many times and count how often each experiment showed what it promises."""
 
 import argparse
-import signal
 import statistics
 import sys
 from collections import Counter, defaultdict
@@ -17,7 +16,7 @@ from threebrokers.grading.kernel import Kernel, Reply
 from tools import ROOT
 from tools.lessons import lesson as lessons
 from tools.lessons.lesson import Cell, Lesson
-from tools.proof import environment, expectations, test
+from tools.proof import environment, expectations
 from tools.proof.incidents import unasked
 
 CELL_SECONDS, WIDTH = 180, 110
@@ -109,7 +108,6 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
             f"There is no lesson '{chosen.lesson}': see lessons/ (make repeat LAB=04 N=20).", file=sys.stderr
         )
         return 2
-    signal.signal(signal.SIGTERM, test.end)
     console = Console(highlight=False, markup=False, soft_wrap=True, width=WIDTH)
     with environment.bench() as home:
         tally = repeat(lessons.read(found[0]), chosen.times, console)

@@ -4,7 +4,6 @@
 """
 
 import argparse
-import signal
 import subprocess
 import sys
 import tempfile
@@ -35,7 +34,6 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--busy", type=int, default=0, help="how many busy loops run beside them")
     parser.add_argument("--part", action="append", default=[], choices=TOUCHING, help="only this part")
     asked = parser.parse_args(arguments)
-    signal.signal(signal.SIGTERM, test.end)
     wanted = [
         job
         for job in test.plan(asked.lab, asked.without_labs, asked.docker)

@@ -84,7 +84,9 @@ def show(ended: list[Ended], wall: float, lanes: int, console: Console) -> None:
     if labs:
         console.print(_labs(ended, labs, lanes))
     total = sum((counts(one.results) for one in ended), Counts())
-    if failed := [one for one in ended if one.code]:
+    if cut := [str(one.job) for one in ended if one.interrupted]:
+        console.print(f"Ended before their time: {'; '.join(cut)}")
+    if failed := [one for one in ended if one.code and (not one.interrupted or red(one.results))]:
         for text in (text for one in failed for text in why_red(one)):
             console.print(f"✗ {text}\n", markup=False, soft_wrap=True)
         console.print(f"Failed: {'; '.join(str(one.job) for one in failed)}")
@@ -101,7 +103,7 @@ def _parts(ended: Iterable[Ended]) -> Table:
     for one in sorted(ended, key=lambda one: (one.job.part, one.job.name)):
         slow = [f"{name} {took:.0f}" for name, took in files(one.results).items() if took > SLOW_SECONDS]
         table.add_row(
-            f"{'✓' if one.code == 0 else '✗'} {one.job.part}",
+            f"{'–' if one.interrupted else '✓' if one.code == 0 else '✗'} {one.job.part}",
             one.job.name,
             str(counts(one.results)),
             f"{one.seconds:.0f}",

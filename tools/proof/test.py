@@ -7,7 +7,6 @@ the tests that take minutes (marks slow_fault and weekly), too: `make test-all`.
 
 import argparse
 import re
-import signal
 import sys
 import tempfile
 import time
@@ -15,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import FrameType
 
 from rich.console import Console
 
@@ -53,7 +51,6 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     add_choice(parser)
     asked = parser.parse_args(arguments)
-    signal.signal(signal.SIGTERM, end)
     chosen = plan(asked.lab, asked.without_labs, asked.docker)
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="threebrokers-tests-") as folder:
@@ -189,8 +186,3 @@ def _pytest(
     part: str, name: str, *arguments: str, lab: str = "", expected: float = 10.0, gate: bool = False
 ) -> Job:
     return Job(part, name, (sys.executable, "-m", "pytest", "-q", *arguments), lab, expected, gate)
-
-
-def end(number: int, _frame: FrameType | None) -> None:
-    """End the program through the blocks that end brokers."""
-    sys.exit(128 + number)

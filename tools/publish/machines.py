@@ -8,7 +8,6 @@ import argparse
 import os
 import platform
 import re
-import signal
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from tools import ROOT
 from tools.bench import room
 from tools.bench.memory_box import memory_box
 from tools.lessons import lesson as lessons
-from tools.proof import environment, repeat, test
+from tools.proof import environment, repeat
 
 PAGE = ROOT / "docs" / "machines.md"
 GIGABYTES, MINUTES, AT_ONCE = 4.0, 10.0, 2
@@ -114,7 +113,6 @@ def main(arguments: list[str] | None = None, path: Path = PAGE) -> int:
     parser.add_argument("--minutes", type=float, default=MINUTES, help=f"how long they work ({MINUTES:g})")
     parser.add_argument("--at-once", type=int, default=AT_ONCE, help=f"how many start together ({AT_ONCE})")
     asked = parser.parse_args(arguments)
-    signal.signal(signal.SIGTERM, test.end)
     if asked.room:
         found = room.measure(
             asked.room, asked.minutes * 60, asked.at_once, lambda text: print(text, flush=True)

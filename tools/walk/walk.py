@@ -5,7 +5,6 @@ They are in build/walk/NN/, in both themes, with a page that lists them: index.h
 
 import argparse
 import shutil
-import signal
 import sys
 import tempfile
 from collections import Counter
@@ -19,7 +18,7 @@ from tools.browser import jupyter
 from tools.browser.chromium import NoBrowserError, chromium
 from tools.lessons import lesson as lessons
 from tools.lessons.lesson import Lesson
-from tools.proof import environment, test
+from tools.proof import environment
 from tools.walk import outputs, plan, shots
 from tools.walk.notebook import Notebook
 from tools.walk.plan import Act
@@ -94,7 +93,6 @@ def main(arguments: list[str] | None = None) -> int:
     if path is None:
         print(f"There is no lesson {asked.lab}: lessons/ has them, for example --lab 06.", file=sys.stderr)
         return 2
-    signal.signal(signal.SIGTERM, test.end)  # through the blocks, which end what they started
     try:
         with chromium() as browser:
             return _walk(browser, lessons.read(path), asked.wrongs)

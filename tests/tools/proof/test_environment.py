@@ -2,13 +2,16 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.commands import kill
+from threebrokers.waiting import quiet_wait
 from tools.proof import environment as temporary
 
 pytestmark = pytest.mark.programs
@@ -83,6 +86,37 @@ def test_other_processes_are_left_alone(sleeper):
     with temporary.bench():
         pass
     assert process.poll() is None
+
+
+def test_sigterm_ends_a_tool_through_its_bench(tmp_path):
+    """Who ends `python -m tools nbval`, or a step of CI, leaves no broker behind."""
+    told = tmp_path / "home"
+    program = f"""
+import signal, subprocess, sys
+from pathlib import Path
+from tools.__main__ import main
+from tools.proof import environment, lint
+def work():
+    with environment.bench() as home:
+        Path({str(told)!r} + ".new").write_text(str(home))
+        Path({str(told)!r} + ".new").rename({str(told)!r})
+        subprocess.run([sys.executable, "-c", "import time; time.sleep(600)", str(home)])
+lint.main = work
+sys.argv[1:] = ["lint"]
+main()
+"""
+    with subprocess.Popen([sys.executable, "-c", program]) as started:
+        assert quiet_wait(told.exists, 60)
+        folder = Path(told.read_text("utf-8")).parent
+        assert quiet_wait(lambda: any("time.sleep" in text for text in commands_of(folder)), 60)
+        started.terminate()
+        assert started.wait(60) == 128 + signal.SIGTERM
+    assert not folder.exists()
+    assert commands_of(folder) == []
+
+
+def commands_of(folder: Path) -> list[str]:
+    return [" ".join(process.cmdline()) for process in temporary.processes_of(folder)]
 
 
 def test_a_fault_inside_is_not_hidden(sleeper):

@@ -121,12 +121,14 @@ def until(begun: Path) -> str:
     return f"import os\nwhile not os.path.exists({str(begun)!r}): pass\n"
 
 
-def test_a_gate_that_fails_ends_what_runs_in_good_order_and_begins_nothing_more(pool, tmp_path):
+def test_a_gate_that_fails_ends_what_runs_in_good_order_and_begins_nothing_more(pool, tmp_path, said):
     begun = tmp_path / "begun"
     gate = job("gate", until(begun) + "raise SystemExit(1)", gate=True)
     ended = pool.run([gate, sleeper(begun), job("later", "", expected=1)])
     assert {one.job.name for one in ended} == {"gate", "sleeper"}
     assert any("ended in good order" in one.output for one in ended)
+    assert {one.job.name: one.interrupted for one in ended} == {"gate": False, "sleeper": True}
+    assert any("sleeper: was ended, because another one failed, after" in text for text in said)
 
 
 def test_a_job_that_fails_and_is_no_gate_ends_nothing(pool):
@@ -192,9 +194,9 @@ import signal, sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 signal.signal(signal.SIGINT, signal.SIG_IGN)
-from tools.proof import test
+from tools.__main__ import end
 from tools.proof.jobs import Job, Pool
-signal.signal(signal.SIGTERM, test.end)
+signal.signal(signal.SIGTERM, end)
 one = Job("part", "one", (sys.executable, "-c", {sleeping!r}))
 Pool(1, Path({str(tmp_path)!r}), lambda text: None).run([one])
 """
@@ -229,6 +231,22 @@ def test_the_table_tells_parts_files_and_labs_and_the_closing_line_counts_all(tm
     assert long.endswith("its end")
     assert len(long) < 2 * report.WORDS
     assert "✗ containers: 04, at its end: no space left" in told, "what tells of no test tells how it ended"
+
+
+def test_a_job_that_a_gate_ended_is_told_and_not_as_failed(tmp_path):
+    (tmp_path / "red.xml").write_text(XML)
+    ended = [
+        Ended(job("gate", "", gate=True), 1, 1.0, "bad style", tmp_path / "0.xml"),
+        Ended(job("cut", ""), 2, 1.0, "KeyboardInterrupt", tmp_path / "1.xml", interrupted=True),
+        Ended(job("red before", ""), 2, 1.0, "", tmp_path / "red.xml", interrupted=True),
+    ]
+    console = Console(file=io.StringIO(), width=110)
+    report.show(ended, 2.0, 2, console)
+    told = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "Ended before their time: part: cut; part: red before\n" in told
+    assert "Failed: part: gate; part: red before\n" in told
+    assert "KeyboardInterrupt" not in told
+    assert "✗ a: E       assert False [why]" in told, "what it had found is told"
 
 
 FEW = f"--answers={test.FEW_ANSWERS}"
