@@ -11,6 +11,8 @@ from threebrokers.paths import home
 from threebrokers.store import JsonFile
 
 LOCK_SECONDS = 5
+# The files of the home, with their locks, and with what was damaged and is kept beside them.
+EXERCISES, PREDICTIONS, QUIZZES, TOLD = FILES = ("progress", "predictions", "quizzes", "told")
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,7 @@ def lost() -> list[str]:
             with _if_possible(), file.changed(dict, LOCK_SECONDS):
                 pass  # so it is kept aside
     found = {path.name: (what, path) for what, file in files.items() for path in file.kept()}
-    known = JsonFile[list[str]](home() / "told.json", list[str])
+    known = JsonFile[list[str]](home() / f"{TOLD}.json", list[str])
     new = [name for name in found if name not in (known.read() or [])]
     if new:
         with suppress(OSError):
@@ -168,12 +170,12 @@ def _answers() -> AbstractContextManager[dict[str, Answered]]:
 
 
 def _exercises_file() -> JsonFile[dict[str, datetime | None]]:
-    return JsonFile(home() / "progress.json", dict[str, datetime | None])
+    return JsonFile(home() / f"{EXERCISES}.json", dict[str, datetime | None])
 
 
 def _guesses_file() -> JsonFile[dict[str, Guess]]:
-    return JsonFile(home() / "predictions.json", dict[str, Guess])
+    return JsonFile(home() / f"{PREDICTIONS}.json", dict[str, Guess])
 
 
 def _answers_file() -> JsonFile[dict[str, Answered]]:
-    return JsonFile(home() / "quizzes.json", dict[str, Answered])
+    return JsonFile(home() / f"{QUIZZES}.json", dict[str, Answered])

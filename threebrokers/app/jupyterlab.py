@@ -162,11 +162,14 @@ def choose_port(wanted: int | None) -> int:
 
 
 def end(identity: Identity) -> None:
-    """End a JupyterLab and its kernels: asked first, killed if that takes more than 10 s."""
+    """End a JupyterLab and its kernels: asked first, killed if that takes more than 10 s.
+
+    What a kernel has started ends with it, or is to outlive it, as brokers are: nobody waits for those.
+    """
     process = identity.process()
     if process is None:
         return
-    family = [process, *process.children(recursive=True)]
+    family = [process, *process.children()]
     if not send(identity, "terminate"):
         return
     _, left = psutil.wait_procs(family, timeout=END_SECONDS)

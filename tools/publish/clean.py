@@ -4,10 +4,9 @@ import shutil
 import sys
 from pathlib import Path
 
+from threebrokers import progress
 from threebrokers.cluster import Cluster, engine
 from threebrokers.paths import cache, home
-
-KEPT = ("progress", "predictions")  # what `threebrokers progress` tells of
 
 
 def main() -> None:
@@ -18,7 +17,7 @@ def main() -> None:
     for path in folder.iterdir():
         if path.is_dir():
             shutil.rmtree(path)
-        elif not path.name.startswith(KEPT):
+        elif not path.name.startswith(progress.FILES):
             path.unlink()
     print(f"Deleted the brokers' data in {folder}. Your progress and work/ stay.")
     print(f"Kafka's jars stay in {cache()}, for other clones: delete that folder by hand if there are none.")

@@ -123,14 +123,20 @@ def test_cleaning_leaves_the_environment_of_conda(
     assert prefix.exists()
 
 
-def test_cleaning_keeps_what_the_learner_has_solved_and_predicted(
+def test_cleaning_keeps_what_the_learner_has_solved_predicted_and_answered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
     monkeypatch.setattr(clean, "Cluster", NoBrokers)
     progress.record("3.1", True)
     progress.record_guess("4.a", progress.Guess("all", "all"))
+    progress.record_answer("4.q1", "all", right=True)
+    (tmp_path / "quizzes.damaged.json").write_text("{")
+    told = progress.lost()
     (tmp_path / "cluster.json").write_text("{}")
     clean.main()
-    assert (set(progress.solved()), set(progress.guesses())) == ({"3.1"}, {"4.a"})
+    kept = (set(progress.solved()), set(progress.guesses()), set(progress.answers()))
+    assert kept == ({"3.1"}, {"4.a"}, {"4.q1"})
+    assert (tmp_path / "quizzes.damaged.json").exists()
+    assert (len(told), progress.lost()) == (1, []), "and nobody is told of it again"
     assert not (tmp_path / "cluster.json").exists()

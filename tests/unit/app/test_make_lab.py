@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import socket
+import sys
 import threading
 import urllib.error
 import urllib.request
@@ -20,8 +21,9 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from threebrokers import workspace
 from threebrokers.app import jupyterlab, make_lab
 from threebrokers.cluster import sessions
-from threebrokers.cluster.process import BrokerProcess, Identity, identify
+from threebrokers.cluster.process import BrokerProcess, Identity, identify, launch
 from threebrokers.errors import LabError
+from threebrokers.waiting import quiet_wait
 
 
 @pytest.fixture(autouse=True)
@@ -195,6 +197,40 @@ def test_a_jupyterlab_that_cannot_start_names_its_log(clone: Path, monkeypatch: 
     monkeypatch.setattr(jupyterlab.sys, "executable", shutil.which("false"))
     with pytest.raises(LabError, match=r"JupyterLab ended while it started: .*jupyterlab-\d+\.log"):
         jupyterlab.start(clone / "work" / "01_hello_kafka.ipynb")
+
+
+BROKER = "import time; time.sleep(600)"
+KERNEL = f"""
+import signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+broker = subprocess.Popen([sys.executable, "-c", {BROKER!r}], start_new_session=True)
+print(broker.pid, flush=True)
+time.sleep(600)
+"""
+SERVER = f"""
+import subprocess, sys, time
+kernel = subprocess.Popen([sys.executable, "-c", {KERNEL!r}], start_new_session=True, stdout=subprocess.PIPE)
+print(kernel.pid, int(kernel.stdout.readline()), flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.programs
+def test_the_end_kills_a_kernel_that_does_not_hear_and_no_broker_that_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jupyterlab, "END_SECONDS", 1)
+    mark, log = sessions.mark(tmp_path), tmp_path / "log"
+    server = launch([sys.executable, "-X", mark, "-c", SERVER], log, dict(os.environ), mark)
+    assert quiet_wait(lambda: log.exists() and log.read_text().endswith("\n"), 60)
+    kernel, broker = (identify(int(pid)) for pid in log.read_text().split())
+    try:
+        jupyterlab.end(server)
+        assert server.process() is None
+        assert kernel.process() is None
+        assert broker.process()
+    finally:
+        os.kill(broker.pid, signal.SIGKILL)
 
 
 @pytest.mark.programs
