@@ -4,7 +4,7 @@ import signal
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
-from urllib.request import urlopen
+from urllib.request import ProxyHandler, build_opener
 
 import pytest
 
@@ -15,9 +15,9 @@ PAIRS = 20
 
 def answer(page: str, token: str) -> int:
     """Return the HTTP status of the server of a page when it is asked with a token."""
-    parts = urlsplit(page)
+    address = f"http://{urlsplit(page).netloc}/api/contents?token={token}"
     try:
-        with urlopen(f"http://{parts.netloc}/api/contents?token={token}", timeout=30) as told:
+        with build_opener(ProxyHandler({})).open(address, timeout=30) as told:
             return int(told.status)
     except HTTPError as fault:
         return fault.code

@@ -12,7 +12,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
+
 ENDING_SECONDS = 60.0
+LANE_BYTES = 2e9
 TAIL_LINES = 60
 
 
@@ -182,5 +185,14 @@ def _tail(output: str) -> str:
 
 
 def lanes() -> int:
-    """Return how many jobs run side by side: each waits a third of its time, so one more than cores."""
-    return (os.cpu_count() or 2) + 1
+    """Return how many jobs run side by side: each waits a third of its time, so one more than cores.
+
+    A lab with Spark takes up to 1.9 GB (docs/machines.md): no more of them than fit into the free memory.
+    """
+    free = psutil.virtual_memory().available
+    return max(1, min(_cores() + 1, int(free / LANE_BYTES)))
+
+
+def _cores() -> int:
+    """Return how many cores this process may use, where the system tells."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2

@@ -21,7 +21,7 @@ from rich.table import Table
 from tools.proof import jobs, report, test
 from tools.proof.jobs import Ended, Job
 
-TOUCHING = (test.BROKERS, test.BROWSER, test.LAB, test.CONTAINERS)
+TOUCHING = (test.BROKERS, test.BROWSER, test.LAB, test.CONTAINERS, test.FAULTS)
 # It ends with whoever started it, however that ends.
 BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: pass"
 

@@ -13,7 +13,9 @@ import pytest
 from rich.console import Console
 
 from threebrokers.waiting import quiet_wait
-from tools.proof import report, test
+from tools import ROOT
+from tools.lessons.lesson import lessons
+from tools.proof import jobs, report, test
 from tools.proof.jobs import Ended, Job, Pool
 
 LONG = "long " * 400
@@ -256,6 +258,16 @@ def command_of(lab: str, labs: list[str], docker: str) -> tuple[str, ...]:
     return next(job.command for job in test.plan(labs, False, docker) if (job.part, job.name) == ("lab", lab))
 
 
+@pytest.mark.parametrize(
+    ("gigabytes", "cores", "expected"), [(24, 2, 3), (5, 16, 2), (1, 2, 1), (60, 16, 17)]
+)
+def test_so_many_jobs_run_side_by_side_as_cores_and_memory_allow(monkeypatch, gigabytes, cores, expected):
+    monkeypatch.setattr(jobs, "_cores", lambda: cores)
+    free = psutil.virtual_memory()._replace(available=int(gigabytes * 1e9))
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
+    assert jobs.lanes() == expected
+
+
 def test_what_is_chosen():
     def names(*chosen: object) -> set[tuple[str, str]]:
         return {(job.part, job.name) for job in test.plan(*chosen)}
@@ -273,7 +285,8 @@ def test_what_is_chosen():
     assert {"contract", "00", "03", "04"} <= {name for _, name in only}
     assert ("containers", "02") not in only, "it breaks no broker"
     assert ("containers", "12") not in only, "it is about Spark"
-    assert ("containers", "02") in names([], False, "all")
+    weekly = {name for part, name in names([], False, "all") if part == "containers" and name.isdigit()}
+    assert weekly == {lesson.stem[:2] for lesson in lessons(ROOT)} - test.ONLY_LOCAL
     assert names([], True, "yes") == {pair for pair in everything | only if not pair[1].isdigit()}
     assert FEW in command_of("03", [], "yes")
     assert FEW not in command_of("03", ["03", "04"], "yes"), "whoever asks for a lab gets all of it"
