@@ -14,7 +14,14 @@ from threebrokers.errors import LabError
 from threebrokers.lab import opening, outcomes
 from threebrokers.lab.exercise import exercise
 from threebrokers.lab.lab import Lab
-from threebrokers.lab.outcomes import NotAttempted, NotYet, Solved, show_in_boxes, trouble
+from threebrokers.lab.outcomes import (
+    NotAttempted,
+    NotYet,
+    Solved,
+    show_in_boxes,
+    show_in_words,
+    trouble,
+)
 from threebrokers.predictions import Verdict
 from threebrokers.verdict import NO_STRIP, Box
 
@@ -194,6 +201,21 @@ def test_a_learners_own_error_has_a_traceback_and_no_box(run, capsys):
     assert "BOX" not in told
 
 
+def test_what_another_library_raises_is_shown_in_our_words_if_it_is_ours(run, capsys):
+    ours = LabError("Java has ended", "start it")
+    for _ in range(2):  # asked for twice, it is shown once
+        show_in_words((ConnectionError,), lambda fault: ours if "111" in str(fault) else None)
+    _, told = order_of(run, "raise ConnectionRefusedError(111, 'refused')", capsys)
+    [line] = ours._render_traceback_()
+    assert told.splitlines() == [f"BOX {line}", line]
+    _, told = order_of(run, "raise ConnectionResetError('mine')", capsys)
+    assert "Traceback" in told
+    assert "BOX" not in told
+    error, told = order_of(run, "counts(0, 4)", capsys)
+    assert type(error) is NotYet
+    assert told.count("BOX") == 1
+
+
 def test_an_outcome_that_the_cell_catches_shows_nothing(run, capsys):
     error, told = order_of(run, "try:\n    counts(0, 4)\nexcept Exception as e:\n    pass", capsys)
     assert (error, told) == (None, "")
@@ -203,6 +225,7 @@ def test_outside_a_notebook_nothing_is_changed(monkeypatch):
     for shell in (None, SimpleNamespace()):  # no IPython; IPython in a terminal
         monkeypatch.setattr(outcomes, "shell", lambda shell=shell: shell)
         show_in_boxes()
+        show_in_words((ConnectionError,), lambda fault: None)
 
 
 def test_a_lab_asks_for_boxes_before_anything_can_fail(monkeypatch):

@@ -108,3 +108,27 @@ def show_in_boxes(instead: Callable[[NotYoursError], None] = lambda fault: None)
         self.showtraceback((kind, fault, trace), tb_offset=tb_offset)
 
     here.set_custom_exc((Outcome, LabError, KafkaException), show)
+
+
+def show_in_words(kinds: tuple[type[Exception], ...], words: Callable[[Exception], LabError | None]) -> None:
+    """From now on show errors of these kinds that end a cell as what `words` says; None: as they are.
+
+    It is asked for again after `show_in_boxes`, and does nothing where that did nothing.
+    """
+    here = shell()
+    if here is None or not hasattr(here, "kernel") or here.custom_exceptions[-len(kinds) :] == kinds:
+        return
+    known, before = tuple(here.custom_exceptions), here.CustomTB
+
+    def show(
+        self: Any, kind: type[Exception], fault: Exception, trace: TracebackType, tb_offset: int | None = None
+    ) -> None:
+        said = words(fault) if isinstance(fault, kinds) else None
+        if said is not None:
+            before(type(said), said, trace, tb_offset)
+        elif isinstance(fault, known):
+            before(kind, fault, trace, tb_offset)
+        else:
+            self.showtraceback((kind, fault, trace), tb_offset=tb_offset)
+
+    here.set_custom_exc((*known, *kinds), show)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 import pyspark
+from py4j.protocol import Py4JNetworkError
 from pyspark.conf import SparkConf
 from pyspark.core.context import SparkContext
 from pyspark.errors import PySparkRuntimeError
@@ -27,8 +28,10 @@ from pyspark.sql import SparkSession
 
 from threebrokers.cluster import spark_java
 from threebrokers.cluster.java import environment
+from threebrokers.errors import LabError
 
 EXIT_SECONDS, LOOK_SECONDS = 10.0, 0.02
+GOING_SECONDS = 0.5  # its connections break a moment before it has ended
 
 
 def runs(settings: Mapping[str, str]) -> bool:
@@ -46,6 +49,26 @@ def java_runs() -> bool:
     """Tell whether this kernel's Spark has a Java process that is alive."""
     gateway = SparkContext._gateway
     return gateway is not None and gateway.proc.poll() is None
+
+
+def gone(fault: Exception) -> LabError | None:
+    """Say in one sentence what is behind an error if this kernel's Java process has ended; else None."""
+    gateway = SparkContext._gateway
+    if gateway is None:
+        return None
+    if not isinstance(fault, Py4JNetworkError):  # which nothing else raises
+        try:
+            gateway.proc.wait(GOING_SECONDS)
+        except subprocess.TimeoutExpired:
+            return None
+    return has_ended()
+
+
+def has_ended() -> LabError:
+    """Return what is said of a Java process that has ended."""
+    return LabError(
+        "Spark's Java process has ended", "run the cell with `spark = session()` again, then those after it"
+    )
 
 
 def kill() -> None:

@@ -12,7 +12,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from threebrokers.errors import LabError
 from threebrokers.notebook import shell, show
 from threebrokers.spark import connect
-from threebrokers.spark.gateway import java_runs
+from threebrokers.spark.gateway import has_ended, java_runs
 from threebrokers.spark.progress_view import ProgressView
 from threebrokers.spark.spark_session import fresh_folder
 from threebrokers.spark.steps import Step, steps
@@ -81,17 +81,11 @@ def java_there() -> Iterator[None]:
             "run the cell with `spark = session(…)` again, then those after it",
         ) from fault
     except (Py4JNetworkError, ConnectionError) as fault:
-        raise _gone() from fault
+        raise has_ended() from fault
     except (Py4JError, AttributeError) as fault:
         if java_runs():
             raise
-        raise _gone() from fault
-
-
-def _gone() -> LabError:
-    return LabError(
-        "Spark's Java process has ended", "run the cell with `spark = session()` again, then those after it"
-    )
+        raise has_ended() from fault
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from threebrokers.cluster.spark_settings import SETTINGS
 from threebrokers.errors import LabError
 from threebrokers.files import faults_told
 from threebrokers.kafka import access
+from threebrokers.lab.outcomes import show_in_words
 from threebrokers.paths import home
 from threebrokers.spark import connect, entrance, gateway
 
@@ -39,6 +40,7 @@ def session(master: str | None = None) -> SparkSession:
     if wanted.startswith(CONNECT):
         return _connected(wanted)
     connect.end()
+    show_in_words((Py4JError, ConnectionError), gateway.gone)
     settings = _settings(wanted)
     if access.chosen():
         entrance.fill_in()

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.core.context import SparkContext
 from pyspark.errors import PySparkRuntimeError
 
@@ -203,3 +203,15 @@ def test_java_that_was_ended_hears_nothing_of_what_python_forgets(monkeypatch):
     assert java.poll() is not None
     assert not client.is_connected
     assert SparkContext._gateway is None
+
+
+@pytest.mark.programs
+def test_an_error_is_said_to_be_of_a_java_that_has_ended_only_if_it_has(monkeypatch):
+    monkeypatch.setattr(SparkContext, "_gateway", None)
+    assert gateway.gone(ConnectionRefusedError()) is None
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as java:
+        monkeypatch.setattr(SparkContext, "_gateway", SimpleNamespace(proc=java))
+        assert gateway.gone(ConnectionRefusedError()) is None
+        assert "has ended" in str(gateway.gone(Py4JNetworkError("x")))
+        java.kill()
+        assert "has ended" in str(gateway.gone(ConnectionResetError()))
