@@ -173,6 +173,9 @@ def test_spark_in_containers_is_on_the_workbooks_network(name: str) -> None:
     assert service["network_mode"] == "service:workbook"
     assert service["image"] == SERVICES["workbook"]["image"]
     assert service["command"] == [".venv/bin/python", "-m", "threebrokers.cluster.spark_node", name]
+    # Where the notebook's session puts a checkpoint, workers read and write it.
+    [shared] = service["volumes"]
+    assert shared in SERVICES["workbook"]["volumes"]
     text = (ROOT / "docker-compose.yml").read_text("utf-8")
     assert f'session("spark://127.0.0.1:{spark_cluster.FIXED[spark_cluster.MASTER][0]}")' in text
     assert f'session("sc://127.0.0.1:{spark_cluster.FIXED[spark_cluster.CONNECT][0]}")' in text
