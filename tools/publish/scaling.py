@@ -110,15 +110,16 @@ def _needed(curves: Curves) -> str:
     """Return what a million records per second take, computed from the curves."""
     few, many = min(curves.by_partitions), max(curves.by_partitions)
     best = {cores: max(rates.values()) for cores, rates in curves.by_partitions.items()}
-    cores = -(-WANTED // int(best[few]))
+    worst = min(curves.by_partitions[few].values())
+    cores, most = (-(-WANTED // int(rate)) for rate in (best[few], worst))
     fixed, each = _line({n: ms for n, (ms, _) in curves.by_batch.items()})
-    heap = curves.state[next(iter(curves.state))]
-    row, _ = reversed(_line(heap))
+    # The size of the heap goes up and down with what was collected: the point with the most for a row counts.
+    row = max(size / rows for rows, size in curves.state[next(iter(curves.state))].items())
     return NEEDED.format(
-        best=best[few], cores=cores, many=many, grown=best[many] / best[few],
-        hosts=-(-cores // HOST_CORES) + 1, host=HOST_CORES,
-        partitions=2 * cores, alone=curves.by_partitions[few][min(PARTITIONS)],
-        fixed=fixed, full=_wait(fixed, each * many / cores * WANTED), traffic=curves.record_bytes,
+        best=best[few], worst=worst, cores=cores, most=most, many=many, grown=best[many] / best[few],
+        hosts=-(-most // HOST_CORES) + 1, host=HOST_CORES,
+        partitions=2 * most, alone=curves.by_partitions[few][min(PARTITIONS)],
+        fixed=fixed, full=_wait(fixed, each * many / most * WANTED), traffic=curves.record_bytes,
         written=3 * curves.record_bytes, each=curves.record_bytes * 3 / BROKERS, brokers=BROKERS,
         row=row, rows=1_000_000_000 / max(row, 1) / 1e6,
     )  # fmt: skip
@@ -278,21 +279,23 @@ NEEDED = """\
 
 Computed from the tables above, for records of this size and this query:
 
-- **Cores**: one core did {best:,.0f} records per second, so {cores} cores are the least for one million;
-  with {many} cores here the rate was {grown:.1f} times that of one. Cores that are just enough never catch
-  up after a stop.
+- **Cores**: one core did {worst:,.0f} to {best:,.0f} records per second, by the number of partitions (more of
+  them cost it time), so one million takes {cores} to {most} cores; with {many} cores here the rate was
+  {grown:.1f} times that of one. Cores that are just enough never catch up
+  after a stop. From here on {most} are meant.
 - **Hosts**: with {host} cores each, {hosts} hosts are the least, one of them for the case that another fails.
 - **Partitions**: at least one for each core that reads, or `minPartitions`; {partitions} let twice as many
   cores work after a stop. One partition with one core gave {alone:,.0f} records per second. More partitions
   cannot be taken back, and adding some moves keys (lab 07).
-- **Latency**: a batch costs {fixed:,.0f} ms before its first record, whatever its size. With {cores} cores,
+- **Latency**: a batch costs {fixed:,.0f} ms before its first record, whatever its size. With {most} cores,
   each as quick as here, {full}. A record waits for the batch before its own, then for its own: up to twice
   that time.
-- **Brokers**: {traffic:.0f} MB per second go in, {written:.0f} MB per second are written with three replicas,
-  and {traffic:.0f} MB per second go out to each reader. Each of {brokers} brokers writes {each:.0f} MB per
-  second; whether its disk and its network can, also while one of them is down, is to be measured there.
-- **State**: {row:.0f} bytes for each row in the heap, so 1 GB holds about {rows:.1f} million rows. Beyond
-  that RocksDB, and a watermark that lets rows go.
+- **Brokers**: how much one of them can was not measured. {traffic:.0f} MB per second go in,
+  {written:.0f} MB per second are written with three replicas, and {traffic:.0f} MB per second go out to each
+  reader. Each of {brokers} brokers writes {each:.0f} MB per second; whether its disk and its network can,
+  also while one of them is down, is to be measured there.
+- **State**: up to {row:.0f} bytes for each row in the heap, so 1 GB holds about {rows:.1f} million rows.
+  Beyond that RocksDB, and a watermark that lets rows go.
 
 What has to change besides numbers, and what no number here says:
 
