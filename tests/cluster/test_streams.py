@@ -2,12 +2,14 @@
 
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import psutil
 import pytest
 
 from threebrokers.cluster.jars import spark_jars
+from threebrokers.grading.kernel import Kernel
 from threebrokers.waiting import quiet_wait
 
 pytestmark = pytest.mark.cluster  # Spark alone: no test here starts brokers
@@ -68,6 +70,29 @@ def test_a_dead_java_is_one_sentence():
         [sys.executable, "-c", START + DEAD], capture_output=True, text=True, timeout=200, check=False
     )
     assert done.stdout.startswith("Spark's Java process has ended: run the cell with `spark = session()`")
+
+
+KILLED = """
+from threebrokers.lab.outcomes import show_in_boxes
+from threebrokers.spark import gateway, session
+
+show_in_boxes()
+rows = session().range(3)
+gateway.kill()
+"""
+
+
+@pytest.mark.usefixtures("_jars")
+def test_a_dead_java_is_one_sentence_in_a_cell_that_knows_nothing_of_it(tmp_path):
+    with closing(Kernel(tmp_path)) as kernel:
+        assert not kernel.run(KILLED, "killed").error
+        reply = kernel.run("rows.count()", "count")
+        assert reply.error == "LabError"
+        [line] = reply.traceback
+        assert "Spark's Java process has ended: run the cell with `spark = session()` again" in line
+        reply = kernel.run("session().range(3).count()", "again")
+        assert (reply.error, reply.result) == ("", "3")
+        assert kernel.run("raise ConnectionError('mine')", "mine").error == "ConnectionError"
 
 
 @pytest.mark.usefixtures("_jars")
