@@ -83,7 +83,7 @@ while True:
 #
 # With `enable.auto.commit`, which is the default, the program never commits; the client does it in the background. Here it does so every 2 s.
 #
-# The worker is killed twice and started again. The first time it has just got order 7, and that invoice takes so long that an automatic commit comes in between; then it is killed, and the invoice is not written. The second time it is killed at once after the invoice of order 13. (The helper also sets `group.instance.id`. It tells the group that it is the same worker again, so nobody waits for the dead one.)
+# The worker is killed twice and started again. The first time it has got order 7, whose invoice takes seconds, and is killed before it is written. The second time it is killed at once after the invoice of order 13. (The helper also sets `group.instance.id`. It tells the group that it is the same worker again, so nobody waits for the dead one.)
 #
 # **Predict** for `automatic`, without a thread.
 
@@ -195,6 +195,17 @@ consumer.subscribe([orders.topic])
 while True:
     for message in consumer.consume(10, timeout=0.2):
         orders.work(message)
+
+# %% tags=["wrong"]
+# leaves it to the client, and the work to a thread | handed to a thread
+from concurrent.futures import ThreadPoolExecutor
+
+pool = ThreadPoolExecutor(max_workers=1)
+consumer = orders.consumer()
+consumer.subscribe([orders.topic])
+while True:
+    for message in consumer.consume(10, timeout=0.2):
+        pool.submit(orders.work, message)
 
 # %% tags=["wrong"]
 # commits after the whole batch | were done, and not committed
@@ -735,6 +746,19 @@ for message in cashier.consume(24, timeout=10):
 cashier.close()
 
 # %% tags=["wrong"]
+# tries the bad one again and again | the rest should flow on
+cashier, postman = lab.consumer({**cashiers, "enable.auto.commit": False}), lab.producer()
+cashier.subscribe([payments])
+for _ in range(30):
+    for message in cashier.consume(1, timeout=2):
+        try:
+            book(message)
+            cashier.commit(message=message, asynchronous=False)
+        except (ValueError, KeyError):
+            cashier.seek(TopicPartition(payments, message.partition(), message.offset()))
+cashier.close()
+
+# %% tags=["wrong"]
 # forgets to subscribe | has neither subscribed nor been given partitions
 cashier, postman = lab.consumer(cashiers), lab.producer()
 for message in cashier.consume(24, timeout=1):
@@ -793,7 +817,7 @@ lab.check.set_aside(dead, cashiers, postman)
 # %% [markdown] covers="A143 D073 A055 D093 A144 D094" explains="close()"
 # ## Leave, or be missed
 #
-# A worker ends, another one of its group waits. How soon does the other get the partitions? If the first one calls `close()`, it says to the group's coordinator that it leaves. If it is killed, it says nothing. The operating system closes its connections, so the broker sees at once that they are gone.
+# A worker ends, another one of its group waits. How soon does the other get the partitions? The first one may call `close()` and end, or be killed. Even then the operating system closes its connections, so the broker sees at once that they are gone.
 #
 # The session (`session.timeout.ms`) is 3 s in this experiment.
 
@@ -814,7 +838,7 @@ told = "after the session" if killed > closed + 1 else "at once"
 guess_6c.compare(f"closed: at once; killed: {told}")
 
 # %% [markdown] covers="A056"
-# A lost connection proves nothing: it may be the network, and the member comes back. So the coordinator counts the session. With Kafka's default, 45 s, nobody reads those partitions for so long. A program that is asked to end should close its consumer.
+# `close()` says to the group's coordinator that the member leaves. A lost connection proves nothing: it may be the network, and the member comes back. So the coordinator counts the session. With Kafka's default, 45 s, nobody reads those partitions for so long. A program that is asked to end should close its consumer.
 #
 # Two rules for that in Python:
 #
@@ -927,6 +951,42 @@ until_ctrl_c()
 over.set()
 thread.join()
 
+
+# %% tags=["wrong"]
+# rests before it leaves | sleeps for 2 s on its way
+import time
+
+
+def work():
+    consumer = Consumer(config)
+    consumer.subscribe([orders.topic])
+    while not over.is_set():
+        consumer.poll(0.2)
+    time.sleep(2)
+    consumer.close()
+
+
+thread = threading.Thread(target=work)
+thread.start()
+until_ctrl_c()
+over.set()
+thread.join()
+
+# %% tags=["wrong"]
+# closes it from the main thread | another thread closes the consumer
+consumer = Consumer(config)
+consumer.subscribe([orders.topic])
+
+
+def work():
+    while not over.is_set():
+        consumer.poll(0.2)
+
+
+threading.Thread(target=work, daemon=True).start()
+until_ctrl_c()
+consumer.close()
+
 # %% tags=["wrong"]
 # goes on after Ctrl-C | its program goes on
 consumer = Consumer(config)
@@ -992,8 +1052,9 @@ lab.check.left_at_once(departure)
 #
 # | | here | default |
 # |---|---|---|
-# | a silent member is missed after (`session.timeout.ms`) | 6 s; 3 s in one experiment | 45 s |
-# | a client commits by itself (`auto.commit.interval.ms`) | 2 s in one experiment | 5 s |
+# | a silent member is missed after (`session.timeout.ms`) | 6 s; 3 s when one is killed; 45 s in exercise 6.4 | 45 s |
+# | a member tells that it is alive (`heartbeat.interval.ms`) | 3 s; 0.6 s when one is killed | 3 s |
+# | a client commits by itself (`auto.commit.interval.ms`) | 5 s; 2 s in the program `worker`, 0.5 s in exercises 6.1 and 6.2 | 5 s |
 # | a new group waits for more members (`group.initial.rebalance.delay.ms`) | 0 | 3 s |
 # | committed offsets of an empty group are kept (`offsets.retention.minutes`) | 7 days | 7 days |
 #

@@ -98,6 +98,9 @@ def test_the_runs_of_another_program_are_no_answer(monkeypatch):
         ("c.commit(asynchronous=False)\norders.work(m)", "commit() without a message commits the position"),
         ("c.commit(m)\norders.work(m)", "it commits before the work"),
         ("c.commit(offsets=[x])\norders.work(m)", "it commits before the work"),
+        ("pool.submit(orders.work, m)", "the work is handed to a thread"),
+        ("Thread(target=lambda: orders.work(m)).start()\nc.commit(m)", "the work is handed to a thread"),
+        ("c.commit(m)\npool.submit(orders.work, m).result()", "it commits before the work"),
         ("this is no Python", "it commits before the work"),
     ],
 )

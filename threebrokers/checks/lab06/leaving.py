@@ -3,6 +3,7 @@
 import ast
 
 from threebrokers.checks.lab06.runs import PROGRAM, expect_run
+from threebrokers.checks.lab06.threads import closes_elsewhere, longest_sleep
 from threebrokers.lab.attempt import attempt
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.scenarios import Departure
@@ -26,8 +27,16 @@ def judge_leaving(departure: Departure) -> None:
             "this one should leave for good",
             "the settings of the consumer",
         )
+    program = _program()
+    if closes_elsewhere(program):
+        raise NotYet(
+            "another thread closes the consumer than the one that polls it: in the middle of a poll() both "
+            "may wait for each other for ever",
+            "the thread of a consumer should close it, or have ended before another one does",
+            f"who calls `close()` in {PROGRAM}",
+        )
     if not departure.ended:
-        raise _goes_on(departure)
+        raise _goes_on(departure, program)
     if departure.seconds is None:
         raise NotYet(
             "the program has ended, and its member is still in the group: nobody has closed the consumer. A "
@@ -35,24 +44,35 @@ def judge_leaving(departure: Departure) -> None:
             "the consumer should be closed before the program ends",
             "`consumer.close()`, and who waits for the thread",
         )
-    waits = _longest_wait()
+    _expect_soon(departure.seconds, program)
+
+
+def _expect_soon(seconds: float, program: ast.Module) -> None:
+    """Raise NotYet if a member left late, and its program waits for so long where nothing wakes it."""
+    waits, sleeps = _longest_wait(program), longest_sleep(program)
     # A busy machine may need more than a second; then it is not the program that waits.
-    if departure.seconds > SOON and (waits is None or waits > SOON):
-        raise NotYet(
-            f"the member left after {departure.seconds:.1f} s",
-            f"it should leave within {SOON:g} s",
-            "how long the loop needs to notice that it is over",
-        )
+    if seconds <= SOON or (waits is not None and waits + sleeps <= SOON):
+        return
+    late = f"the member left after {seconds:.1f} s"
+    if waits is not None and waits <= SOON:
+        late += f", and the program sleeps for {sleeps:g} s on its way"
+    raise NotYet(late, f"it should leave within {SOON:g} s", "how long each thread needs to see its end")
 
 
-def _goes_on(departure: Departure) -> NotYet:
-    waits = _longest_wait()
+def _goes_on(departure: Departure, program: ast.Module) -> NotYet:
+    waits, sleeps = _longest_wait(program), longest_sleep(program)
     if waits is None or waits > SOON:
         bound = "without a bound" if waits is None else f"up to {waits:g} s"
         return NotYet(
             f"the program does not end, because poll waits too long ({bound}) to see that it is over",
             "the loop should look at its flag several times a second",
             f"`poll(…)` in {PROGRAM}",
+        )
+    if sleeps > SOON:
+        return NotYet(
+            f"the program does not end soon, because it sleeps for {sleeps:g} s, and nobody wakes it",
+            "each thread should see several times a second whether it is over",
+            f"what sleeps in {PROGRAM}: `over.wait(…)` waits too, and ends at once when `over` is set",
         )
     left = "has left" if departure.seconds is not None else "is still a member"
     return NotYet(
@@ -63,15 +83,19 @@ def _goes_on(departure: Departure) -> NotYet:
     )
 
 
-def _longest_wait() -> float | None:
-    """Return the longest wait of a poll() or consume() in this try's program; None: without a bound."""
+def _program() -> ast.Module:
+    """Return this try's program; an empty one if nobody can tell."""
     run = attempt()
     try:
-        source = ast.parse(run.source.partition("\n")[2] if run else "")
+        return ast.parse(run.source.partition("\n")[2] if run else "")
     except SyntaxError:
-        return 0.0
+        return ast.parse("")
+
+
+def _longest_wait(program: ast.Module) -> float | None:
+    """Return the longest wait of a poll() or consume() in a program; None: without a bound."""
     waits: list[float | None] = [0.0]
-    for node in ast.walk(source):
+    for node in ast.walk(program):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             waits += _wait_of(node, node.func.attr)
     return None if None in waits else max(wait for wait in waits if wait is not None)

@@ -2,6 +2,7 @@
 
 import ast
 
+from threebrokers.checks.lab06.threads import given_to_threads
 from threebrokers.lab.attempt import attempt
 from threebrokers.lab.exercise import NotAttempted, NotYet
 from threebrokers.lab.scenarios import Ending, Invoices, Killed
@@ -221,6 +222,12 @@ def _missing(missing: list[int]) -> NotYet:
             f"{lost}: it stores their offsets before the work is done, and what is stored is committed",
             "the work should come first",
             f"the place of `store_offsets()` in {PROGRAM}",
+        )
+    if source is not None and given_to_threads(source) and not _calls(source, "result"):
+        return NotYet(
+            f"{lost}: the work is handed to a thread, and what is committed is what was handed over",
+            "only what the thread has done should be committed",
+            f"who does the work in {PROGRAM}, and how the reader learns that it is done",
         )
     if source is not None and not _calls(source, "commit"):
         return NotYet(

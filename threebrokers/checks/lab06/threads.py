@@ -1,0 +1,137 @@
+"""What the text of lab 06's programs tells of their threads: what runs in them, and what keeps them waiting.
+
+What is not certain counts as harmless: a check asks only when something has gone wrong, and a right answer
+may be written in many ways.
+"""
+
+import ast
+from collections.abc import Iterator
+
+Nodes = set[ast.AST]
+WAITS = ("join", "result", "shutdown", "wait")  # who calls one of them waits for a thread
+
+
+def given_to_threads(program: ast.Module) -> list[ast.expr | ast.FunctionDef]:
+    """Return the functions that threads are to run, as the program names them."""
+    return [function for node in ast.walk(program) for function in _given(node)]
+
+
+def in_threads(program: ast.Module) -> Nodes:
+    """Return all that runs in threads: the functions that they are given, and what these call."""
+    functions = {node.name: node for node in ast.walk(program) if isinstance(node, ast.FunctionDef)}
+    found: Nodes = set()
+    begun: list[ast.AST] = [*given_to_threads(program)]
+    while begun:
+        function: ast.AST | None = begun.pop()
+        if isinstance(function, ast.Name | ast.Attribute):
+            function = functions.get(_name(function))
+        if function is None or function in found:
+            continue
+        nodes = set(ast.walk(function))
+        found |= nodes
+        begun += [node.func for node in nodes if isinstance(node, ast.Call)]
+    return found
+
+
+def longest_sleep(program: ast.Module) -> float:
+    """Return how long (s) the program sleeps at most, where neither Ctrl-C nor an event wakes it.
+
+    Ctrl-C ends a sleep of the main thread by its KeyboardInterrupt. It ends none in another thread, none
+    that begins afterwards, and none at all if the program has a handler of its own.
+    """
+    deaf = in_threads(program) | _after_ctrl_c(program)
+    handles = _has_handler(program)
+    sleeps = [_sleep_of(node, program) for node in ast.walk(program) if handles or node in deaf]
+    return max(sleeps, default=0.0)
+
+
+def closes_elsewhere(program: ast.Module) -> bool:
+    """Tell whether a consumer is polled in a thread, and closed outside it while that one may still run."""
+    threads = in_threads(program)
+    calls = [node for node in ast.walk(program) if isinstance(node, ast.Call)]
+    polls = [call for call in calls if _method(call) in ("poll", "consume")]
+    closes = [call for call in calls if _method(call) == "close"]
+    if not polls or not closes or any(call not in threads for call in polls):
+        return False
+    if any(call in threads for call in closes) or any(
+        _name(call.func).endswith("Executor") for call in calls
+    ):
+        return False  # an executor waits for its threads, where its block ends
+    # An event without a name is one that nobody sets: it waits for Ctrl-C, and for no thread.
+    waits = [call for call in calls if _method(call) in WAITS and not _is_new(call) and call not in threads]
+    return not any(wait.lineno <= close.lineno for wait in waits for close in closes)
+
+
+def _given(node: ast.AST) -> Iterator[ast.expr | ast.FunctionDef]:
+    if isinstance(node, ast.ClassDef) and any(_name(base) == "Thread" for base in node.bases):
+        yield from (part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "run")
+    if isinstance(node, ast.Call) and _name(node.func) == "Thread":
+        yield from node.args[1:2]
+        yield from (word.value for word in node.keywords if word.arg == "target")
+    if isinstance(node, ast.Call) and _name(node.func) == "submit":
+        yield from node.args[:1]
+
+
+def _after_ctrl_c(program: ast.Module) -> Nodes:
+    """Return what the main thread runs when Ctrl-C has come: behind until_ctrl_c(), and as it cleans up."""
+    nodes = list(ast.walk(program))
+    parts: list[ast.AST] = [part for node in nodes if isinstance(node, ast.Try) for part in node.finalbody]
+    parts += [node for node in nodes if isinstance(node, ast.ExceptHandler) and _catches_ctrl_c(node)]
+    waited = False
+    for statement in program.body:
+        if waited and not isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            parts.append(statement)
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        waited = waited or (isinstance(call, ast.Call) and _name(call.func) == "until_ctrl_c")
+    return {node for part in parts for node in ast.walk(part)}
+
+
+def _catches_ctrl_c(handler: ast.ExceptHandler) -> bool:
+    return handler.type is None or "KeyboardInterrupt" in ast.unparse(handler.type)
+
+
+def _has_handler(program: ast.Module) -> bool:
+    """Tell whether the program has a handler for signals that raises nothing, so that a sleep goes on."""
+    nodes = list(ast.walk(program))
+    called = {_name(node.func) for node in nodes if isinstance(node, ast.Call)}
+    return "signal" in called and "exit" not in called and not any(isinstance(n, ast.Raise) for n in nodes)
+
+
+def _sleep_of(node: ast.AST, program: ast.Module) -> float:
+    """Return how long (s) a call sleeps; 0 for all else, and for a wait that an event may end."""
+    if not isinstance(node, ast.Call):
+        return 0.0
+    sleeps = _name(node.func) == "sleep" or (_method(node) == "wait" and _is_deaf(node, program))
+    given = [*node.args[:1], *(word.value for word in node.keywords if word.arg == "timeout")]
+    known = given[0].value if sleeps and given and isinstance(given[0], ast.Constant) else 0.0
+    return float(known) if isinstance(known, int | float) else 0.0
+
+
+def _is_deaf(wait: ast.Call, program: ast.Module) -> bool:
+    """Tell whether this is the wait(…) of an event that the program never sets."""
+    if _is_new(wait):
+        return True
+    assert isinstance(wait.func, ast.Attribute)
+    event = ast.unparse(wait.func.value)
+    nodes = list(ast.walk(program))
+    made = [node for node in nodes if isinstance(node, ast.Assign) and _is_event(node.value)]
+    known = {ast.unparse(target) for node in made for target in node.targets}
+    set_ = {ast.unparse(n.value) for n in nodes if isinstance(n, ast.Attribute) and n.attr == "set"}
+    return event in known - set_
+
+
+def _is_new(wait: ast.Call) -> bool:
+    return isinstance(wait.func, ast.Attribute) and _is_event(wait.func.value)
+
+
+def _is_event(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and _name(node.func) == "Event"
+
+
+def _method(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
+
+
+def _name(node: ast.expr) -> str:
+    """Return the last part of a name: `Thread` of threading.Thread."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
