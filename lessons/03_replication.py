@@ -662,7 +662,7 @@ broker_settings(lab, names)
 # %% [markdown] covers="D150 B134"
 # ## Going further
 #
-# No other lab needs what follows, and each section stands alone.
+# No other lab needs what follows. Its cells use names of the cells above: run those first.
 #
 # ### How many may leave?
 #

@@ -651,7 +651,7 @@ lab.quiz()
 # %% [markdown]
 # ## Going further
 #
-# What follows is not needed for the next lab. Each section stands by itself, but needs the first cell of *Four ways to go silent* to have run.
+# What follows is not needed for the next lab. Its cells use names of the cells above: run those first.
 
 # %% [markdown]
 # ### The same settings in Java

@@ -445,7 +445,7 @@ lab.check.fifth_of_the_bytes(small, packer)
 # %% [markdown] covers="A015" explains="partitioner.class"
 # ## A place to pause
 #
-# The first half was about speed. The second half is about other decisions, which partition, and what to do about errors, and needs nothing of the first.
+# The first half was about speed. The second half is about other decisions, which partition, and what to do about errors. It needs only the first cell of this page.
 #
 # ## Which partition?
 #
@@ -817,7 +817,7 @@ lab.check.errors_decided(decide)
 #
 # ## The end of a program
 #
-# What waits in a producer must be sent before the program ends. A `with` block does that for you. But what if the block ends in an error?
+# What waits in a producer must be sent before the program ends. Here a producer is opened in a `with` block, and the block ends in an error.
 
 # %%
 guess_5f = lab.predict("5.f")
@@ -842,9 +842,9 @@ guess_5f.compare("they are sent" if arrived == 3 else "they are thrown away, as 
 print(f"{arrived} records are in the topic.")
 
 # %% [markdown] covers="B170"
-# `with` closes the producer, after Ctrl-C too, and `close()` waits until each record has its report: five minutes at most. It is no transaction: what was sent before the error stays.
+# The end of the block closes the producer, after an error and Ctrl-C too, and `close()` waits until each record has its report: five minutes at most. It is no transaction: what was sent before the error stays.
 #
-# A producer that is only dropped throws away what waits. librdkafka says so to standard error only, and not at all if the producer was given a `logger`.
+# A producer that is only dropped throws away what waits. *Going further* shows what the client says then.
 
 # %% [markdown]
 # ## Here and in production
@@ -854,6 +854,7 @@ print(f"{arrived} records are in the topic.")
 # | `reconnect.backoff.ms`, `reconnect.backoff.max.ms`: pauses before it connects again | 50 ms, 0.5 s | 100 ms, 10 s |
 # | `message.timeout.ms`, for *timed out* in the table of errors | 0.1 s | 5 min |
 # | `topic.metadata.propagation.max.ms`, for *no such topic* | 0.1 s | 30 s |
+# | `queue.buffering.max.messages`, in exercise 5.1 | 100 | 100,000 |
 #
 # And all three brokers are on your machine, so a journey is short. The longer it is, the more is gained by not waiting.
 
@@ -874,7 +875,7 @@ lab.quiz()
 # %% [markdown]
 # ## Going further
 #
-# No other lab needs what follows, and each section stands alone.
+# No other lab needs what follows. Each section stands by itself and needs only the first cell; an exercise belongs to the section before it.
 
 # %% [markdown] covers="B109 B155 B156 D041 D042 B110 B157 B154 B150" explains="batch.num.messages"
 # ### A stream that never stops
@@ -888,7 +889,9 @@ lab.quiz()
 # A record that is larger than `batch.size` travels alone. One request carries batches of many partitions, and several requests are on their way at once. Somebody has copied settings from a tuning guide of 2017: `batch.size` 64 K, and `linger.ms` is not mentioned.
 
 # %%
-from threebrokers.lab.scenarios import readings
+from collections import Counter
+
+from threebrokers.lab.scenarios import readings, stored_batches
 
 guide = lab.fresh_topic("inspected", partitions=3)
 batching, packing = {"batch.size": 65_536}, {"compression.type": "snappy"}
@@ -1361,8 +1364,11 @@ pd.DataFrame(rows[:6], columns=["partition", "offset", "ms"]).round(1)
 # Java's callbacks run in the thread that sends, so a slow one stops everything. Here they run inside `poll()` and `flush()`, in the thread that calls these. What does a callback of 1 ms cost? And do reports of a partition come in the order of its offsets, as Java's documentation says?
 
 # %%
+import time
+
 from threebrokers.lab.scenarios import bar_chart as bars
 
+reported = lab.fresh_topic("first", partitions=3, replication_factor=3)
 offsets = {}
 
 
@@ -1377,12 +1383,13 @@ def slow(error, message):
         pass
 
 
+# %%
 took = {}
 for name, callback in [("quick", quick), ("1 ms of work", slow)]:
     caller = lab.producer({"enable.idempotence": True, "on_delivery": callback})
     start = time.perf_counter()
     for number in range(500):
-        caller.produce(greetings, f"{number}", str(number))
+        caller.produce(reported, f"{number}", str(number))
     left = caller.flush(25)
     took[name] = time.perf_counter() - start
 bars(took, "500 records and their reports", "seconds")
@@ -1416,6 +1423,8 @@ lab.observed("The reports of each partition came in the order of its offsets", i
 # Three places have a bound of about 1 MB: `message.max.bytes` of this client (1,000,000; Java: `max.request.size`, 1,048,576), `message.max.bytes` of the brokers and `max.message.bytes` of the topic (1,048,588). The leader compares the *batch*, as it is packed, not the record. Here is a topic that allows 20,000 bytes, and 100 records of 1,000 bytes.
 
 # %%
+import pandas as pd
+
 tight = lab.fresh_topic("inspected", config={"max.message.bytes": "20000"})
 cases = {
     "one batch": {"linger.ms": 500},
@@ -1447,12 +1456,14 @@ pd.DataFrame(results, columns=["how", "what became of it"]).value_counts().renam
 # %%
 from itertools import groupby
 
-order = []
+from threebrokers.lab.scenarios import readings
+
+keyless, order = lab.fresh_topic("first", partitions=12, replication_factor=3), []
 sticky = lab.producer({"on_delivery": lambda error, m: order.append((int(m.value()), m.partition()))})
-sticky.produce(greetings, "-1")
+sticky.produce(keyless, "-1")
 sticky.flush()  # now it knows the leaders
 for number, _ in enumerate(readings(seconds=0.3, rate=10_000)):
-    sticky.produce(greetings, str(number))
+    sticky.produce(keyless, str(number))
 sticky.flush()
 runs = [len(list(run)) for _, run in groupby(partition for _, partition in sorted(order))]
 print(f"{len(runs)} runs, {sum(runs) / len(runs):.0f} records on average, the longest has {max(runs)}")
@@ -1467,6 +1478,11 @@ lab.observed("Runs are longer than one record", sum(runs) / len(runs) > 5)
 # A topic's `compression.type` is `producer` unless told otherwise: batches are kept as they come. With another value the leader unpacks each batch and packs it again.
 
 # %%
+import pandas as pd
+
+from threebrokers.data import flight_messages
+from threebrokers.lab.scenarios import bytes_stored, stored_batches
+
 rows = []
 for setting in ("producer", "zstd", "uncompressed"):
     repacked = lab.fresh_topic("repacked", config={"compression.type": setting})
@@ -1479,6 +1495,22 @@ lab.observed(
     "The leader packed again where the topic says so", [r[1] for r in rows] == ["lz4", "zstd", "none"]
 )
 pd.DataFrame(rows, columns=["the topic says", "stored as", "bytes"])
+
+# %% [markdown]
+# ### A producer that is only dropped
+#
+# This program has no `with` block and forgets `flush()`. Its producer is confluent-kafka's own, because `lab.producer` gives each one a `logger`.
+
+# %%
+# %%program forgetful
+from confluent_kafka import Producer
+
+payer = Producer({"bootstrap.servers": lab.bootstrap, "linger.ms": 60_000})
+payer.produce(lab.topic("wages"), "Dayo gets 100")
+print("The program ends.")
+
+# %% [markdown]
+# The line with `TERMINATE` is all that is left of the record. librdkafka writes it to standard error, and with a `logger` it does not even do that: a program with many records in its producer loses them without a word.
 
 # %% [markdown] covers="E243 D015 B020 B021 B005 B037" explains="kafka-producer-perf-test"
 # ### How fast is one leader?
@@ -1500,11 +1532,13 @@ print(report.strip().splitlines()[-1])
 # This client tells statistics of itself, as JSON: every `statistics.interval.ms` it calls a function of yours. Here is how many records wait in it, while 20,000 are sent.
 
 # %%
-waiting = []
+import json
+
+crowded, waiting = lab.fresh_topic("perf"), []
 teller = {"statistics.interval.ms": 20, "stats_cb": lambda text: waiting.append(json.loads(text)["msg_cnt"])}
 counted = lab.producer({**teller, "compression.type": "lz4"})
 for _ in range(20_000):
-    counted.produce(perf, b"x" * 100)
+    counted.produce(crowded, b"x" * 100)
 while len(counted):
     counted.poll(0.02)
 counted.flush()
@@ -1521,12 +1555,15 @@ print("records that wait:", *waiting[:12])
 # %%
 from concurrent.futures import ThreadPoolExecutor
 
+from threebrokers.lab.scenarios import stored_batches
+
+filled = lab.fresh_topic("perf")
 shared = lab.producer({"enable.idempotence": True, "linger.ms": 50})
 with ThreadPoolExecutor(10) as pool:
     for thread in range(10):
-        pool.submit(lambda thread=thread: [shared.produce(perf, f"{thread} {n}") for n in range(100)])
+        pool.submit(lambda thread=thread: [shared.produce(filled, f"{thread} {n}") for n in range(100)])
 shared.flush()
-together = stored_batches(lab, perf)[-1]
+together = stored_batches(lab, filled)[-1]
 print(f"ten threads with 100 records each: the last batch has {together.records} records")
 
 # %% [markdown] covers="B085"

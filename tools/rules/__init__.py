@@ -8,8 +8,8 @@ from pathlib import Path
 from tools import ROOT
 from tools.lessons import minutes
 from tools.lessons.lesson import NAME, Lesson, lessons, read
+from tools.rules import alone, imports, names, outputs, page, predictions, programs, quizzes, wording
 from tools.rules import exercise as rules_exercise
-from tools.rules import imports, names, outputs, page, predictions, programs, quizzes, wording
 from tools.rules.checks import Check, registered, where
 
 Fault = tuple[str, str, str]  # place in the lesson, what is wrong, what to do
@@ -30,6 +30,7 @@ def problems(lesson: Lesson, root: Path) -> list[str]:
         *_orphans(lesson, checks),
         *names.faults(lesson),
         *imports.faults(lesson),
+        *alone.faults(lesson),
         *predictions.faults(lesson, root),
         *quizzes.faults(lesson, root),
         *programs.faults(lesson),
