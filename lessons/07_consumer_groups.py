@@ -219,7 +219,7 @@ lab.check.load_shared(workers)
 # %% [markdown] covers="B002 D002 D019 D179 B019"
 # ## Is the group behind?
 #
-# Each group has its own committed offsets, so groups do not disturb each other. A queue system would delete what was handed out; here the log waits for the slowest reader. Its **lag** in a partition is the end of the log, less what the group has committed: records that are still to be read. If lag grows, records come in faster than the group works.
+# Each group has its own committed offsets, so groups do not disturb each other. A queue system would delete what was handed out; here the log waits for the slowest reader. Its **lag** in a partition is the end of the log, less what the group has committed: records that are still to be read. If the log ends at offset 12, group A has committed 6 and group B 9, the lag of A is 6 and that of B is 3. If lag grows, records come in faster than the group works.
 
 # %% [markdown]
 # ### Exercise 7.2: Where is the group behind?
@@ -317,6 +317,13 @@ after = {place.partition: max(place.offset, 0) for place in asker.committed(plac
 worse = [p for p in after if after[p] > before[p]]
 
 # %% tags=["wrong"]
+# seconds since the record that was read last, by the client's clock | is no number of records
+before = {0: 8.4, 1: 0.6, 2: 0.2, 3: 61.5, 4: 1.3}
+an_hour_later(lab, backlog, readers)
+after = {0: 2.1, 1: 4.9, 2: 0.2, 3: 3661.5, 4: 1.3}
+worse = [p for p in after if after[p] > before[p]]
+
+# %% tags=["wrong"]
 # the sum of all | should be a dictionary
 before = sum(lag_before(readers, backlog).values())
 an_hour_later(lab, backlog, readers)
@@ -387,10 +394,14 @@ lab.check.lag_known(before, after, worse)
 #
 # One broker is the group's **coordinator**. Each member sends it **heartbeats**. If they stop for `session.timeout.ms`, the **session** is over, and the others get the member's partitions.
 #
-# Four members share the tickets. Their session is 2 s, and their `max.poll.interval.ms` is 3 s: what this does, you will see. One of them, the clerk, is a program of its own, so that it can be killed:
+# Four members will share the tickets: A, B, C, and a clerk who is a program of its own, so that it can be killed. Watch them come and go in the panel, and how far the group is behind:
 
 # %%
 tickets = lab.fresh_topic("tickets", partitions=6, replication_factor=3)
+lab.watch(tickets, group=lab.group("leaving"))
+
+# %% [markdown]
+# The clerk's `settings` are those of all four:
 
 # %%
 # %%program clerk
@@ -401,7 +412,7 @@ while True:
     clerk.poll(0.1)
 
 # %% [markdown]
-# First B closes its consumer, and the clerk's process is killed. You know what follows from lab 06. Then C hangs: its code works on one ticket for 8 s, and does not call `poll()` meanwhile.
+# `Stream` sends tickets all the time, to every partition. First B closes its consumer, and the clerk's process is killed. You know what follows from lab 06. Then C hangs: its code works on one ticket for 8 s, and does not call `poll()` meanwhile.
 
 # %%
 guess_7b = lab.predict("7.b")
@@ -413,18 +424,20 @@ guess_7b.choose("3 s")
 # %%
 import pandas as pd
 
-from threebrokers.lab.scenarios import Team
+from threebrokers.lab.scenarios import Stream, Team
 
-patience = {"session.timeout.ms": 2000, "max.poll.interval.ms": 3000}
-clerk = lab.program("clerk", restart=True)
+group, patience = lab.group("leaving"), {"session.timeout.ms": 2000, "max.poll.interval.ms": 3000}
+clerk, waited = lab.program("clerk", restart=True), {}
 clerk.wait_for("at work", within=30)
-with Team(lab, tickets, lab.group("leaving"), patience) as others, lab.record(tickets) as leaving:
+with Stream(lab, tickets), Team(lab, tickets, group, patience) as others, lab.record(tickets) as leaving:
     others.grow(3, beside=1)
-    waited = {
-        "B closes": others.seconds_until_taken_over("B", others["B"].leave),
-        "the clerk is killed": others.seconds_until_taken_over("clerk", clerk.kill),
-        "C hangs": others.seconds_until_taken_over("C", lambda: others["C"].busy(lab, 8)),
-    }
+    for event, member, leave in (
+        ("B closes", "B", others["B"].leave),
+        ("the clerk is killed", "clerk", clerk.kill),
+        ("C hangs", "C", lambda: others["C"].busy(lab, 8)),
+    ):
+        leaving.mark(event)
+        waited[event] = others.seconds_until_taken_over(member, leave)
 pd.DataFrame({"partitions waited (s)": waited}).round(1)
 
 # %%
@@ -439,7 +452,14 @@ guess_7b.compare("8 s" if hung > 7 else "3 s" if hung > 2.8 else "2 s")
 # - **hang**: C's heartbeats went on all the time! A thread of the client sends them, also while your code works. But there is a second clock, `max.poll.interval.ms`: so long your code may work between two polls. When it is over, the client itself leaves the group. The default is 5 minutes.
 #
 # Each took a little longer than its clock, because the others hear of it later and then share out the partitions.
-#
+
+# %% [markdown] covers="B099"
+# Here are the members of this program, each with what it was told itself. In the end A is alone and gets every ticket. But C's row still has its partitions: C hears that they are lost only at its next `poll()`.
+
+# %%
+leaving.members()
+
+# %% [markdown]
 # A short session finds a dead member soon. It also takes one for dead whose heartbeats come late, over a slow network or from a machine that stands still for a moment.
 
 # %% [markdown] covers="E055 C024 D062 B089"
@@ -562,7 +582,7 @@ table.round(2)
 #
 # How does a running group change over? To the new protocol: restart one member after the other, for members of both protocols can be in one group meanwhile. From eager to cooperative: with this client all members must stop first; Java's can do it in two rounds of restarts.
 
-# %% [markdown] covers="A153 D173"
+# %% [markdown] covers="A153"
 # ## The worker that is thrown out
 #
 # A clinic's worker examines 24 scans, 0.15 s each. To make it quick to see, `max.poll.interval.ms` is 2.5 s here. The worker's other settings are in `clinic.settings`: a session of 2.5 s, heartbeats each 0.2 s, no automatic commits. `clinic.open` is true while there is work that is not committed; it ends 5 s after the last scan, or when 36 were examined, for then some came again.
@@ -623,6 +643,16 @@ while clinic.open:
 long = {"session.timeout.ms": 45000, "max.poll.interval.ms": 2500}
 worker = clinic.ledger.consumer({**clinic.settings, **long})
 worker.subscribe([clinic.scans])
+
+# %% tags=["wrong"]
+# a shorter session | the session ends if heartbeats stop
+short = {"max.poll.interval.ms": 2500, "session.timeout.ms": 1500}
+worker = clinic.ledger.consumer({**clinic.settings, **short})
+worker.subscribe([clinic.scans])
+while clinic.open:
+    for scan in worker.consume(24, timeout=0.2):
+        clinic.examine(scan)
+    worker.commit()
 
 # %% tags=["wrong"]
 # heartbeats more often | heartbeats come from a thread
@@ -704,8 +734,10 @@ with ThreadPoolExecutor(1) as pool:
 # %% tags=["nbval-check-output"]
 lab.check.never_thrown_out(worker, clinic)
 
-# %% [markdown] covers="B099"
+# %% [markdown] covers="D173"
 # Did you notice how quiet the fault was? `worker.commit()` does not wait for the answer, so the program never heard that its commit was refused. With `asynchronous=False` it raises the error. And the error that `consume()` returns among the records (`_MAX_POLL_EXCEEDED`) says it too, if somebody looks.
+#
+# One record may need more time than any limit. Then let another thread work: call `pause()` for your partitions, go on with `poll()`, which returns nothing of them and starts the clock anew, and `resume()` when the work is done. The price: meanwhile a rebalance may take these partitions away, or bring others that are not paused. And commit yourself, only what the thread has done.
 
 # %% [markdown]
 # ## Here and in production

@@ -164,6 +164,13 @@ def test_a_wrong_lag_has_its_reason(answer, later, words):
     assert words in told(lag._judge, "after" if later else "before", answer, later=later)
 
 
+def test_times_are_no_lags():
+    lab: Any = SimpleNamespace()
+    said = told(lag.judge_lags, lab, {**RIGHT, 1: 0.6}, LATER)
+    assert "`before` says 0.6 for partition 1, which is no number of records; a lag counts records" in said
+    assert "`after` says 4.9 for partition 3" in told(lag.judge_lags, lab, RIGHT, {**LATER, 3: 4.9})
+
+
 def test_two_hours_are_told(monkeypatch):
     monkeypatch.setattr(lag, "log_of", lambda lab, topic: [None] * 1770)
     lab: Any = SimpleNamespace(topic=lambda name: name)
@@ -323,6 +330,11 @@ def test_a_worker_that_stayed(monkeypatch):
             {"heartbeat_interval_ms": 100},
             clinic(examined(range(24), again=9), thrown_out=True),
             "heartbeats come from a thread",
+        ),
+        (
+            {"session_timeout_ms": 1500},
+            clinic(examined(range(24), again=9), thrown_out=True),
+            "9 scans were examined twice: the session ends if heartbeats stop",
         ),
         ({}, clinic(examined(range(24)), thrown_out=True), "a crash would have lost the rest"),
         ({}, clinic(examined(range(12))), "12 of 24 scans were not examined; less work is no cure"),

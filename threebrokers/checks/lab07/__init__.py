@@ -16,7 +16,8 @@ from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios import Clinic
 from threebrokers.recorder import Recording
 
-Offsets = Annotated[dict[int, int], "a dictionary: a number for each partition"]
+# A time, which is no whole number, has a message of its own.
+Offsets = Annotated[dict[int, float], "a dictionary: a number for each partition"]
 Names = Annotated[list[str], "a set or a list of names"]
 
 

@@ -25,8 +25,9 @@ def moment(*, later: bool) -> dict[int, tuple[int, int | None]]:
     return {p: (part.end, part.committed) for p, part in enumerate(BACKLOG)}
 
 
-def judge_lags(lab: Lab, before: Mapping[int, int], after: Mapping[int, int]) -> None:
+def judge_lags(lab: Lab, before: Mapping[int, float], after: Mapping[int, float]) -> None:
     """Raise NotYet unless both dictionaries hold the lag of each partition at their moment."""
+    before, after = _whole("before", before), _whole("after", after)
     _judge("before", before, later=False)
     stored = len(log_of(lab, lab.topic("backlog")))
     if dict(after) == dict(before) or stored == sum(part.end - part.start for part in BACKLOG):
@@ -68,6 +69,18 @@ def judge_worse(worse: Sequence[object]) -> None:
             "it should have all partitions whose lag grows",
             "`before` and `after`, partition by partition",
         )
+
+
+def _whole(name: str, told: Mapping[int, float]) -> dict[int, int]:
+    """Return the numbers as whole ones. Raises NotYet for what can only be a time."""
+    for p, value in told.items():
+        if not float(value).is_integer():
+            raise NotYet(
+                f"`{name}` says {value} for partition {p}, which is no number of records",
+                "a lag counts records: a client's clock tells how old they are, not how many are to be read",
+                LOOK,
+            )
+    return {p: int(value) for p, value in told.items()}
 
 
 def _judge(name: str, told: Mapping[int, int], *, later: bool) -> None:
