@@ -246,6 +246,8 @@ places
 # - **error** (in Java `none`): the program is told, and must decide. (Java also knows `by_duration:P1D`: what is a day old.)
 #
 # None of them says how much is missing.
+#
+# A place beyond the end needs no move to another cluster: in [lab 04](04_broker_failover.ipynb) a log was cut back when a replica led that was not in sync.
 
 # %% [markdown]
 # ### Exercise 8.2: What was missed?

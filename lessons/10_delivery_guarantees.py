@@ -69,7 +69,7 @@ guess_10a.compare(" and ".join(losers) or "none of them")
 
 # %% [markdown] covers="A108 A109 A110 B152 D155 D120 B014 D146 E040"
 # - `acks=0`: a record counts as delivered when the client has sent it. No broker tells it the offset (in the report `offset()` is `None`; in Java it is -1). It is the fastest, and it does not learn what becomes of a record after that. (While no leader is known nothing can be sent, and then a record times out with `acks=0`, too.)
-# - `acks=1`: the leader has written it, and answers. If it dies before a follower has fetched the record, the record is gone, although it was acknowledged. Before Kafka 3 this was the default of Java's producer (KIP-679).
+# - `acks=1`: the leader has written it, and answers. If it dies before a follower has fetched the record, the record is gone, although it was acknowledged. (The split brain of [lab 04](04_broker_failover.ipynb) began with the same cut, and ended with the same loss.) Before Kafka 3 this was the default of Java's producer (KIP-679).
 # - `acks=all`: the leader waits until every replica in sync has it, so the slowest of them sets the time. The request waits on the leader meanwhile. The leader died, no answer came, and the producer sent the records to the next one.
 #
 # So Kafka's promise is about *committed* records: those that all replicas in sync have. They survive while one of these replicas lives, and consumers see no others; and while fewer replicas are in sync than `min.insync.replicas` says, no record becomes readable (lab 03). With `acks=0` and `acks=1` you hear "acknowledged" before that.

@@ -1236,7 +1236,7 @@ guess_11f.compare("one for each transaction, both" if python_epochs > 1 else f"1
 # %% [markdown] covers="E129"
 # ### A leader out of reach
 #
-# A transaction writes a record to each of two partitions, which two brokers lead. Then the second of these brokers cannot reach the other two any more, nor they it (only its heartbeats still come), and the producer commits:
+# A transaction writes a record to each of two partitions, which two brokers lead. Then the second of these brokers cannot reach the other two any more, nor they it, and the producer commits. (Only its heartbeats still come, so it stays the leader, unlike the one that was cut off in [lab 04](04_broker_failover.ipynb).)
 
 # %%
 guess_11g = lab.predict("11.g")

@@ -62,7 +62,9 @@ HEAD = """\
 Producers of five set-ups send 200 records each to one partition with three replicas and
 `min.insync.replicas=2`, and a fault hits all of them at once. Their ledgers compare what was attempted,
 acknowledged and stored: *lost* was acknowledged and is not stored, *twice* is stored more than once, *failed*
-was reported to the program as an error. A single number was the same in every run; "98–100" was not.
+was reported to the program as an error. *Stored* counts each record once, however often the log holds it;
+lab 10's table counts every copy. With `acks=0` no broker acknowledges anything: there *acknowledged* means
+only that the client reported the record as sent. A single number was the same in every run; "98–100" was not.
 
 {measured}
 """

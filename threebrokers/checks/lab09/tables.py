@@ -1,10 +1,11 @@
 """What lab 09 says of tables that a program has built from a topic."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from threebrokers.checks.expect import expect_topic, log_of
 from threebrokers.kafka.clients import LabConsumer
+from threebrokers.kafka.log_reader import Record
 from threebrokers.lab.attempt import attempt
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab
@@ -20,7 +21,8 @@ def judge_tables(lab: Lab, starts: Starts) -> None:
     """Raise NotYet unless the first table is the morning's last prices, and the second the afternoon's."""
     topic = starts.topic
     expect_topic(lab, topic, "board")
-    if folded(log_of(lab, topic)) != LATER:
+    log = log_of(lab, topic)
+    if folded(log) != LATER:
         raise NotYet(
             f"'{topic}' does not hold the prices of the afternoon",
             "they should come between the two calls",
@@ -49,13 +51,20 @@ def judge_tables(lab: Lab, starts: Starts) -> None:
             f"after a restart the table is empty, so all {len(LATER)} shares are to be read again",
             "where a consumer of a group begins that has committed something",
         )
-    if second == first:
-        raise NotYet(
-            f"`{SECOND}` is what `{FIRST}` was",
-            "it should have the prices of the afternoon",
-            CALL,
-        )
+    _judge_memory(first, second, log)
     judge_table(SECOND, second, (*MORNING, *AFTERNOON), LATER)
+
+
+def _judge_memory(first: Mapping[str, Any], second: Mapping[str, Any], log: Iterable[Record]) -> None:
+    """Raise NotYet if the second table has a share of the first one of which the log holds no record."""
+    there = {_text(record.key) for record in log}
+    if kept := [key for key in second if key in first and key not in there]:
+        raise NotYet(
+            f"`{SECOND}` shows {second[kept[0]]} for {kept[0]}, of which the topic holds no record any more: "
+            "so this was kept from the first call",
+            "after a restart memory is empty, so the table should come from the topic alone",
+            f"{LOOK}: with which table it begins, and at which offset",
+        )
 
 
 def _not_left(lab: Lab, topic: str) -> bool:

@@ -166,15 +166,19 @@ def new_listing(lab: Lab) -> tuple[str, Page]:
 
 @dataclass(frozen=True)
 class Day:
-    """What a topic held before the others got new prices, and what it holds now."""
+    """What a topic held before the others got new prices, and what it holds now.
+
+    `between` is what it held, if somebody has looked, when the cleaner had come once.
+    """
 
     topic: str
     before: tuple[Record, ...]
     after: tuple[Record, ...]
+    between: tuple[Record, ...] | None = None
 
     def __repr__(self) -> str:
-        moments = (("before the day", self.before), ("now", self.after))
-        return "\n".join(f"IBM {name}:{_told(records)}" for name, records in moments)
+        looks = (("before the day", self.before), ("in between", self.between), ("now", self.after))
+        return "\n".join(f"IBM {name}:{_told(seen)}" for name, seen in looks if seen is not None)
 
 
 def _told(records: Iterable[Record]) -> str:
@@ -186,17 +190,19 @@ def _told(records: Iterable[Record]) -> str:
 def a_day_later(lab: Lab, topic: str) -> Day:
     """Let the other shares get new prices, and the cleaner have its turn, twice; return what the topic holds.
 
-    Between the two turns lies the time for which a null stays, `delete.retention.ms`.
+    Between the two turns lies the time for which a null stays, `delete.retention.ms`. The first one leaves it
+    there, and until something new is dirty no other one comes.
     """
     before = tuple(read_log(lab.bootstrap, topic))
     others = [price for price in LISTING if price[0] != "IBM"]
     writer, now = Writer(lab), clock.now_ms()
     writer.write(topic, others, now + 10_000)
     wait_for_cleaner(lab, topic)
+    between = tuple(read_log(lab.bootstrap, topic))
     let_pass(DELETED_MS)
     writer.write(topic, others, now + 20_000)
     wait_for_cleaner(lab, topic)
-    return Day(topic, before, tuple(read_log(lab.bootstrap, topic)))
+    return Day(topic, before, tuple(read_log(lab.bootstrap, topic)), between)
 
 
 # --- exercise 9.4: a table from the topic alone
@@ -213,6 +219,8 @@ AFTERNOON: tuple[KeyAndValue, ...] = (
     *(("MSFT", None), ("AMZN", "180"), ("ORCL", "125")),
     *(("ORCL", "126"), ("AMZN", "181")),
 )
+# They change nothing: one closes the segment of the afternoon, the other one makes the cleaner come again.
+EVENING: tuple[KeyAndValue, ...] = (("ORCL", "126"), ("AMZN", "181"))
 
 
 @dataclass(frozen=True)
@@ -231,14 +239,21 @@ def two_starts(lab: Lab, load: Callable[[str], Any] | Any) -> Starts | None:
     """Make a topic with the prices of a morning, load it, send those of the afternoon, and load it again.
 
     The cleaner has its turn before that, so the topic holds fewer records than its offsets say. Some shares
-    are taken away in the morning, one more in the afternoon. Returns None while `load` is no function.
+    are taken away in the morning, one more in the afternoon. Of that one the topic holds nothing any more,
+    not even its null, at the second call, which is no restart but a call in the same process: so who goes on
+    with what the first one has kept still shows it. Returns None while `load` is no function.
     """
     if not callable(load):
         return None
-    topic, writer = lab.fresh_topic("board", config=QUICK), Writer(lab)
-    writer.write(topic, MORNING, clock.now_ms() - 60_000)
+    topic = lab.fresh_topic("board", config={**QUICK, "delete.retention.ms": str(DELETED_MS)})
+    writer, now = Writer(lab), clock.now_ms()
+    writer.write(topic, MORNING, now - 60_000)
     first = load(topic)
-    writer.write(topic, AFTERNOON, clock.now_ms())
+    writer.write(topic, AFTERNOON, now - 20_000)
+    writer.write(topic, EVENING[:1], now - 10_000)
+    wait_for_cleaner(lab, topic)
+    let_pass(DELETED_MS)
+    writer.write(topic, EVENING[1:], now)
     wait_for_cleaner(lab, topic)
     return Starts(topic, first, load(topic))
 
