@@ -98,6 +98,9 @@ def test_a_consumer_that_another_thread_closes(monkeypatch: pytest.MonkeyPatch) 
 def test_a_consumer_may_be_closed_when_its_thread_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     for end in ("over.set()\nthread.join()\n", "over.set()\ndone.wait()\n", "future.result()\n"):
         judged(monkeypatch, f"{OTHER}{end}consumer.close()\n", seconds=0.4)
+    for end in ("while thread.is_alive():\n    time.sleep(0.1)\n", "ended.get()\n", "free.acquire()\n"):
+        judged(monkeypatch, f"{OTHER}over.set()\n{end}consumer.close()\n", seconds=0.4)
+    judged(monkeypatch, f"{OTHER}with lock:\n    consumer.close()\n", seconds=0.4)
     pool = "with ThreadPoolExecutor() as pool:\n    pool.submit(work)\n    until_ctrl_c()\n    over.set()\n"
     judged(monkeypatch, f"def work():\n{POLLS}{pool}consumer.close()\n", seconds=0.4)
     judged(monkeypatch, "while True:\n    consumer.poll(0.2)\nconsumer.close()\n", seconds=0.4)

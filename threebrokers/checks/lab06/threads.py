@@ -8,7 +8,8 @@ import ast
 from collections.abc import Iterator
 
 Nodes = set[ast.AST]
-WAITS = ("join", "result", "shutdown", "wait")  # who calls one of them waits for a thread
+# Who calls one of them may wait for a thread: a queue and a lock tell of its end, too.
+WAITS = ("join", "result", "shutdown", "wait", "is_alive", "acquire", "get")
 
 
 def given_to_threads(program: ast.Module) -> list[ast.expr | ast.FunctionDef]:
@@ -53,13 +54,21 @@ def closes_elsewhere(program: ast.Module) -> bool:
     closes = [call for call in calls if _method(call) == "close"]
     if not polls or not closes or any(call not in threads for call in polls):
         return False
-    if any(call in threads for call in closes) or any(
-        _name(call.func).endswith("Executor") for call in calls
-    ):
+    harmless = threads | _locked(program)
+    if any(call in harmless for call in closes):
+        return False
+    if any(_name(call.func).endswith("Executor") for call in calls):
         return False  # an executor waits for its threads, where its block ends
     # An event without a name is one that nobody sets: it waits for Ctrl-C, and for no thread.
     waits = [call for call in calls if _method(call) in WAITS and not _is_new(call) and call not in threads]
     return not any(wait.lineno <= close.lineno for wait in waits for close in closes)
+
+
+def _locked(program: ast.Module) -> Nodes:
+    """Return all that runs in a block of `with lock:`, which may keep the thread out meanwhile."""
+    blocks = [node for node in ast.walk(program) if isinstance(node, ast.With)]
+    locked = [b for b in blocks if any(isinstance(i.context_expr, ast.Name | ast.Attribute) for i in b.items)]
+    return {node for block in locked for node in ast.walk(block)}
 
 
 def _given(node: ast.AST) -> Iterator[ast.expr | ast.FunctionDef]:
