@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.ticks import ticks
 from tools import rules
 from tools.lessons import lesson
 from tools.lessons.build import build
+
+__all__ = ["ticks"]
 
 SAMPLE = Path(__file__).parent / "course"
 QUESTIONS = "threebrokers/predictions/questions/lab03.toml"

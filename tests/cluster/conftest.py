@@ -6,9 +6,8 @@ import pytest
 
 from tests.asked import brokers, java_client, librdkafka, older_java
 from tests.brokers import cluster, home
-from tests.cluster.ticks import ticks
 
-__all__ = ["brokers", "cluster", "home", "java_client", "librdkafka", "older_java", "ticks"]
+__all__ = ["brokers", "cluster", "home", "java_client", "librdkafka", "older_java"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -16,8 +15,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--lesson", action="append", metavar="02", help=words)
     words = "try at most so many wrong answers of each exercise, and half as many right ones"
     parser.addoption("--answers", type=int, metavar="4", help=words)
+    words = "only this share of each lesson's exercises"
+    parser.addoption("--share", type=_share, default=(1, 1), metavar="2/3", help=words)
     words = "the home of brokers that somebody else has begun, and ends; else a temporary one"
     parser.addoption("--home", type=Path, help=words)
+
+
+def _share(words: str) -> tuple[int, int]:
+    which, _, of = words.partition("/")
+    return int(which), int(of)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
-from tests.cluster.ticks import Ticks
+from tests.ticks import Ticks
 from threebrokers.checks import expect
 from threebrokers.checks.expect_actions import actions_of_attempt, expect_action
 from threebrokers.checks.expect_clients import expect_flushed, expect_read_at_most, why_nothing

@@ -2,7 +2,8 @@
 
 One story in parameters: a step needs those before it, so choose lessons with --lesson, not steps with -k.
 With --answers only some answers are tried, as it is enough when the solution has run on the same brokers:
-what it said is compared, and only the cells run that the exercises need.
+what it said is compared, and only the cells run that the exercises need. With --share=2/3 only the exercises
+of the second third are tried, and before them, too, only what they need runs: the solution has a job beside.
 """
 
 from collections.abc import Iterator
@@ -18,14 +19,15 @@ from tools.lessons import notebooks
 from tools.lessons.build import ROOT
 from tools.proof.exercise_runner import FailedError, Trial
 from tools.proof.incidents import unasked
-from tools.proof.steps import Step, steps
+from tools.proof.steps import WHOLE, Step, steps
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     only = metafunc.config.getoption("--lesson", default=None)
     paths = [path for path in lessons.lessons(ROOT) if not only or path.stem[:2] in only]
     answers = metafunc.config.getoption("--answers", default=None)
-    tries = [(path, step) for path in paths for step in steps(lessons.read(path), answers)]
+    share = metafunc.config.getoption("--share", default=WHOLE)
+    tries = [(path, step) for path in paths for step in steps(lessons.read(path), answers, share)]
     metafunc.parametrize(("path", "step"), tries, ids=[step.label for _, step in tries])
 
 
@@ -62,7 +64,8 @@ class Bench:
 @pytest.fixture(scope="session")
 def bench(cluster: Cluster, home: Path, notes: list[str], pytestconfig: pytest.Config) -> Iterator[Bench]:
     some = pytestconfig.getoption("--answers", default=None) is not None
-    bench = Bench(home, notes, is_solution_seen=some)
+    shared = pytestconfig.getoption("--share", default=WHOLE) != WHOLE
+    bench = Bench(home, notes, is_solution_seen=some or shared)
     yield bench
     bench.end()
 

@@ -1,15 +1,17 @@
 """What is tried with each exercise of a lesson, in order."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tools.lessons import code_names
 from tools.lessons.lesson import Exercise, Lesson, Wrong
 
 OTHER = "_another_topic"
+WHOLE = (1, 1)
 # What a learner may pass by mistake: nothing, a number, a topic that is there, one that is not.
 NONSENSE = ("None", "-7", OTHER, "'no-such-topic'")
+FIXED_STEPS = 4  # of each exercise: untouched, the solution twice, nonsense
 
 
 @dataclass(frozen=True)
@@ -25,15 +27,22 @@ class Step:
     wrong: Wrong | None = None
 
 
-def steps(lesson: Lesson, answers: int | None = None) -> Iterator[Step]:
+def steps(lesson: Lesson, answers: int | None = None, share: tuple[int, int] = WHOLE) -> Iterator[Step]:
     """Yield what is tried, in the lesson's order; at most so many wrong answers of each exercise.
 
-    And half as many right ones. The first ones are those that learners give first.
+    And half as many right ones. The first ones are those that learners give first. A `share`, such as the
+    second of three, tries only some exercises: those before them are solved, those after them left out.
     """
     lab = lesson.number
     right_answers = None if answers is None else answers // 2
+    own = _shared(lesson.exercises, share[1])[share[0] - 1]
     for exercise in lesson.exercises:
         name = f"{lab} {exercise.number}"
+        if exercise not in own:
+            if not own or lesson.exercises.index(exercise) > lesson.exercises.index(own[-1]):
+                break
+            yield Step(f"{name} solution", "solution", exercise)
+            continue
         wrongs = [Step(f"{name} wrong: {a.name}", "wrong", exercise, a) for a in exercise.wrongs[:answers]]
         rights = [
             Step(f"{name} right: {a.name}", "right", exercise, a) for a in exercise.rights[:right_answers]
@@ -48,7 +57,19 @@ def steps(lesson: Lesson, answers: int | None = None) -> Iterator[Step]:
             yield from (*rights, *wrongs)
         yield Step(f"{name} again: solution", "solution", exercise)
         yield Step(f"{name} nonsense", "nonsense", exercise)
-    yield Step(f"{lab} rest of the lesson", "rest")
+    if share[0] == share[1]:
+        yield Step(f"{lab} rest of the lesson", "rest")
+
+
+def _shared(exercises: Sequence[Exercise], count: int) -> list[list[Exercise]]:
+    """Cut exercises into so many runs that have about as many answers each; the last ones may be empty."""
+    weights = [len(exercise.wrongs) + len(exercise.rights) + FIXED_STEPS for exercise in exercises]
+    shares: list[list[Exercise]] = [[] for _ in range(count)]
+    done = 0
+    for exercise, weight in zip(exercises, weights, strict=True):
+        shares[int((done + weight / 2) * count / sum(weights))].append(exercise)
+        done += weight
+    return shares
 
 
 def nonsense(call: str) -> Iterator[str]:

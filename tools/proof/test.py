@@ -53,6 +53,8 @@ BROKER_RUNS = 4
 # So many wrong answers of each exercise are tried beside everything else; all of them where one lab is tested
 # by itself, and weekly.
 FEW_ANSWERS = 2
+# A lab that has the machine for itself tries its exercises on so many clusters.
+LAB_SHARES = 3
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -150,11 +152,17 @@ def _of_lab(lesson: Lesson, answers: int | None, apart: bool) -> list[Job]:
     if not apart:
         words = (number, "--exercises", *([f"--answers={answers}"] if answers is not None else []))
         return [_compare(LAB, number, *words, expected=LONG_LABS.get(number, SOLUTION_SECONDS + tries))]
-    exercises = ("tests/cluster/test_exercises.py", f"--lesson={number}")
+    shares = [(n, LAB_SHARES) for n in range(1, LAB_SHARES + 1)]
+    counts = {f"{n}/{of}": sum(1 for _ in steps(lesson, answers, (n, of))) for n, of in shares}
     return [
         _compare(LAB, number, number, expected=SOLUTION_SECONDS),
-        _pytest(LAB, f"{number}, exercises", *exercises, lab=number, expected=tries),
+        *(_tried(number, share, STEP_SECONDS * count) for share, count in counts.items() if count),
     ]
+
+
+def _tried(number: str, share: str, expected: float) -> Job:
+    words = ("tests/cluster/test_exercises.py", f"--lesson={number}", f"--share={share}")
+    return _pytest(LAB, f"{number}, exercises {share}", *words, lab=number, expected=expected)
 
 
 def _compare(part: str, lab: str, *words: str, expected: float) -> Job:

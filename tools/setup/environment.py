@@ -26,7 +26,7 @@ DISK, DISK_MEANWHILE, MEMORY = 1500, 3500, 2000
 STAMP = ("python", "made_from", "extra")  # what is noted in .venv when it is done
 EXTRAS = ("", "test")
 NEEDS = (
-    "Setting up the course in .venv: once, a minute or more. It needs a network, about 1.5 GB of disk "
+    "Setting up the course in .venv: once, about a minute. It needs a network, about 1.5 GB of disk "
     "(2 GB more while it unpacks) and 2 GB of memory."
 )
 OFFLINE = NEEDS.replace(" a network,", "")

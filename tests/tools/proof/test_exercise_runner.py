@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from threebrokers.grading.kernel import Kernel
+from tools import ROOT
 from tools.lessons import lesson
 from tools.proof import expectations
 from tools.proof.exercise_runner import FailedError, Trial
@@ -109,6 +110,23 @@ def test_steps_have_names_and_an_order(course):
         "03 3.2 untouched",
     ]
     assert labels[-1] == "03 rest of the lesson"
+
+
+@pytest.mark.parametrize("number", ["00", "04"])
+@pytest.mark.parametrize("count", [1, 2, 3, 6])
+def test_shares_try_together_what_one_run_tries(count, number):
+    read = next(lesson.read(path) for path in lesson.lessons(ROOT) if path.stem.startswith(number))
+    whole, together = list(steps(read)), []
+    for n in range(1, count + 1):
+        share = list(steps(read, None, (n, count)))
+        untouched = [step.exercise for step in share if step.kind == "untouched"]
+        if untouched:
+            before = read.exercises[: read.exercises.index(untouched[0])]
+            assert [step.exercise for step in share[: len(before)]] == list(before)
+            assert {step.kind for step in share[: len(before)]} <= {"solution"}
+            share = share[len(before) :]
+        together += share
+    assert together == whole
 
 
 def test_of_many_answers_the_first_ones_are_tried(course):

@@ -277,7 +277,11 @@ def test_what_is_chosen():
     assert not any(part == "containers" for part, _ in everything)
     assert {name for part, name in everything if part == "faults"} == {"without brokers", "on brokers"}
     assert ("faults", "slow") in names([], False, "all")
-    assert names(["04"], False, "no") == {("checks", "04"), ("lab", "04"), ("lab", "04, exercises")}
+    shares = {("lab", f"04, exercises {n}/3") for n in (1, 2, 3)}
+    assert names(["04"], False, "no") == {("checks", "04"), ("lab", "04"), *shares}
+    two = {("lab", f"00, exercises {n}/3") for n in (1, 3)}
+    assert names(["00"], False, "no") >= two, "with two exercises one share has none"
+    assert ("lab", "00, exercises 2/3") not in names(["00"], False, "no")
     assert names(["03", "04"], False, "no") >= {("lab", "03"), ("lab", "04")}
     assert ("checks", "03") in names(["03"], False, "no")
     only = names([], False, "only")
