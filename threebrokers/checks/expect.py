@@ -9,7 +9,7 @@ from confluent_kafka import KafkaException, Message
 from confluent_kafka.admin import ConfigResource, ConfigSource, ResourceType
 
 from threebrokers.kafka.log_reader import UNKNOWN, Record, read_log
-from threebrokers.kafka.state import TopicState, offsets_partition
+from threebrokers.kafka.state import ClusterState, TopicState, offsets_partition
 from threebrokers.lab.cluster_defaults import is_changed
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab
@@ -105,7 +105,7 @@ def committed(lab: Lab, group: str, topic: str) -> dict[int, int]:
     # no group before, that ends the whole Python process (librdkafka issue 5040).
     lab.cluster.wait_for_markers()
     told: dict[int, int] | None = None
-    end = time.monotonic() + COORDINATOR_SECONDS
+    end = float("inf")
     for state in poll(lambda: lab.cluster.state([OFFSETS], [group]), COORDINATOR_SECONDS):
         offsets = state.topic(OFFSETS)
         if state.last_response_at is not None and offsets is None:
@@ -114,9 +114,11 @@ def committed(lab: Lab, group: str, topic: str) -> dict[int, int]:
             if found.coordinator is None:
                 continue
             if told is None:
-                end = min(end, time.monotonic() + LEVEL_SECONDS)
+                end = time.monotonic() + LEVEL_SECONDS
             told = {part: offset for name, part, offset in found.committed if name == topic}
-            if _shows_all(offsets, group, found.coordinator) or time.monotonic() > end:
+            if _shows_all(offsets, group, found.coordinator):
+                return told
+            if time.monotonic() > end and not _is_followed(state, offsets, group):
                 return told
     if told is None:
         raise no_answer(lab)
@@ -134,6 +136,15 @@ def _shows_all(offsets: TopicState | None, group: str, coordinator: int) -> bool
     return (
         partition.leader == coordinator and partition.high_watermark == partition.log_end_offset is not None
     )
+
+
+def _is_followed(state: ClusterState, offsets: TopicState | None, group: str) -> bool:
+    """Tell whether a follower that is up is in sync with a group's coordinator: busy or not, it asks soon."""
+    if offsets is None or not offsets.partitions:
+        return False
+    partition = offsets_partition(offsets.partitions, group)
+    up = {broker.id for broker in state.brokers if broker.state == "up"}
+    return bool(up & set(partition.isr) - {partition.leader})
 
 
 def log_of(lab: Lab, topic: str) -> list[Record]:
