@@ -83,7 +83,7 @@ reliability: authors  ## run the tests of faults and write docs/reliability.md (
 facts: authors  ## assert the facts about clients and write docs/facts.md
 	@$(RUN) tools facts $(TEST)
 
-guarantees: authors  ## run the faults of labs 06, 10 and 11, 20 times, and write what was lost and doubled, docs/guarantees.md (N=20)
+guarantees: authors  ## run faults, and kill workers, 20 times each, and write what was lost and doubled, docs/guarantees.md (N=20)
 	@$(RUN) tools guarantees --runs $(or $(N),20)
 
 scaling: authors  ## measure how reading Kafka with Spark grows, and write docs/scaling.md (N=3)

@@ -681,9 +681,13 @@ in_words(six)
 # - `"again"`: the same record can be sent again, now or a little later;
 # - `"aside"`: this record is kept apart, for a person to look at, and the program goes on;
 # - `"stop"`: this producer is finished. That is so after *any* fatal error.
+#
+# `after_errors` lets programs meet the six once more and do what you say; *again* is up to three times. Its table tells what became of the record, and of a good one behind it.
 
 # %%
 from confluent_kafka import KafkaError, KafkaException
+
+from threebrokers.lab.scenarios import after_errors
 
 
 # TODO: write the function `decide`
@@ -700,7 +704,7 @@ def decide(error):
 # END SOLUTION
 
 
-{name: decide(error) if callable(decide) else "…" for name, error in six.items()}
+after_errors(lab, decide)
 
 # %% [markdown]
 # <details><summary>Hint</summary>
@@ -724,7 +728,7 @@ def decide(error):
 
 
 # %% tags=["wrong"]
-# believes retriable() | _MSG_TIMED_OUT in a report says 'aside'
+# believes retriable() | after 'timed out' `decide` says 'aside'
 def decide(error):
     if isinstance(error, BufferError):
         return "again"
@@ -735,19 +739,19 @@ def decide(error):
 
 
 # %% tags=["wrong"]
-# sends everything again | too large says 'again'
+# sends everything again | after 'too large' `decide` says 'again': the record was refused 3 times more
 def decide(error):
     return "again"
 
 
 # %% tags=["wrong"]
-# puts everything aside | a full queue says 'aside'
+# puts everything aside | after 'queue full' `decide` says 'aside': the record was kept apart
 def decide(error):
     return "aside"
 
 
 # %% tags=["wrong"]
-# stops at every error | a full queue says 'stop'
+# stops at every error | and a good one behind it was not sent
 def decide(error):
     return "stop"
 
@@ -764,7 +768,7 @@ def decide(error):
 
 
 # %% tags=["wrong"]
-# goes on after being fenced | a report says 'aside'; it should be 'stop'
+# goes on after being fenced | and a good one behind it was refused
 def decide(error):
     if isinstance(error, BufferError):
         return "again"
@@ -773,7 +777,18 @@ def decide(error):
 
 
 # %% tags=["wrong"]
-# swallows what it does not know | too large returned None
+# waits for a topic that nobody has made | after 'no such topic' `decide` says 'again'
+def decide(error):
+    if isinstance(error, BufferError):
+        return "again"
+    inner = error.args[0] if isinstance(error, KafkaException) else error
+    if inner.fatal():
+        return "stop"
+    return "aside" if inner.code() == KafkaError.MSG_SIZE_TOO_LARGE else "again"
+
+
+# %% tags=["wrong"]
+# swallows what it does not know | after 'too large' `decide` returned None
 def decide(error):
     if isinstance(error, BufferError):
         return "again"
@@ -812,7 +827,7 @@ def decide(error):
 # %% tags=["nbval-check-output"]
 lab.check.errors_decided(decide)
 
-# %% [markdown] covers="D158 B171 B172 B149"
+# %% [markdown] covers="D158 B149"
 # *Aside* needs a place: a file, another topic, a table. Whoever sends *again* after a time-out may store a record twice, or behind later ones. The client itself does so after a lost answer, unless `enable.idempotence` is True: Java's default, and not this client's (more in lab 10).
 #
 # ## The end of a program
@@ -985,7 +1000,26 @@ streamer.flush()
 # %% tags=["nbval-check-output"]
 lab.check.hundred_a_batch(stream, streamer)
 
-# %% [markdown] covers="A114 B158 B078 A052 D032 D036 C014" explains="serializer, SerializingProducer"
+# %% [markdown] covers="A015 B109 D042 D005"
+# ### What a few milliseconds buy
+#
+# And if the source is as fast as it can be? Four producers send small records to a partition each, 8,000 at a time, and take turns, so a busy moment of the machine hits all alike. They differ in `linger.ms` only. The speed is that of the median turn; how many records a batch has, the log's own files say.
+
+# %%
+from threebrokers.lab.scenarios import by_linger, line_chart
+
+lingering = by_linger(lab, [0, 5, 20, 100])
+for column in lingering:
+    one_line = lingering[[column]].set_axis(["one producer"], axis=1)
+    line_chart(one_line, f"{column.capitalize()}, by the time that a batch waits (ms)", column)
+more = lingering / lingering.loc[0]  # times as many as with linger.ms=0
+lab.observed("Five ms made batches larger, and the sending faster", (more.loc[5] > 1.5).all())
+more.round(1)
+
+# %% [markdown]
+# The table has the same as ratios. **What to see:** the first line jumps from 0 to 5 ms and then lies flat; the second one goes on rising. A leader has work with each request, so a few records in each are slow. When a batch has some hundreds, that work is small, and larger batches save little: what they cost is the time that a record waits when the source is slow (exercise 5.5).
+
+# %% [markdown] covers="B158 B078 A052 D032 D036 C014" explains="serializer, SerializingProducer"
 # ### Objects into bytes
 #
 # A **serializer** makes bytes of a key or a value. Java's producer must be told two classes (`key.serializer`, `value.serializer`), because key and value may differ: a number as eight bytes, and JSON. With `bootstrap.servers` these are the three settings that Java needs; here only the addresses are needed. This client takes bytes or text, so a serializer is a function that you call. (`SerializingProducer` calls it for you, and turns what it raises into a `ValueSerializationError`.) `struct.pack(">q", number)` is what Java's `LongSerializer` does.
@@ -1328,6 +1362,108 @@ class Traced:
 # %% tags=["nbval-check-output"]
 lab.check.every_record_traced(Traced)
 
+# %% [markdown] covers="A114" explains="deserializer"
+# ### And back
+#
+# Who reads needs the opposite of a serializer, a **deserializer**: it makes a key or a value of bytes. Both have one rule more: *nothing* stays nothing. A key that is not there must not become the text `None`, which would be a key like any other. And a value of `None` says in a compacted topic that its key is deleted (lab 09).
+
+# %% [markdown]
+# ### Exercise 5.8: The way back
+#
+# Alerts have a stage of the factory as their key, and `stage_to_bytes` has made it. Write `stage_from_bytes(data)`: it gets the bytes of a key, or None, and returns what `stage_to_bytes` was given. Bytes that are no UTF-8 come from somebody else: there it raises a `ValueError`.
+
+# %%
+from threebrokers.kafka.log_reader import read_log
+
+
+def stage_to_bytes(stage):
+    return None if stage is None else stage.encode()
+
+
+# TODO: write the function `stage_from_bytes`
+# BEGIN SOLUTION
+def stage_from_bytes(data):
+    return None if data is None else data.decode()
+
+
+# END SOLUTION
+
+stages, factory = lab.fresh_topic("stages"), lab.producer()
+for stage in ("welding", "Prüfung", "质检", "", None):
+    factory.produce(stages, "look at it", key=stage_to_bytes(stage))
+factory.flush()
+keys = [record.key for record in read_log(lab.bootstrap, stages)]
+{str(key): stage_from_bytes(key) if callable(stage_from_bytes) else "…" for key in keys}
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# `"…".encode()` made the bytes. What is its opposite called? And which of the five keys has no such method?
+#
+# </details>
+# <details><summary>Another hint</summary>
+#
+# `data.decode()` reads UTF-8, and raises a `UnicodeDecodeError`, which is a `ValueError`, where it cannot. `if data` is false for None, and for empty bytes too.
+#
+# </details>
+
+
+# %% tags=["wrong"]
+# what Python shows of bytes | how Python shows bytes
+def stage_from_bytes(data):
+    return str(data)
+
+
+# %% tags=["wrong", "raises-exception"]
+# forgets alerts without a stage | ended in an error in line
+def stage_from_bytes(data):
+    return data.decode()
+
+
+# %% tags=["wrong"]
+# makes a key of none | `stage_from_bytes(None)` returned ''
+def stage_from_bytes(data):
+    return (data or b"").decode()
+
+
+# %% tags=["wrong"]
+# takes an empty stage for none | an empty text is a stage
+def stage_from_bytes(data):
+    return data.decode() if data else None
+
+
+# %% tags=["wrong"]
+# another code | the bytes are UTF-8
+def stage_from_bytes(data):
+    return None if data is None else data.decode("latin-1")
+
+
+# %% tags=["wrong"]
+# guesses what it cannot read | a stage that nobody has written
+def stage_from_bytes(data):
+    return None if data is None else data.decode(errors="replace")
+
+
+# %% tags=["wrong"]
+# leaves the bytes | which .decode() makes of bytes
+def stage_from_bytes(data):
+    return data
+
+
+# %% tags=["right"]
+# a text of bytes, with an error of its own
+def stage_from_bytes(data):
+    if data is None:
+        return None
+    try:
+        return str(data, "utf-8")
+    except UnicodeDecodeError as fault:
+        raise ValueError(f"{data!r} is no stage") from fault
+
+
+# %% tags=["nbval-check-output"]
+lab.check.stages_read(stage_from_bytes)
+
 # %% [markdown] covers="B076 B080 D117 B173"
 # ### The first record is slow
 #
@@ -1396,7 +1532,7 @@ bars(took, "500 records and their reports", "seconds")
 in_order = all(found == sorted(found) for found in offsets.values())
 lab.observed("The reports of each partition came in the order of its offsets", in_order)
 
-# %% [markdown] covers="C017 D044 B162 D045 D046 C015 D039 B160 E043 E039 A104" explains="max.in.flight.requests.per.connection, request.timeout.ms, retry.backoff.ms"
+# %% [markdown] covers="C017 D044 D045 D046 C015 D039 B160 E039 A104" explains="max.in.flight.requests.per.connection, request.timeout.ms, retry.backoff.ms"
 # ### The same settings in Java
 #
 # | this client | Java | what it does |
@@ -1416,6 +1552,81 @@ lab.observed("The reports of each partition came in the order of its offsets", i
 
 # %% [markdown] covers="A101 E045 A124 B161"
 # **Order.** Without idempotence, a second batch can be stored while the first one is sent again: then they have changed places. Books of before 2017 prevent that with one request at a time (`max.in.flight.requests.per.connection=1`) and few `retries`. Both are out of date. `enable.idempotence` keeps the order with five requests on their way, and few retries only lose records.
+
+# %% [markdown] covers="B162 E042"
+# ### Tried again
+#
+# A topic has three replicas and asks for all three (`min.insync.replicas=3`), and one broker is away for some seconds. A leader that has too few followers refuses, and says that it may pass. Four producers send one record each; the pause between two tries is 250 ms at first:
+
+# %%
+import time
+
+import pandas as pd
+
+picky = lab.fresh_topic("first", replication_factor=3, config={"min.insync.replicas": "3"})
+cases = {
+    "retries=0": {"retries": 0},
+    "retries=2": {"retries": 2},
+    "3 s in all": {"message.timeout.ms": 3000},
+    "as it is": {},
+}
+ends, start = {}, 0.0
+
+
+def ending(name):
+    return lambda e, m: ends.update({name: [time.perf_counter() - start, e.name() if e else "stored"]})
+
+
+# %%
+lab.cluster.stop(3)
+lab.wait_until(lambda: len(lab.cluster.state([picky]).topic(picky).partitions[0].isr) < 3, what="two")
+start = time.perf_counter()
+senders = {}
+for name, own in cases.items():
+    settings = {"linger.ms": 0, "retry.backoff.ms": 250, **own, "on_delivery": ending(name)}
+    senders[name] = lab.producer(settings)
+    senders[name].produce(picky, "a record")
+for name in ("retries=0", "retries=2", "3 s in all"):
+    senders[name].flush(20)
+lab.cluster.recover()
+senders["as it is"].flush(20)
+lab.observed("Only the one with time and retries has its record stored", ends["as it is"][1] == "stored")
+pd.DataFrame.from_dict(ends, orient="index", columns=["reported after (s)", "the report"]).round(1)
+
+# %% [markdown]
+# Who tries seldom hears of the fault itself, and is told soon: the record is not stored. Who has only a time hears at its end that it is over, and not why. With the defaults the client tried until the broker was back, and the program never noticed. So do not lower `retries`; say with `message.timeout.ms` how long a record may be tried.
+
+# %% [markdown] covers="E043"
+# ### A time for each try
+#
+# An answer may also not come at all. `socket.timeout.ms` is how long this client waits for one (Java: `request.timeout.ms`), and `message.timeout.ms` is the time for all tries together. Here the leader is paused, and then gets a record. `Log` prints what the client notes about time:
+
+# %%
+from threebrokers.kafka.log_reader import read_log
+from threebrokers.lab.scenarios import controller_last
+
+
+class Log:
+    def log(self, level, text, *parts):
+        if "in flight" in text % parts:
+            print("log:", (text % parts).split(": ")[-1])
+
+
+paused = lab.fresh_topic("first", brokers=controller_last(lab)[:1])
+leader = lab.cluster.state([paused]).topic(paused).partitions[0].leader
+times = {"socket.timeout.ms": 500, "message.timeout.ms": 2500, "linger.ms": 0}
+asking = lab.producer({**times, "logger": Log(), "on_delivery": lambda e, m: print(m.value(), e or "stored")})
+asking.produce(paused, "the first one")
+asking.flush()
+lab.cluster.pause(leader)
+asking.produce(paused, "is anybody there?")
+asking.flush()
+lab.cluster.resume(leader)
+lab.wait_until(lambda: len(read_log(lab.bootstrap, paused)) > 1, what="both records")
+print("in the topic:", *[record.value for record in read_log(lab.bootstrap, paused)])
+
+# %% [markdown]
+# The client waited a second for an answer (it looks once a second, so 500 ms become one), connected again, and waited for a first sign of the broker. After 2.5 s in all the record had no time left: `_MSG_TIMED_OUT`. And it is in the topic: its request lay in the connection, and the leader did it when it went on. So *timed out* does not mean *not stored*.
 
 # %% [markdown] covers="A023 E030 E216 D047" explains="message.max.bytes, max.message.bytes, max.request.size"
 # ### How large may a record be?
@@ -1448,7 +1659,7 @@ pd.DataFrame(results, columns=["how", "what became of it"]).value_counts().renam
 #
 # Large records fill the memory of clients and brokers, and hold up what is behind them. Better: compress, divide, or keep the large thing elsewhere and send its address.
 
-# %% [markdown] covers="A118 D054 E048 B163 E049 E050 D056" explains="sticky, sticky.partitioning.linger.ms"
+# %% [markdown] covers="A118 D054 E048 B163 E049 D056" explains="sticky, sticky.partitioning.linger.ms"
 # ### Without a key
 #
 # A record without a key may go anywhere. Clients used to take the partitions in turn, which makes small batches everywhere. Today they are **sticky**: this client stays with a partition for 10 ms (`sticky.partitioning.linger.ms`), Java until a batch is full, and prefers leaders that answer quickly. Here are 3,000 readings within 0.3 s: how long are the runs for one partition?
@@ -1469,8 +1680,25 @@ runs = [len(list(run)) for _, run in groupby(partition for _, partition in sorte
 print(f"{len(runs)} runs, {sum(runs) / len(runs):.0f} records on average, the longest has {max(runs)}")
 lab.observed("Runs are longer than one record", sum(runs) / len(runs) > 5)
 
+# %% [markdown] covers="E050"
+# With a key, the hash decides: CRC32 here, murmur2 in Java, unless `partitioner` is `murmur2_random` (lab 02). And if one customer has 90 % of all orders?
+
+# %%
+from collections import Counter
+
+from threebrokers.lab.scenarios import bar_chart as bars
+
+hot, orders_in = lab.fresh_topic("first", partitions=6, replication_factor=3), Counter()
+skewed = lab.producer({"on_delivery": lambda error, m: orders_in.update([m.partition()])})
+for number in range(1000):
+    skewed.produce(hot, str(number), "the big customer" if number % 10 else f"customer {number}")
+skewed.flush()
+shares = {f"partition {partition}": orders_in[partition] for partition in range(6)}
+bars(shares, "1,000 orders, 900 of one customer", "orders")
+lab.observed("One partition has nine of ten orders", max(shares.values()) >= 900)
+
 # %% [markdown]
-# With a key, the hash decides: CRC32 here, murmur2 in Java, unless `partitioner` is `murmur2_random` (lab 02). If one key has 90 % of all records, its partition has 90 % of the work. If readers do not need the order of a key, Java can ignore it (`partitioner.ignore.keys`, or `RoundRobinPartitioner`; `UniformStickyPartitioner` is gone since 4.0). Here, pass a `partition`.
+# One bar has nearly all: its leader has nine tenths of the work, and so has the one consumer that reads it, and more partitions change nothing. If readers do not need the order of a key, Java can ignore it (`partitioner.ignore.keys`, or `RoundRobinPartitioner`; `UniformStickyPartitioner` is gone since 4.0). Here, pass a `partition`. If they need it, give the customer several keys: one for each of its shops.
 
 # %% [markdown] covers="B112 E209"
 # ### Who compresses?
@@ -1512,7 +1740,64 @@ print("The program ends.")
 # %% [markdown]
 # The line with `TERMINATE` is all that is left of the record. librdkafka writes it to standard error, and with a `logger` it does not even do that: a program with many records in its producer loses them without a word.
 
-# %% [markdown] covers="E243 D015 B020 B021 B005 B037" explains="kafka-producer-perf-test"
+# %% [markdown] covers="B171" explains="purge"
+# ### An end that waits no longer than 10 s
+#
+# `close()` may wait for five minutes, and a service that is asked to end often has ten seconds. Then give `flush()` a time: it returns how many records still wait. `purge()` gives them up, and each of them gets a report, so the program can put them aside. This producer's broker does not answer:
+
+# %%
+wages, given_up = lab.fresh_topic("wages"), []
+stuck = lab.producer(
+    {"bootstrap.servers": "127.0.0.1:1", "on_delivery": lambda e, m: given_up.append((m.value(), e.name()))}
+)
+for name in ("Ada", "Bao", "Chika"):
+    stuck.produce(wages, f"{name} gets 100")
+print(stuck.flush(0.5), "records wait;", len(given_up), "have a report")
+stuck.purge()
+stuck.flush()
+print(*given_up, sep="\n")
+lab.observed("Each record that was given up has its report", len(given_up) == 3)
+
+# %% [markdown] covers="B172"
+# So an end has an order: nobody sends any more; `flush()` with a time; what is left is put aside. Two tills of this program sell until it is told to end, by Ctrl-C (`SIGINT`) or by what systemd and Kubernetes send (`SIGTERM`):
+
+# %%
+# %%program tills
+import signal
+import threading
+
+over, seller = threading.Event(), lab.producer({"linger.ms": 60_000})
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, lambda number, frame: over.set())
+
+
+def sell(till):
+    while not over.wait(0.1):
+        seller.produce(lab.topic("wages"), f"a sale of till {till}")
+        print("sold")
+
+
+tills = [threading.Thread(target=sell, args=[till]) for till in (1, 2)]
+for till in tills:
+    till.start()
+over.wait()
+for till in tills:
+    till.join(0.2)
+print("not sent:", seller.flush(10))
+
+# %%
+from threebrokers.kafka.log_reader import read_log
+
+shop = lab.program("tills", restart=True)
+before = len(read_log(lab.bootstrap, wages))
+lab.wait_until(lambda: shop.output.count("sold") >= 10, what="ten sales", within=30)
+shop.interrupt()
+shop.wait(within=20)
+sold, arrived = shop.output.count("sold"), len(read_log(lab.bootstrap, wages)) - before
+print(f"{sold} sales, {arrived} of them are in the topic")
+lab.observed("Every sale before the end is in the topic", sold == arrived)
+
+# %% [markdown] covers="E243 D015 B020 B005 B037" explains="kafka-producer-perf-test"
 # ### How fast is one leader?
 #
 # Kafka's own measuring program, `kafka-producer-perf-test`, sends random bytes from Java, here 50,000 records of 1,000 bytes to one partition.
@@ -1525,6 +1810,39 @@ print(report.strip().splitlines()[-1])
 
 # %% [markdown]
 # Books speak of millions of records a second and of 700 MB/s into a file. Compare with your line, and with its cost: three brokers, this notebook and the program share the processors of one machine. More partitions on more machines, and more producers, add up, because leaders do not wait for each other. Producers can be faster than consumers: then the log grows until retention deletes it.
+
+# %% [markdown] covers="B021"
+# One producer or four, and one partition or four: 8 MB each time, in records of 4,000 bytes.
+
+# %%
+import time
+from itertools import pairwise
+
+import pandas as pd
+
+from threebrokers.lab.scenarios import stored_batches
+
+
+def megabytes_a_second(producers, partitions):
+    into = lab.fresh_topic("perf", partitions=partitions, replication_factor=3)
+    many = [lab.producer({"enable.idempotence": True}) for _ in range(producers)]
+    start = time.perf_counter()
+    for number in range(2000):
+        many[number % producers].produce(into, bytes(4000), partition=number // producers % partitions)
+    left = sum(one.flush(60) for one in many)
+    return (2000 - left) * 4000 / 1e6 / (time.perf_counter() - start)
+
+
+# %%
+speeds = {f"partitions: {n}": [megabytes_a_second(many, n) for many in (1, 4)] for n in (4, 1)}
+writers = [batch.producer_id for batch in stored_batches(lab, lab.topic("perf"))]
+turns = sum(one != next_one for one, next_one in pairwise(writers))
+print(f"{len(set(writers))} producers, {len(writers)} batches, {turns} times one of another follows")
+lab.observed("Batches of four producers stand between each other", len(set(writers)) == 4 and turns > 3)
+pd.DataFrame(speeds, index=["1 producer", "4 producers"]).round(1).add_suffix(", MB a second")
+
+# %% [markdown]
+# Nobody waited for anybody: four producers wrote into one partition side by side, and its leader put their batches one behind the other. Compare the four speeds with care: on one machine all share processors and disks, so nothing adds up here as it does where each leader has a machine of its own.
 
 # %% [markdown] covers="A099 D028" explains="statistics.interval.ms"
 # ### What waits in the producer

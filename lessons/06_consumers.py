@@ -51,37 +51,36 @@ print("committed", reader.committed(place, timeout=5)[0].offset)
 #
 # Forty orders wait in the topic `worker-orders`. A worker reads them, and its work is to write an invoice for each. A customer who gets two invoices is angry; one who gets none does not pay.
 #
-# The worker is a program of its own (`%%program`), so we can kill it. `Orders` is a helper of this course that knows the topic and makes the consumer; `orders.work(message)` writes one invoice, and the ledger notes it. Four ways to commit are in it:
+# The worker is a program of its own (`%%program`), so we can kill it. `Orders` is a helper of this course that knows the topic and makes the consumer; `orders.work(message)` writes one invoice, and the ledger notes it. Five ways to commit are in it:
 
-# %%
+# %% reading="the five ways differ in the order of these lines, and in nothing else"
 # %%program worker
 from concurrent.futures import ThreadPoolExecutor
 
 from threebrokers.lab.orders import Orders
 
 orders = Orders(lab)
-automatic = "automatic" in orders.way
-consumer = orders.consumer({"enable.auto.commit": automatic})
+automatic, store = "automatic" in orders.way, orders.way == "work, then store"
+consumer = orders.consumer({"enable.auto.commit": automatic or store, "enable.auto.offset.store": not store})
 consumer.subscribe([orders.topic])
 thread = ThreadPoolExecutor(max_workers=1)
 
 while True:
     message = consumer.poll(1)
-    if message is None or message.error():  # an error comes in place of a record: no work, no commit
-        continue
-    if orders.way == "commit, then work":
-        consumer.commit(message=message, asynchronous=False)
-    if orders.way == "automatic, work in a thread":
-        thread.submit(orders.work, message)
-    else:
-        orders.work(message)
-    if orders.way == "work, then commit":
-        consumer.commit(message=message, asynchronous=False)
+    if message is not None and not message.error():  # an error comes in place of a record
+        if orders.way == "commit, then work":
+            consumer.commit(message=message, asynchronous=False)
+        if orders.way == "automatic, in a thread":
+            thread.submit(orders.work, message)
+        else:
+            orders.work(message)
+        if orders.way == "work, then commit":
+            consumer.commit(message=message, asynchronous=False)
+        if store:
+            consumer.store_offsets(message)
 
 # %% [markdown] explains="enable.auto.commit, group.instance.id"
-# `poll` and `consume` may return an error in place of a record: then `message.error()` is not None. The client mostly goes on by itself, so the program looks, and goes on, too.
-#
-# With `enable.auto.commit`, which is the default, the program never commits; the client does it in the background. Here it does so every 2 s.
+# With `enable.auto.commit`, the default, the program never commits; the client does it in the background, here every 2 s.
 #
 # The worker is killed twice and started again. The first time it has got order 7, whose invoice takes seconds, and is killed before it is written. The second time it is killed at once after the invoice of order 13. (The helper also sets `group.instance.id`. It tells the group that it is the same worker again, so nobody waits for the dead one.)
 #
@@ -98,29 +97,31 @@ guess_6a.choose("one is missing, some have two")
 from threebrokers.lab.scenarios import killed_twice
 from threebrokers.ledger import compare
 
-WAYS = ("commit, then work", "work, then commit", "automatic", "automatic, work in a thread")
+WAYS = ("commit, then work", "work, then commit", "automatic", "automatic, in a thread", "work, then store")
 runs_of = {way: killed_twice(lab, "worker", way=way, commit_seconds=2) for way in WAYS}
 compare({way: runs.balance for way, runs in runs_of.items()})
 
 # %%
 lost = {way: len(runs.balance.unprocessed) for way, runs in runs_of.items()}
 twice = {way: len(runs.balance.processed_again) for way, runs in runs_of.items()}
-first, after, automatic, in_thread = WAYS
+first, after, automatic, in_thread, stored = WAYS
 lab.observed("To commit first lost the order that was in work", lost[first] == 1, runs_of[first].course)
 kept = lost[after] == 0 and twice[after] == 1
 lab.observed("To commit after the work lost none, and did one twice", kept, runs_of[after].course)
-thread_lost = lost[in_thread] > 20
-lab.observed("The thread lost all that it had not begun", thread_lost, runs_of[in_thread].course)
+lab.observed("The thread lost what it had not begun", lost[in_thread] > 20, runs_of[in_thread].course)
+kept = lost[stored] == 0 < twice[stored]
+lab.observed("To store after the work lost none, and did some twice", kept, runs_of[stored].course)
 words = "one" if lost[automatic] else "none", "some have" if twice[automatic] else "none has"
 guess_6a.compare(f"{words[0]} is missing, {words[1]} two")
 
-# %% [markdown] covers="A160 D167 D169 D091" explains="at most once, at least once"
+# %% [markdown] covers="A160 D167 D169 D091" explains="at most once, at least once, enable.auto.offset.store"
 # - **Commit, then work**: *at most once*. What was in work is gone.
 # - **Work, then commit**: *at least once*. What was in work comes again.
 # - **Automatic**: both. This client notes a record for the next commit when it hands it to you, not when you have done it. Its background thread commits while you work. What was done since the last commit comes again.
 # - **In a thread**: `poll` goes on, so everything counts as read, whatever the thread has done.
+# - **Work, then store**: *at least once*. With `enable.auto.offset.store=False` the client commits only what the program gave to `store_offsets(message)`. What was done since the last commit, up to 2 s of work, comes again.
 #
-# Java's client commits inside `poll()` and `close()`, and only what earlier calls returned. So automatic commits lose nothing there if you finish your work before you call one of them, and lose it in a thread all the same. Here the way is `enable.auto.offset.store=False`: the client commits only what you gave to `store_offsets(message)`, and you do that after the work.
+# Java's client commits inside `poll()` and `close()`, and only what earlier calls returned. So it loses nothing if your work is done before you call them again, and in a thread it does.
 #
 # So nothing is lost if what you commit is never ahead of your work.
 
@@ -140,7 +141,7 @@ guess_6a.compare(f"{words[0]} is missing, {words[1]} two")
 #         orders.work(message)
 # ```
 #
-# Write it so that every order has an invoice, and no order but the one in work at a kill has two. You may commit as often as you like. When you have run your program's cell, the next cell kills it twice as before.
+# Write it so that every order has an invoice, and no order but the one in work at a kill has two. You may commit as often as you like. The next cell kills it twice as before.
 
 # %%
 # %%program careful
@@ -488,7 +489,7 @@ lab.check.nothing_twice(books)
 # %% [markdown]
 # That holds for one worker at a time. One that others take for dead can still write; a unique order number in `invoices` keeps that out. And tools that ask the brokers see no lag here.
 #
-# *Here is a good place for a pause. The second half needs nothing of the first but the set-up cell at the top.*
+# *A good place for a pause: the second half needs only the set-up cell at the top.*
 
 # %% [markdown] covers="A136 E062" explains="poison pill"
 # ## Second half: one record cannot be read
@@ -1133,7 +1134,41 @@ late.close()
 guess_6d.compare(str(has))
 
 # %% [markdown]
-# The brokers write down what they are told last. So a commit that failed must not be tried again when a newer one is on its way, and the client does not do it. Who wants to try again counts the commits, and repeats only the newest. Usually it is not worth it: the next commit mends it. Only at the *end* of the program there is no next one.
+# The brokers write down what they are told last. So a commit that failed must not be tried again when a newer one is on its way, and the client does not do it. Who wants to try again **counts** the commits, and repeats only the newest.
+#
+# A commit can carry a note, `metadata`, which the brokers keep beside the offset: here it holds the commit's number. Notes of more than 4,096 bytes are refused (`offset.metadata.max.bytes`), which makes two of these commits fail for certain:
+
+# %%
+sent, heard = [], []
+
+
+def commit_later(offset, note=""):
+    sent.append(offset)
+    place = TopicPartition(flood, 0, offset, metadata=f"{len(sent)} {note}")
+    late.commit(offsets=[place], asynchronous=True)
+
+
+def told(error, places):  # the client calls it inside poll()
+    number, fault = int(places[0].metadata.split()[0]), error or places[0].error
+    heard.append(f"{number}: {fault.name() if fault else 'committed'}")
+    if fault and number == len(sent):  # nothing newer is on its way
+        commit_later(sent[-1], "again")
+
+
+# %%
+late = lab.consumer({**viewers, "group.id": lab.group("late"), "on_commit": told})
+for offset, note in [(1000, "x" * 5000), (2000, ""), (3000, "x" * 5000)]:
+    commit_later(offset, note)
+print("before poll():", heard)
+lab.wait_until(lambda: late.poll(0.1) or len(heard) >= 4, what="four answers")
+place = late.committed([TopicPartition(flood, 0)], timeout=5)[0]
+late.close()
+print(*heard, f"committed: {place.offset}, with the note {place.metadata!r}", sep="\n")
+refused = sum("committed" not in answer for answer in heard)
+lab.observed("Two of four commits failed, and only the newest was repeated", refused == 2 and len(sent) == 4)
+
+# %% [markdown]
+# `on_commit` counts what failed; a program that sets no such function never hears of it. Commit 1 was not repeated: commit 2 mends it, and repeated it would take the group back. Commit 3 had no newer one, so it came again as number 4. Usually it is not worth the lines: the next commit mends what failed. Only at the *end* of the program there is no next one.
 
 # %% [markdown] covers="C038 D086"
 # ### Exercise 6.5: Fast and safe
@@ -1533,10 +1568,45 @@ fixed.close()
 #
 # Some records are good, only their time is bad: the bank is closed. There are two patterns beside the dead-letter topic.
 #
-# - **Wait in place.** Commit what is done, `pause([partition])`, and go on polling: nothing comes from it, and the member stays in its group. Try again, `resume([partition])` when it works. Order is kept, and everything behind waits.
+# - **Wait in place.** Commit what is done, keep the rest in a list, `pause` the partitions, and go on polling: nothing comes from them, and the member stays in its group. Try again, and `resume` them when it works. Order is kept, and everything behind waits.
 # - **A retry topic.** Write the record there, with a header that counts the attempts, and go on. Another consumer reads the retry topic, and sends what fails too often to the dead letters. Nothing waits, and order is lost.
 #
-# Here the bank is closed for payment 2 until the third attempt:
+# Here the bank is closed for payment 2 until the third attempt. First the teller waits in place:
+
+# %%
+from collections import Counter, deque
+
+bank, attempts = lab.fresh_topic("bank"), Counter()
+for number in range(5):
+    producer.produce(bank, str(number))
+producer.flush()
+
+
+def closed(message):
+    attempts[message.value()] += 1
+    return message.value() == b"2" and attempts[b"2"] < 3
+
+
+# %%
+waiting = lab.consumer({**settings, "group.id": lab.group("tellers")})
+waiting.subscribe([bank])
+kept, done = deque(), []
+attempts.clear()
+while len(done) < 5:
+    kept += [m for m in waiting.consume(5, timeout=0.2) if not m.error()]
+    while kept and not closed(kept[0]):
+        waiting.commit(message=kept[0], asynchronous=False)
+        done.append(kept.popleft().value().decode())
+    if kept:
+        waiting.pause(waiting.assignment())
+    else:
+        waiting.resume(waiting.assignment())
+waiting.close()
+print("done in this order:", *done, "· attempts at payment 2:", attempts[b"2"])
+lab.observed("Order was kept while the teller waited", done == sorted(done))
+
+# %% [markdown]
+# And now with a retry topic:
 
 # %%
 bank, retry = lab.fresh_topic("bank"), lab.fresh_topic("bank-retry")
@@ -1570,7 +1640,47 @@ print("done in this order:", *done, "· attempts at payment 2:", [n for value, n
 # - **A pool of threads behind one consumer.** You have seen what it loses. It is right if the consumer commits only up to the first record that is *not* done, and if records of one key go to the same thread.
 # - **A share group** (Kafka 4.2): members share the records of a partition, and acknowledge each by itself.
 #
-# While the pool is full, `pause()` the partitions and go on polling, so that the group does not miss you.
+# Here is such a pool. Twenty records have four keys; each key has a thread of its own, and record 3 takes long. When all that need not wait is done, how far may the consumer commit?
+
+# %%
+import threading
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+
+tasks, ready = lab.fresh_topic("bank"), threading.Event()
+for number in range(20):
+    producer.produce(tasks, str(number), key=str(number % 4))
+producer.flush()
+
+
+def work(message):
+    if message.offset() == 3:
+        ready.wait(20)
+
+
+# %%
+def commit_up_to_the_first_that_is_not_done():
+    while under_way and under_way[0][1].done():
+        crew.commit(message=under_way.popleft()[0], asynchronous=False)
+    return crew.committed([TopicPartition(tasks, 0)], timeout=5)[0].offset
+
+
+hands = [ThreadPoolExecutor(1) for _ in range(4)]  # one for each key
+crew = lab.consumer({**settings, "group.id": lab.group("crew")})
+crew.subscribe([tasks])
+under_way = deque((m, hands[int(m.key())].submit(work, m)) for m in crew.consume(20, timeout=10))
+results = [result for _, result in under_way]
+lab.wait_until(lambda: sum(result.done() for result in results) == 15, what="the other three keys")
+early = commit_up_to_the_first_that_is_not_done()
+ready.set()
+lab.wait_until(lambda: all(result.done() for result in results), what="the rest")
+late_commit = commit_up_to_the_first_that_is_not_done()
+crew.close()
+print(f"position 20, done 15, committed {early}; when all are done, committed {late_commit}")
+lab.observed("Nothing behind the record in work was committed", (early, late_commit) == (3, 20))
+
+# %% [markdown]
+# Fifteen records are done, and the group has committed 3. To commit the position, 20, would be the mistake of the worker *in a thread*: a crash now would lose record 3, and four behind it. The price is that twelve records come again. While the pool is full, `pause()` the partitions and go on polling, so that the group does not miss you.
 
 # %% [markdown] covers="D075 D076 C029 D077 D121 E031 E063 E064 E066 E067 A133 B113 B114 A137 B090" explains="fetch.min.bytes, fetch.wait.max.ms, fetch.max.bytes, max.poll.records"
 # ### How much at once?

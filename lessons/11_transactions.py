@@ -280,7 +280,7 @@ author.commit_transaction()
 later = lab.wait_until(lambda: read_log(lab.bootstrap, half_open), what="the end of the transaction")
 print("after the commit:", [record.value.decode() for record in later])
 
-# %% [markdown] covers="E125 E126" explains="last stable offset (LSO), transaction.timeout.ms, transaction.max.timeout.ms"
+# %% [markdown] covers="E125" explains="last stable offset (LSO), transaction.timeout.ms, transaction.max.timeout.ms"
 # A reader of committed records stops at the **last stable offset (LSO)**: where the oldest open transaction of the partition begins. It may not pass it, because it gets a partition in order, and this record is not decided yet. So one slow producer holds up all readers of its partitions, and also the records of producers that know nothing of transactions.
 #
 # What if it never comes back? A transaction that is open for longer than its producer's `transaction.timeout.ms` is aborted by the coordinator. The default is 60 s, brokers allow 15 minutes at most (`transaction.max.timeout.ms`), and they look every 10 s.
@@ -292,7 +292,7 @@ print("after the commit:", [record.value.decode() for record in later])
 #
 # End that transaction, and set `culprit` to the `transactional.id` of the van. Another van has a transaction open, too. It is at work; leave it alone.
 #
-# Kafka's tool for this is `kafka-transactions`. `list` shows what the coordinators know, `describe-producers` who writes into one partition; `abort` and `forceTerminateTransaction` end something. A command that lacks an option says which one. `asked` returns the table of a command, a dictionary for each row:
+# Kafka's tool for this is `kafka-transactions`. `list` shows what the coordinators know, `describe-producers` who writes into one partition; `abort` and `forceTerminateTransaction` end something. (`find-hanging` names only what no coordinator knows, and these two know their vans.) A command that lacks an option says which one. `asked` returns the table of a command, a dictionary for each row:
 
 # %%
 from threebrokers.lab.scenarios import stuck_readers
@@ -955,6 +955,31 @@ written_by_coordinator(lab, deciding)
 #
 # Such a protocol is called **two-phase commit**.
 
+# %% [markdown]
+# ### Who ends it if nobody does?
+#
+# A producer with a timeout of 2 s begins a transaction, and never comes back:
+
+# %%
+from time import perf_counter
+
+from threebrokers.lab.scenarios import broker_settings, partition_of
+
+left = lab.fresh_topic("left-open", replication_factor=3)
+leaver = lab.producer({"transactional.id": lab.topic("leaver"), "transaction.timeout.ms": 2000})
+leaver.init_transactions()
+leaver.begin_transaction()
+leaver.produce(left, "never to be decided")
+leaver.flush()
+began = perf_counter()
+lab.wait_until(lambda: partition_of(lab, left).last_stable_offset == 2, what="its end", within=30)
+print(f"ended after {perf_counter() - began:.1f} s")
+looks = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
+broker_settings(lab, ["transaction.max.timeout.ms", looks])
+
+# %% [markdown] covers="E126"
+# The coordinator has aborted it. It looks for such transactions every 10 s, so it took more than 2 s and at most a little more than 12. The timeout is the producer's own (60 s unless told). 15 minutes is only the most that brokers allow.
+
 # %% [markdown] covers="E133"
 # ### What does it cost?
 #
@@ -980,7 +1005,7 @@ ratio = speeds["1000 in a transaction"] / speeds["1 in a transaction"]
 most = "a hundred times as many or more" if ratio >= 60 else "ten times as many"
 guess_11d.compare(most if ratio > 3 else "about as many")
 
-# %% [markdown] covers="E127 E126"
+# %% [markdown] covers="E127"
 # A transaction has a price of its own: telling the coordinator of each partition, the decision, a mark in each partition. A record more in it costs almost nothing.
 #
 # A part of it is a pause. While the marks of the last transaction are being written, the coordinator refuses the next one (CONCURRENT_TRANSACTIONS), and this client asks again every 20 ms, whatever `retry.backoff.ms` says. So these are numbers of a Python producer; another client has others.
@@ -1225,13 +1250,99 @@ java_has = "1" if java_epochs == 1 else "one for each transaction"
 guess_11f.compare("one for each transaction, both" if python_epochs > 1 else f"1 and {java_has}")
 
 # %% [markdown]
-# The client decides: Java's speaks the second version, and librdkafka, of which this client is made, the first (2.16).
+# The client decides: Java's speaks the second version, and librdkafka, of which this client is made, the first (2.16). And the cluster decides, by its feature `transaction.version`. Here the same program in Java runs while it is 1, and again when it is 2:
+
+# %%
+from threebrokers.lab.scenarios import epochs_by_version
+
+epochs_by_version(lab)
+
+# %% [markdown]
+# Why does it matter? The network may hold back a request. Here is a small client that was made for this lab, and speaks both versions. It writes two records in a transaction, and the second one is held back. The client gives up, and aborts. When its *next* transaction is open, the old request arrives at the leader.
+
+# %%
+guess_11h = lab.predict("11.h")
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess_11h.choose("in the first")
+# END SOLUTION
+
+# %%
+from threebrokers.lab.scenarios import late_record
+
+late = late_record(lab)
+late
+
+# %%
+read = {v: "late" in late["a reader gets"][f"version {v}, in the next transaction"] for v in (1, 2)}
+versions = {(False, False): "in neither", (True, False): "in the first", (True, True): "in both"}
+guess_11h.compare(versions.get((read[1], read[2]), "in the second"))
+
+# %% [markdown]
+# In the first version all transactions of a producer have the same producer epoch. So an old request, a record or "commit!", looks right in the middle of a later one: half of what was taken back is committed. In the second version it comes with an old epoch and is refused. Also, the client need not tell the coordinator of each partition first; the leader does it.
 #
-# Why does it matter? In the first version all transactions of a producer have the same producer epoch. If the network holds back an old request, a record or "commit!", for long enough, it arrives in the middle of a *later* transaction, and looks right. That has happened: records without an end, for which readers waited for ever (`kafka-transactions find-hanging` looks for these), or half a transaction that was committed. In the second version it comes with an old epoch and is refused. Also, the client need not tell the coordinator of each partition first; the leader does it.
+# The row in the middle is how brokers of Kafka 4 protect older clients: a leader asks the coordinator whether a transaction is really open before it takes its first record. `TRANSACTION_ABORTABLE` says that it is not.
 #
 # There is a fence for partitions, too. If the partition of a worker that hangs was given to a member with *another* `transactional.id`, the group's coordinator refuses its offsets, because it is no member any more.
+
+# %% [markdown]
+# ### A transaction that nobody knows
 #
-# Brokers of Kafka 4 protect older clients in part: a leader asks the coordinator whether a transaction is really open before it takes its first record.
+# What if the leaders do not ask, as it was before? Then a record that comes late, *between* two transactions, begins one of which no coordinator knows. Nobody ends it, whatever its timeout, and readers wait for ever. Here it happens again; `transaction.partition.verification.enable` is `false` meanwhile. In the same partition a producer has a transaction open that its coordinator knows.
+
+# %%
+from threebrokers.lab.scenarios import hanging_transaction, partition_of
+
+hanging = hanging_transaction(lab)
+known = lab.producer({"transactional.id": lab.topic("known"), "linger.ms": 0})
+known.init_transactions()
+known.begin_transaction()
+known.produce(hanging, "of a transaction that is known")
+known.flush()
+searched = ["find-hanging", "--topic", hanging, "--max-transaction-timeout", "0"]
+told = lab.cluster.tool("kafka-transactions", *searched)
+print(told)
+
+# %%
+known.commit_transaction()
+names, row = (line.split() for line in told.splitlines()[:2])
+start = dict(zip(names, row, strict=False))["StartOffset"]
+place = ["--topic", hanging, "--partition", "0", "--start-offset", start]
+print("last stable offset:", partition_of(lab, hanging).last_stable_offset, "· it hangs from offset", start)
+lab.cluster.tool("kafka-transactions", "abort", *place)
+ended = lab.wait_until(lambda: partition_of(lab, hanging).last_stable_offset > int(start), what="its end")
+lab.observed("The one that nobody knew was found, and ended; readers go on", ended)
+
+# %% [markdown]
+# `find-hanging` names one of the two: it compares what each partition says with what the coordinators know, and leaves out those that both know. It looks only at what is open for longer than a time that you give, in minutes (15 unless told: after that the coordinator has ended all that it knows). `abort` takes the place where it begins, because no coordinator could look it up by a name.
+
+# %% [markdown]
+# ### An old page
+#
+# In 2017 a page showed how transactions in Java would look:
+#
+# ```java
+# producer.initTransaction();
+# try {
+#     producer.beginTransaction();
+#     producer.send(debitAccountMessage);
+#     producer.send(creditOtherAccountMessage);
+#     producer.sentOffsetsToTxn(...);
+#     producer.commitTransaction();
+# } catch (ProducerFencedTransactionException pfte) {
+#     producer.close();
+# } catch (KafkaException ke) {
+#     producer.abortTransaction();
+# }
+# ```
+#
+# Three names are not those of Kafka, and after one line something is missing: which? (Exercise 11.3 and *After an abort, go back* have all of it.)
+#
+# <details><summary>What is wrong</summary>
+#
+# It is `initTransactions`, `sendOffsetsToTransaction` and `ProducerFencedException`. The second one also needs the group's metadata, so that a worker that was thrown out of its group is refused. And after `abortTransaction()` the consumer must go back to the committed offset, or the transfer is lost.
+#
+# </details>
 
 # %% [markdown] covers="E129"
 # ### A leader out of reach

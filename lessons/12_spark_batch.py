@@ -437,9 +437,9 @@ for tasks, taken in seconds.items():
 print(f"plain Python: {sums['flights'].sum() / plain_seconds:,.0f} flights a second")
 
 # %% [markdown]
-# With a second free core Spark does more in a second, and you have written nothing for it. The plain consumer is faster in one pass over little data, on one core. For more cores you write yourself who reads what, and how the sums are put together.
+# With a second free core Spark does more in a second, and you have written nothing for it. With the plain consumer you write yourself who reads what, and how the sums are put together.
 #
-# This is the reason for Spark: **the same lines divide the work among as many tasks as there are partitions, on as many machines as you have** ([measured](../docs/scaling.md)). They also sort and group what is larger than memory, and work for a stream. Two tasks do not win here: Spark is for work that is too large for one program.
+# This is the reason for Spark: **the same lines divide the work among as many tasks as there are partitions, on as many machines as you have** ([measured](../docs/scaling.md)). They also sort and group what is larger than memory, and work for a stream. Here two tasks lose, because a record is little work; *How alike are two numbers?* (*Going further*) measures more work.
 #
 # Can we trust the numbers? The flights come from a Python package. So a third answer is made from its own table, with pandas and without Kafka.
 
@@ -1482,6 +1482,82 @@ print(f"after the commit: {count_or_reason(read(half_open, endingOffsets=until, 
 # Readers of committed records wait where the oldest open transaction begins (lab 11). The end of the log is behind that place. So a task waits for records that nobody gives it, and after `kafkaConsumer.pollTimeoutMs` Spark takes them for lost. With `failOnDataLoss=false` the report passes over them, and nobody reads them later: its next start is `until`.
 #
 # Without `endingOffsets` a batch of committed records ends where they end now. Then keep the offsets of the records that you have got, or try again when the transaction has ended.
+
+# %% [markdown]
+# ### How alike are two numbers?
+#
+# Two aircraft whose numbers differ in one letter are easily taken for each other. So compare each number of an airline with every other: how many letters or digits must be changed, added or taken away to make one of the other? This is called the **Levenshtein distance**. Whoever looks for the same customer in two lists, or for a name with a typing error, asks the same.
+#
+# Spark has a function for it, `F.levenshtein`; Python's own library has none, so the program has the usual one. Both read January and count the pairs by airline and distance.
+
+# %%
+guess_12h = lab.predict("12.h")
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess_12h.choose("plain Python, as before")
+# END SOLUTION
+
+
+# %%
+def distances(tasks):
+    """Let Spark count the pairs by airline and distance, in so many tasks."""
+    # Kept in memory, because the join uses it twice: otherwise the topic would be read twice.
+    numbers = flight_columns(read(january)).select("carrier", "tailnum").distinct().cache()
+    others = numbers.withColumnRenamed("tailnum", "other")
+    pairs = numbers.repartition(tasks).join(F.broadcast(others), "carrier").where("tailnum < other")
+    distance = F.levenshtein("tailnum", "other").alias("distance")
+    counts = pairs.groupBy("carrier", distance).count().collect()
+    numbers.unpersist()
+    return counts
+
+
+took = {}
+for tasks in (1, 2, 1, 2):  # the first turn also pays for making Java code of the plan, and does not count
+    start = perf_counter()
+    of_spark = distances(tasks)
+    took[tasks] = perf_counter() - start
+
+# %%
+from collections import Counter
+from itertools import combinations
+
+
+def levenshtein(one, other):
+    """How many letters must be changed, added or taken away to make `other` of `one`."""
+    row = range(len(other) + 1)
+    for i, letter in enumerate(one, 1):
+        above, row = row, [i]
+        for j, wanted in enumerate(other, 1):
+            row.append(min(above[j] + 1, row[-1] + 1, above[j - 1] + (letter != wanted)))
+    return row[-1]
+
+
+reader = lab.consumer({"group.id": lab.group("spark-alike"), "enable.auto.commit": False})
+start, fleets = perf_counter(), defaultdict(set)
+for record in to_the_end(reader, january):
+    flight = json.loads(record.value())
+    if flight["tailnum"]:
+        fleets[flight["carrier"]].add(flight["tailnum"])
+pairs = ((name, *pair) for name, fleet in fleets.items() for pair in combinations(sorted(fleet), 2))
+of_python = Counter((name, levenshtein(one, other)) for name, one, other in pairs)
+python_took = perf_counter() - start
+
+# %%
+same = of_python == {(row["carrier"], row["distance"]): row["count"] for row in of_spark}
+lab.observed(f"Both count {of_python.total():,} pairs, and as many of each distance", same)
+spark_won = "Spark, even with one task" if took[1] < python_took else "Spark, but only with two tasks"
+guess_12h.compare(spark_won if min(took.values()) < python_took else "plain Python, as before")
+print(f"plain Python: {python_took:.1f} s; Spark, one task: {took[1]:.1f} s, two: {took[2]:.1f} s")
+alike = {name: count for (name, distance), count in sorted(of_python.items()) if distance == 1}
+print("Pairs with a distance of 1:", alike)
+
+# %% [markdown]
+# | work for each record | faster here | why |
+# |---|---|---|
+# | little: take it apart, add it up | plain Python | its readers of Kafka and JSON are written in C; Spark first makes columns of each record |
+# | much, of what Spark has built in | Spark, even with one task | Spark makes compiled Java of it; Python does one small step after another. A second core helps if it is free |
+#
+# So measure your own work. Python's function can be written so that it takes half the time (measured), and a library in C would take the first reason away. The second one stays: a plain program uses one core, and Spark all that you give it.
 
 # %% [markdown] covers="A020"
 # ### When is Kafka the wrong tool?

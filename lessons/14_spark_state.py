@@ -16,7 +16,7 @@ lab = open_lab("14")
 # %%
 lab.review()
 
-# %% [markdown] covers="D207 D209 D196 D217 E304" explains="table (of a stream), change log"
+# %% [markdown] covers="D207 D209 D196 D217" explains="table (of a stream), change log"
 # ## Read to its end, a stream is a table
 #
 # A stream says what **happened**: 300 came in, 20 went out. A **table** says what **is**: 280 are there. Each makes the other. Take all changes from the start, in order, and you have the table. Write down each change of a table, and you have a stream, its **change log**. What happened never changes: who returns a parcel does not undo the order, but adds an event.
@@ -327,10 +327,10 @@ without = spark.table("outer").where("arrived IS NULL").count()
 print(f"{without} departures without an arrival")
 guess_14c.compare("all ten" if without == 10 else "none" if without == 0 else "some of them")
 
-# %% [markdown] covers="E286" explains="JoinWindows"
+# %% [markdown] explains="JoinWindows"
 # *Has not arrived* is known only when nothing can arrive any more: 12 hours after the flight left, by the watermark. That follows the **slower** of the two streams, here the departures, whose last one is at 6 in the morning. All ten left after 18 h (UTC). Tomorrow's departures would move it. If no more records come, this answer never comes.
 #
-# Kafka Streams: `departures.join(arrivals, …, JoinWindows.ofTimeDifferenceAndGrace(…).before(Duration.ZERO))`; ksqlDB: `JOIN … WITHIN (0 SECONDS, 12 HOURS) GRACE PERIOD 10 MINUTES`. (Without the zero, an arrival *before* the departure is a partner, too.) The time of a result there is the later one of the two records; of a stream and a table, that of the stream's record; of a count, the latest counted. In Spark a result has the time columns that you select.
+# Kafka Streams: `departures.join(arrivals, …, JoinWindows.ofTimeDifferenceAndGrace(…).before(Duration.ZERO))`; ksqlDB: `JOIN … WITHIN (0 SECONDS, 12 HOURS) GRACE PERIOD 10 MINUTES`. (Without the zero, an arrival *before* the departure is a partner, too.)
 
 # %% [markdown] explains="dropDuplicatesWithinWatermark"
 # ## The same report twice
@@ -367,7 +367,7 @@ watch_query(query)
 # </details>
 # <details><summary>Another hint</summary>
 #
-# An airline uses a flight number once a day. The watermark belongs on the column that says how far apart copies are.
+# Two airlines can use one number, and yesterday's flight may leave today, just before today's. The watermark belongs on the column that says how far apart copies are.
 #
 # </details>
 
@@ -384,6 +384,19 @@ watch_query(query)
 # %% tags=["wrong"]
 # the aircraft | of 883 departures are gone
 once = reports.withWatermark("sent", "6 hours").dropDuplicatesWithinWatermark(["tailnum"])
+query = start_query(once, "append", "once")
+watch_query(query)
+
+# %% tags=["wrong"]
+# without the airline | have the same flight and scheduled
+once = reports.withWatermark("sent", "6 hours")
+once = once.dropDuplicatesWithinWatermark(["flight", "scheduled"])
+query = start_query(once, "append", "once")
+watch_query(query)
+
+# %% tags=["wrong"]
+# without the plan | have the same carrier and flight
+once = reports.withWatermark("sent", "6 hours").dropDuplicatesWithinWatermark(["carrier", "flight"])
 query = start_query(once, "append", "once")
 watch_query(query)
 
@@ -430,7 +443,7 @@ lab.check.each_report_once(query)
 # %% [markdown] covers="D204 C027 D205" explains="transformWithState, StatefulProcessor, timer, state store, RocksDB"
 # ## State of your own
 #
-# No built-in operation knows what happens *between* events: how long is an aircraft away from New York, from one departure to the next? And which are still away after 12 hours? A dictionary in a program would forget all with the program. **`transformWithState`** runs code of yours, a **`StatefulProcessor`**, for each key, with state that is in the checkpoint, as offsets are. It needs a **state store** that writes to disk, **RocksDB**, which also takes more keys than memory does.
+# No built-in operation knows what happens *between* events: how long is an aircraft away from New York, from one departure to the next? And which are still away after 12 hours? A dictionary in a program would forget all with the program. **`transformWithState`** runs code of yours, a **`StatefulProcessor`**, for each key, with state that is in the checkpoint, as offsets are. It needs a **state store** that writes to disk, **RocksDB**, which also takes more keys than memory does ([measured](../docs/scaling.md)).
 #
 # - `handleInputRows` gets a key's new rows. What it yields are rows of the result.
 # - `handle.getValueState` is a value for each key, a tuple: `exists`, `get`, `update`, `clear`.
@@ -636,7 +649,7 @@ lab.quiz()
 #
 # What follows is not needed for other labs.
 
-# %% [markdown] covers="E303 E315 E290 E291" explains="interactive query, statestore (data source)"
+# %% [markdown] covers="E303" explains="interactive query, statestore (data source)"
 # ### The state is a table, too
 #
 # The state of a query *is* its table: the newest row of each key. Results that were written are its changes. Kafka Streams can be asked for it while it runs, key by key: an **interactive query** (in ksqlDB a *pull query*). Spark keeps state in the checkpoint, and reads that as a table, with the data source **statestore**: as it was after one of the last hundred batches, also when the query has ended.
@@ -721,7 +734,7 @@ held = spark.read.format("statestore").option("stateVarName", "place").load(chec
 # %% tags=["nbval-check-output"]
 lab.check.state_as_table(held)
 
-# %% [markdown] covers="E295 E298 E310 E311 D216 E308 E309" explains="co-partitioning, repartition topic, task (Kafka Streams)"
+# %% [markdown] covers="E295 E298 E310 E311 E308 E309" explains="co-partitioning, repartition topic, task (Kafka Streams)"
 # ### Who has the row?
 #
 # In Kafka Streams, the work is cut into **tasks**: task 2 reads partition 2 of *each* topic that is joined, runs all steps for it, and keeps the state of these keys only. There are as many tasks as partitions; threads and machines share them. So what belongs together must lie in partitions of the same number: this is **co-partitioning**. Otherwise a program writes its stream anew first, into a **repartition topic**.
@@ -764,9 +777,31 @@ guess_14d.compare("all" if found == 883 else "none" if found == 0 else "about a 
 found_by_tasks(lab, keyed, weather)
 
 # %% [markdown]
-# Spark does not care in which partition a row lies: it moves the rows of both sides until equal keys meet (`Exchange` in its plan), for each batch of a stream anew. That goes over the network. The tasks stay in their partitions, move nothing, and find what chance has brought together.
+# Spark does not care in which partition a row lies: it moves the rows of both sides until equal keys meet, for each batch of a stream anew. That goes over the network. Its plan has an `Exchange` for each move:
+
+# %%
+from contextlib import redirect_stdout
+from io import StringIO
+
+
+def moves(table):
+    """The steps of Spark's plan in which rows of a table move to other tasks."""
+    with redirect_stdout(StringIO()) as plan:
+        table.explain()
+    return [line.strip(" :+-") for line in plan.getvalue().splitlines() if "Exchange" in line]
+
+
+print(*moves(joined), sep="\n")
+
+# %% [markdown]
+# The tasks of Kafka Streams stay in their partitions, move nothing, and find what chance has brought together. For them, three things must be the same on both sides: the key, **byte by byte**; the number of partitions; and the **partitioner**.
 #
-# For them, three things must be the same on both sides: the key, **byte by byte**; the number of partitions; and the **partitioner**.
+# | here | Kafka Streams | ksqlDB |
+# |---|---|---|
+# | Spark's exchange, in each batch | `selectKey(…).repartition(…)`, a topic between; a join right after `selectKey` does it by itself | the same for a stream: by itself, or `CREATE STREAM … WITH (PARTITIONS=4) AS SELECT … PARTITION BY …`; never for a table |
+# | unequal numbers | refused: *Topics not co-partitioned* | refused: *the number of partitions don't match* |
+# | unequal partitioners | nobody notices: rows are missing | the same |
+# | without all this | `GlobalKTable`, foreign-key join | foreign-key join |
 
 # %% [markdown]
 # ### Exercise 14.6: Four tasks, and each finds all
@@ -832,6 +867,11 @@ lab.check.co_partitioned(stream, table)
 # ### A table with a table
 #
 # Two tables are joined as in any database, without windows: the result is a table that changes when either side does. Kafka Streams does it row by row (`KTable.join`), also by a column that is not the key (*foreign-key join*, since 2.4). Spark's streams know no such table: join the two in a batch, or inside `foreachBatch`, into a database.
+#
+# | here | Kafka Streams | ksqlDB |
+# |---|---|---|
+# | `fleet.join(makers, "tailnum")`, in a batch | `fleet.join(makers, …)` of two `KTable`s | `CREATE TABLE … AS SELECT … FROM fleet f JOIN makers m ON f.tailnum = m.tailnum` |
+# | the same, by another column | `trips.join(makers, trip -> trip.tailnum, …)` | `… ON t.tailnum = m.tailnum`: the right side's key |
 
 # %%
 from threebrokers.data import late_departures
@@ -841,27 +881,75 @@ fleet = spark.createDataFrame(late_departures()[["tailnum", "carrier"]]).distinc
 count = fleet.join(makers, "tailnum").groupBy("carrier", "manufacturer").count()
 count.orderBy(F.desc("count")).limit(4).toPandas()
 
-# %% [markdown] covers="D215 E288"
+# %% [markdown] covers="D215 E288 E304"
 # ### Smallest, mean and largest
 #
-# To know a mean, keep sum and count: two numbers of state for each key, however many records come. Spark's `avg` does just that; you need no processor for it.
+# To know a mean, keep sum and count: two numbers of state for each key, however many records come. Spark's `avg` does just that; you need no processor for it. In windows of a day these are a day's numbers. In windows that overlap, the mean is a **moving average**: here one of six hours, every two hours.
 
 # %%
-by_day = departures.groupBy("origin").agg(F.min("dep_delay"), F.avg("dep_delay"), F.max("dep_delay"))
-watch_query(start_query(by_day, "complete", "by_day"))
-spark.table("by_day").toPandas()
+six_hours = F.window("left", "6 hours", "2 hours")
+delays = departures.groupBy("origin", six_hours)
+moving = delays.agg(F.min("dep_delay"), F.avg("dep_delay"), F.max("dep_delay"))
+watch_query(start_query(moving, "complete", "moving"))
+at_jfk = spark.table("moving").where("origin = 'JFK'").select("window.start", "*").drop("window", "origin")
+at_jfk.orderBy("start").limit(6).toPandas()
 
-# %% [markdown] covers="D206 E289 E284 E305 B073" explains="changelog topic, standby replica, topology"
+# %% [markdown]
+# | here | Kafka Streams | ksqlDB |
+# |---|---|---|
+# | `groupBy("origin")` | `groupBy(…)`, or `groupByKey()` if it is the key | `GROUP BY origin` |
+# | `count` | `count()` | `COUNT(*)` |
+# | `min`, `max` | `reduce(…)`: you write which one stays | `MIN(…)`, `MAX(…)` |
+# | `avg` | `aggregate(…)` of sum and count, then `mapValues(…)` | `AVG(…)` |
+# | `window(…, "6 hours", "2 hours")` | `windowedBy(TimeWindows.ofSizeWithNoGrace(…).advanceBy(…))` | `WINDOW HOPPING (SIZE 6 HOURS, ADVANCE BY 2 HOURS)` |
+#
+# Three programs are in every book on streams, and you have written them all. Counting words is counting departures by airport (lab 13), with words for airports. The statistics of a stock are these. A click that gets its user's profile is a departure that gets its aircraft (exercise 14.1).
+
+# %% [markdown] covers="D216"
+# ### By airline first, then all together
+#
+# *Which airlines were the latest?* takes two steps: the mean needs all rows of an airline in one task, the order needs all airlines. In Kafka Streams there is a topic between the two. The first program writes each airline's mean into it, and it has one partition: so one task gets all airlines, and ranks them. That is no bottleneck, because it gets few records. Spark moves rows twice, inside one plan:
+
+# %%
+means = flight_columns(records_of(trips)).groupBy("carrier").agg(F.avg("dep_delay").alias("mean"))
+latest = means.orderBy(F.desc("mean"))
+print(*moves(latest), sep="\n")
+latest.limit(3).toPandas()
+
+# %% [markdown] covers="E286"
+# ### Whose time does a result have?
+#
+# | result | its time in Kafka Streams and ksqlDB |
+# |---|---|
+# | of one record | that record's |
+# | of a stream and a table | that of the stream's record |
+# | of two streams, or two tables | the later one of the two |
+# | of a count, a sum, a mean | the latest one that was counted |
+# | of a punctuator | the time at which it was called, by its clock |
+#
+# A row of Spark has the time columns that you select. If you write it to Kafka, its record gets the time of the writing: the writer has no column for another one. The departures that were written anew above:
+
+# %%
+times = records_of(keyed).select("timestamp").toPandas()["timestamp"]
+print(f"The flights are of June 2013; the records are from {times.min():%d %B %Y %H:%M:%S} (UTC) and later.")
+lab.observed("Spark's records have the time at which they were written", times.min().year > 2013)
+
+# %% [markdown]
+# So keep the time of the event in the value, and let readers take it from there, as these labs do.
+
+# %% [markdown] covers="D206 E289 E284 E305 B073 E290 E291 E315" explains="changelog topic, standby replica, topology"
 # ### Where state lives
 #
 # | | Spark | Kafka Streams |
 # |---|---|---|
 # | in memory or on disk beside the program | memory, or RocksDB | RocksDB |
 # | kept safe | in the checkpoint | in a compacted **changelog topic** |
-# | after a crash | read from the checkpoint | read from the topic again; a **standby replica** (`num.standby.replicas`) is ready sooner |
+# | its partition gets another owner, after a crash or when a program joins | the new executor reads it from the checkpoint | the new owner reads its changelog partition to the end first; a **standby replica** (`num.standby.replicas`) is ready sooner |
 # | larger than memory | RocksDB writes to disk, and is slower then | the same |
 # | the plan of a program | `explain()`; always optimized | its **topology** of sources, processors and sinks; optimized if asked for (`topology.optimization=all`) |
-# | one input, many outputs | a query for each, or `foreachBatch` | `split()` |
+# | one input, many outputs: a player's events give each viewer's preferences, and the top videos | a query for each, or `foreachBatch` | `split()`, or two steps after one source |
+#
+# A group of plain Python programs has to do the same by hand: in `on_assign` (lab 06) read the partition of a compacted topic to its end (lab 09), and only then take the first record.
 #
 # State in a database outside (Cassandra, Redis) is shared and has no bound. But each record then pays a way over the network, and after a crash nothing ties it to the offsets.
 

@@ -29,7 +29,7 @@ lab.review()
 #
 # With `foreachBatch` the sink is a function of yours. It gets each batch as a DataFrame, and its number. Here it writes into a small database (`Book`, a file of SQLite; what happens in a `with` is one transaction).
 #
-# (The cells that kill Spark need its driver beside the notebook. With Spark Connect the driver is a server, which others may use too: these cells say so, and `session()` is the way back.)
+# (With Spark Connect the driver is a server that others use, too: cells that kill it say that they need `session()`.)
 
 # %%
 import json
@@ -442,22 +442,28 @@ lab.check.second_copy_dropped(query)
 
 
 # %%
-def start_vouchers(rule, topic, checkpoint, **options):
-    """Start a query that sends the departures for which `rule` is true to `topic`, keyed by their place."""
-    late = departures(trips, **options).where(rule)
+spark = session()  # once: each call stops what still runs
+
+
+def vouchers(rule, source, topic, checkpoint):
+    """A query, not started yet, that sends the departures for which `rule` is true, keyed by their place."""
+    reader = spark.readStream.format("kafka").option("kafka.bootstrap.servers", lab.bootstrap)
+    reader = reader.options(subscribe=source, startingOffsets="earliest", maxOffsetsPerTrigger=300)
+    late = flight_columns(reader.load(), "partition", "offset").where(rule)
     name, delay = F.concat_ws("-", "partition", "offset").alias("key"), F.col("dep_delay").cast("string")
     writer = late.select(name, delay.alias("value")).writeStream.format("kafka")
     writer = writer.option("kafka.bootstrap.servers", lab.bootstrap).option("topic", lab.topic(topic))
-    return writer.option("checkpointLocation", checkpoint).trigger(availableNow=True).start()
+    return writer.option("checkpointLocation", checkpoint)
 
 
 for name in ("exact-late-v1", "exact-late-v2"):
     lab.fresh_topic(name, partitions=3, replication_factor=3)
-watch_query(start_vouchers("dep_delay > 120", "exact-late-v1", fresh_folder("v1")))
+first = vouchers("dep_delay > 120", trips, "exact-late-v1", fresh_folder("v1"))
+watch_query(first.trigger(availableNow=True).start())
 print(len(read_log(lab.bootstrap, lab.topic("exact-late-v1"))), "vouchers of version 1")
 
 # %% [markdown]
-# A colleague starts the new condition, with the checkpoint of version 1, and with `startingOffsets="earliest"`. How many vouchers does it write into `exact-late-v2`? (This works on a copy of the checkpoint.)
+# A colleague starts the new condition, from the earliest offset, with the checkpoint of version 1. How many vouchers does it write into `exact-late-v2`? (This works on a copy of the checkpoint.)
 
 # %%
 guess_15c = lab.predict("15.c")
@@ -470,10 +476,11 @@ guess_15c.choose("the three that are missing")
 import shutil
 
 copied = shutil.copytree(folder("v1"), fresh_folder("colleague"), dirs_exist_ok=True)
-watch_query(start_vouchers("dep_delay >= 120", "exact-late-v2", str(copied), startingOffsets="earliest"))
-vouchers = len(read_log(lab.bootstrap, lab.topic("exact-late-v2")))
-print(vouchers, "vouchers of version 2")
-guess_15c.compare("none" if vouchers == 0 else "all 155" if vouchers > 100 else "the three that are missing")
+second = vouchers("dep_delay >= 120", trips, "exact-late-v2", str(copied))
+watch_query(second.trigger(availableNow=True).start())
+written = len(read_log(lab.bootstrap, lab.topic("exact-late-v2")))
+print(written, "vouchers of version 2")
+guess_15c.compare("none" if written == 0 else "all 155" if written > 100 else "the three that are missing")
 
 # %% [markdown]
 # The checkpoint says that all is read, and it overrules `startingOffsets`. The condition is not part of it: Spark does not notice that the query is another one.
@@ -481,78 +488,153 @@ guess_15c.compare("none" if vouchers == 0 else "all 155" if vouchers > 100 else 
 # %% [markdown]
 # ### Exercise 15.4: Version 2 beside version 1
 #
-# Everything begins again: version 1 has run. Make `query`, version 2: exactly two hours get a voucher, too. Leave the results and the checkpoint of version 1 as they are: they are your way back. Then let `readers`, the full name of the topic that the office reads, point to the right one.
+# Everything begins again, on a day that goes on: 600 departures are in `exact-live`, and others come in while you work. `live_day` starts version 1 and the office, calls your function, lets the rest of the day come in, and stops all.
+#
+# Write `change_over(old, office)`. Start version 2 beside `old`, the query of version 1: exactly two hours get a voucher, too. When it has caught up, compare the two. `office.reads(topic)` names the topic that the office reads from then on; it sends a voucher for each key once. Then `old` can end. Leave the topic and the checkpoint of version 1 as they are: they are your way back.
 
 # %%
-for name in ("exact-late-v1", "exact-late-v2"):
-    lab.fresh_topic(name, partitions=3, replication_factor=3)
-watch_query(start_vouchers("dep_delay > 120", "exact-late-v1", fresh_folder("v1")))
-readers = lab.topic("exact-late-v1")
-# TODO: start version 2 with start_vouchers(…), watch it, compare; then change readers
+from threebrokers.spark import keys_of_both, live_day, until_caught_up
+
+for name in ("exact-late-v1", "exact-late-v2", "exact-live"):
+    live = lab.fresh_topic(name, partitions=3, replication_factor=3)
+version_1 = vouchers("dep_delay > 120", live, "exact-late-v1", fresh_folder("v1"))
+
+
+# TODO: def change_over(old, office): start version 2, until_caught_up(…), keys_of_both(…), change over
+# day = live_day(lab, live, version_1, change_over)
 # BEGIN SOLUTION
-query = start_vouchers("dep_delay >= 120", "exact-late-v2", fresh_folder("v2"))
-watch_query(query)
-old, new = (
-    {record.key for record in read_log(lab.bootstrap, lab.topic(f"exact-late-{version}"))}
-    for version in ("v1", "v2")
-)
-print(f"{len(new - old)} new vouchers, {len(old - new)} would be lost")
-readers = lab.topic("exact-late-v2")
+def change_over(old, office):
+    """Bring the office from version 1 to version 2."""
+    new = vouchers("dep_delay >= 120", live, "exact-late-v2", fresh_folder("v2")).start()
+    until_caught_up(new)
+    before, after = keys_of_both(lab, {"exact-late-v1": old, "exact-late-v2": new})
+    print(f"{len(after - before)} new vouchers, {len(before - after)} would be lost")
+    office.reads("exact-late-v2")
+    old.stop()
+
+
+day = live_day(lab, live, version_1, change_over)
+print(day)
 # END SOLUTION
 
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# Three things belong to a version: its condition, the place it has reached, and where its results go. Which may the two share?
+# Three things belong to a version: its condition, the place it has reached, and where its results go. Which may the two share? And what would the office miss if one of them ended too early?
 #
 # </details>
 # <details><summary>Another hint</summary>
 #
-# `fresh_folder(name)` is an empty checkpoint, and with one the query begins at `earliest`. Which keys has one topic that the other has not? `read_log` gives its records.
+# `fresh_folder(name)` is an empty checkpoint. `until_caught_up(new)` waits until the query has read what the topic held, and does not stop it. `keys_of_both(lab, {"exact-late-v1": old, "exact-late-v2": new})` gives two sets: one version is always a little ahead, so it compares the departures that both have read.
 #
 # </details>
 
+
 # %% tags=["wrong"]
-# the same checkpoint | 'exact-late-v2' holds nothing
-query = start_vouchers("dep_delay >= 120", "exact-late-v2", str(folder("v1")))
-watch_query(query)
-readers = lab.topic("exact-late-v2")
+# the same checkpoint | has gone on with the checkpoint of version 1
+def change_over(old, office):
+    new = vouchers("dep_delay >= 120", live, "exact-late-v2", str(folder("v1"))).start()
+    until_caught_up(new)
+    office.reads("exact-late-v2")
+
+
+day = live_day(lab, live, version_1, change_over)
+
 
 # %% tags=["wrong"]
 # into the old topic | is not as version 1 has left it
-query = start_vouchers("dep_delay >= 120", "exact-late-v1", fresh_folder("v2"))
-watch_query(query)
-readers = lab.topic("exact-late-v1")
+def change_over(old, office):
+    new = vouchers("dep_delay >= 120", live, "exact-late-v1", fresh_folder("v2")).start()
+    until_caught_up(new)
+    old.stop()
+
+
+day = live_day(lab, live, version_1, change_over)
+
 
 # %% tags=["wrong"]
 # nobody changes over | the office still reads
-query = start_vouchers("dep_delay >= 120", "exact-late-v2", fresh_folder("v2"))
-watch_query(query)
-readers = lab.topic("exact-late-v1")
+def change_over(old, office):
+    new = vouchers("dep_delay >= 120", live, "exact-late-v2", fresh_folder("v2")).start()
+    until_caught_up(new)
+    old.stop()
+
+
+day = live_day(lab, live, version_1, change_over)
+
 
 # %% tags=["wrong"]
 # in place | the checkpoint of version 1 is gone
-query = start_vouchers("dep_delay >= 120", "exact-late-v2", fresh_folder("v1"))
-watch_query(query)
-readers = lab.topic("exact-late-v2")
+def change_over(old, office):
+    new = vouchers("dep_delay >= 120", live, "exact-late-v2", fresh_folder("v1")).start()
+    until_caught_up(new)
+    office.reads("exact-late-v2")
+
+
+day = live_day(lab, live, version_1, change_over)
+
 
 # %% tags=["wrong"]
 # the same fault again | a delay of exactly two hours
-query = start_vouchers("dep_delay > 120", "exact-late-v2", fresh_folder("v2"))
-watch_query(query)
-readers = lab.topic("exact-late-v2")
+def change_over(old, office):
+    new = vouchers("dep_delay > 120", live, "exact-late-v2", fresh_folder("v2")).start()
+    until_caught_up(new)
+    office.reads("exact-late-v2")
+    old.stop()
+
+
+day = live_day(lab, live, version_1, change_over)
+
+
+# %% tags=["wrong"]
+# the readers first | was not ready when the office changed over
+def change_over(old, office):
+    office.reads("exact-late-v2")
+    old.stop()
+    until_caught_up(vouchers("dep_delay >= 120", live, "exact-late-v2", fresh_folder("v2")).start())
+
+
+day = live_day(lab, live, version_1, change_over)
+
+
+# %% tags=["wrong"]
+# one after the other | ended before the office changed over
+def change_over(old, office):
+    old.stop()
+    until_caught_up(vouchers("dep_delay >= 120", live, "exact-late-v2", fresh_folder("v2")).start())
+    office.reads("exact-late-v2")
+
+
+day = live_day(lab, live, version_1, change_over)
+
+
+# %% tags=["wrong"]
+# both go on | version 1 still ran
+def change_over(old, office):
+    until_caught_up(vouchers("dep_delay >= 120", live, "exact-late-v2", fresh_folder("v2")).start())
+    office.reads("exact-late-v2")
+
+
+day = live_day(lab, live, version_1, change_over)
+
 
 # %% tags=["right"]
 # said otherwise
-query = start_vouchers("dep_delay > 119", "exact-late-v2", fresh_folder("version-2"))
-query.awaitTermination(60)
-readers = lab.topic("exact-late-v2")
+def change_over(old, office):
+    new = vouchers("dep_delay > 119", live, "exact-late-v2", fresh_folder("version-2")).start()
+    until_caught_up(new)
+    office.reads("exact-late-v2")
+    old.stop()
+    old.awaitTermination(60)
+
+
+day = live_day(lab, live, version_1, change_over)
 
 # %% tags=["nbval-check-output"]
-lab.check.changed_over(query, readers)
+lab.check.changed_over(day)
 
 # %% [markdown]
-# One question is left: what has the office done already? It has sent 152 vouchers of version 1, and in the new topic all 155 are new to it. The keys are the same in both topics, so it can leave out what it knows; only the three others are to be sent. (A board, which shows a whole table, simply changes over.)
+# The new topic began with vouchers that the office had sent already. Their keys are the same in both topics, so it left them out; a reader that cannot know what it has done would do it twice. (A board, which shows a whole table, simply changes over.)
 
 # %% [markdown]
 # ## What to remember
@@ -621,7 +703,7 @@ guess_15d.compare(latencies.quickest)
 latencies
 
 # %% [markdown] explains="real-time mode, task slot"
-# A micro-batch is planned, noted in `offsets`, run as new tasks, and noted in `commits`: that costs its time however few records it has, and a record waits for the batch before its own to end, too. (Each trigger had 200 records, in one run: p99 rests on two of them, and another run gives another.) In **real-time mode** the tasks stay: each reads a partition without an end and hands on every record at once. The five seconds only say how often the checkpoint is written; less is refused.
+# A micro-batch is planned, noted in `offsets`, run as new tasks, and noted in `commits`: that costs its time however few records it has, and a record waits for the batch before its own to end, too. (Each trigger had 200 records, in one run: p99 rests on two of them, and another run gives another.) In **real-time mode** the tasks stay: each reads a partition without an end and hands on every record at once. The five seconds only say how often the checkpoint is written; less is refused. How the size of a batch changes its time is [measured](../docs/scaling.md), too.
 #
 # | real-time mode (Spark 4.2) | |
 # |---|---|
@@ -736,9 +818,7 @@ master = workers_up()
 # BEGIN SOLUTION
 query = start_copy(all_trips(session(master)), there, fresh_folder("there"))
 watch_query(query)
-readers = Counter((record.value, record.key.split(b"-")[0]) for record in read_log(lab.bootstrap, there))
-for (process, partition), count in sorted(readers.items()):
-    print(f"process {process.decode()} read {count} records of partition {partition.decode()}")
+print(Counter(record.value for record in read_log(lab.bootstrap, there)))
 # END SOLUTION
 
 # %% [markdown]
@@ -783,6 +863,17 @@ query.awaitTermination(60)
 lab.check.on_two_workers(query)
 
 # %% [markdown]
+# Which executor has read which partition? Each record's key begins with its partition, and its value is the process that read it:
+
+# %%
+records = read_log(lab.bootstrap, there)
+readers = Counter((record.key.split(b"-")[0].decode(), record.value.decode()) for record in records)
+for (partition, process), count in sorted(readers.items()):
+    print(f"partition {partition}: process {process} has read {count} records of it")
+
+# %% [markdown]
+# Each partition is a task of its own. There are three, and two executors with a core each: one has read two of them.
+#
 # | | `local[2]` | on a cluster |
 # |---|---|---|
 # | who reads the brokers | the one process | the executors, each its partitions: all machines must reach all brokers |

@@ -173,6 +173,10 @@ class Brokers:
         """Return the settings of a topic."""
         return self._told(ResourceType.TOPIC, topic)
 
+    def of_group(self, group: str) -> dict[str, ConfigEntry]:
+        """Return the settings of a group, which need not exist."""
+        return self._told(ResourceType.GROUP, group)
+
     def _told(self, kind: ResourceType, name: str) -> dict[str, ConfigEntry]:
         asked = ConfigResource(kind, name)
         admin = self._cluster.admin()  # a client that is let go takes its open calls with it

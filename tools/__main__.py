@@ -21,7 +21,7 @@ WORDS = {
     "topics": ("publish.topics", "build the index, docs/topics.md, and list what no lab meets yet"),
     "reliability": ("publish.reliability", "run the tests of faults, write docs/reliability.md"),
     "facts": ("publish.facts", "run the tests of facts about clients, write docs/facts.md"),
-    "guarantees": ("publish.guarantees", "run the faults of labs 06, 10 and 11, write docs/guarantees.md"),
+    "guarantees": ("publish.guarantees", "run faults and kill workers, write docs/guarantees.md"),
     "scaling": ("publish.scaling", "measure how Spark's reading grows, write docs/scaling.md"),
     "machines": ("publish.machines", "measure what labs and rooms need, write docs/machines.md"),
     "walk": ("walk.walk", "work a lab in the browser, mistakes included, with pictures of each step"),

@@ -1,183 +1,29 @@
 """Facts about this client, Java's and the brokers: each is asserted, and told to docs/facts.md.
 
-What lessons say about clients stands here first. These are settings and names; what clients do is in
-test_facts_producer.py and test_facts_consumer.py.
+What lessons say about clients stands here first. These are settings and names (their defaults are in
+tests/fact_defaults.py); what clients do is in the other files whose names begin with test_facts.
 """
 
+import re
 import zipfile
 from typing import Any
 
+import confluent_kafka
 import pytest
 from confluent_kafka import KafkaException, Producer
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient, ConfigEntry, NewTopic
 
 from tests.asked import Brokers, Java, Librdkafka, OlderJava
 from tests.fact_bench import BROKERS, MADE, PATIENCE, READ, SEEN, plain, quoted, shown
+from tests.fact_defaults import DEFAULTS, OF_BROKERS, OF_GROUPS, OF_TOPICS
 from tests.facts import Found
 from threebrokers.cluster import Cluster
 from threebrokers.cluster.settings import TABLE
+from threebrokers.lab.cluster_defaults import own_default
 
 __all__ = ["plain"]
 
-BUFFER = "queue.buffering.max"
-DEFAULTS = (
-    # group, fact, the client, this client's setting and default, Java's
-    ("Producer", "whose answer counts", "producer", "acks -1", "acks all"),
-    ("Producer", "no record twice", "producer", "enable.idempotence false", "enable.idempotence true"),
-    ("Producer", "waits for more records", "producer", "linger.ms 5", "linger.ms 5"),
-    ("Producer", "bytes of a batch", "producer", "batch.size 1000000", "batch.size 16384"),
-    ("Producer", "records of a batch", "producer", "batch.num.messages 10000", ""),
-    ("Producer", "compression", "producer", "compression.type none", "compression.type none"),
-    ("Producer", "tries of a record", "producer", "retries 2147483647", "retries 2147483647"),
-    ("Producer", "time for all tries", "producer", "message.timeout.ms 300000", "delivery.timeout.ms 120000"),
-    ("Producer", "time for one request", "producer", "request.timeout.ms 30000", "request.timeout.ms 30000"),
-    ("Producer", "pause between tries", "producer", "retry.backoff.ms 100", "retry.backoff.ms 100"),
-    ("Producer", "longest such pause", "producer", "retry.backoff.max.ms 1000", "retry.backoff.max.ms 1000"),
-    ("Producer", "records that may wait", "producer", f"{BUFFER}.messages 100000", ""),
-    ("Producer", "memory for them", "producer", f"{BUFFER}.kbytes 1048576", "buffer.memory 33554432"),
-    ("Producer", "largest request", "producer", "message.max.bytes 1000000", "max.request.size 1048576"),
-    (
-        "Producer",
-        "requests under way",
-        "producer",
-        "max.in.flight.requests.per.connection 1000000",
-        "max.in.flight.requests.per.connection 5",
-    ),
-    (
-        "Producer",
-        "a topic that is not there",
-        "producer",
-        "topic.metadata.propagation.max.ms 30000",
-        "max.block.ms 60000",
-    ),
-    (
-        "Producer",
-        "longest open transaction",
-        "producer",
-        "transaction.timeout.ms 60000",
-        "transaction.timeout.ms 60000",
-    ),
-    ("Partitioner", "setting", "producer", "partitioner consistent_random", "partitioner.class null"),
-    ("Partitioner", "stays with a partition", "producer", "sticky.partitioning.linger.ms 10", ""),
-    (
-        "Consumer",
-        "transactions",
-        "consumer",
-        "isolation.level read_committed",
-        "isolation.level read_uncommitted",
-    ),
-    ("Consumer", "a new group begins", "consumer", "auto.offset.reset largest", "auto.offset.reset latest"),
-    ("Consumer", "commits by itself", "consumer", "enable.auto.commit true", "enable.auto.commit true"),
-    ("Consumer", "commits each", "consumer", "auto.commit.interval.ms 5000", "auto.commit.interval.ms 5000"),
-    (
-        "Consumer",
-        "creates topics",
-        "consumer",
-        "allow.auto.create.topics false",
-        "allow.auto.create.topics true",
-    ),
-    ("Consumer", "time for one answer", "consumer", "socket.timeout.ms 60000", "request.timeout.ms 30000"),
-    ("Consumer", "checks checksums", "consumer", "check.crcs false", "check.crcs true"),
-    ("Consumer", "least of an answer", "consumer", "fetch.min.bytes 1", "fetch.min.bytes 1"),
-    ("Consumer", "waits for that", "consumer", "fetch.wait.max.ms 500", "fetch.max.wait.ms 500"),
-    ("Consumer", "most of an answer", "consumer", "fetch.max.bytes 52428800", "fetch.max.bytes 52428800"),
-    (
-        "Consumer",
-        "most for a partition",
-        "consumer",
-        "max.partition.fetch.bytes 1048576",
-        "max.partition.fetch.bytes 1048576",
-    ),
-    ("Consumer", "waits in the client", "consumer", "queued.max.messages.kbytes 65536", ""),
-    ("Consumer", "records that wait there", "consumer", "queued.min.messages 100000", ""),
-    ("Groups", "protocol", "consumer", "group.protocol classic", "group.protocol classic"),
-    (
-        "Groups",
-        "assignors",
-        "consumer",
-        "partition.assignment.strategy range,roundrobin",
-        "partition.assignment.strategy range,cooperative-sticky",
-    ),
-    ("Groups", "session", "consumer", "session.timeout.ms 45000", "session.timeout.ms 45000"),
-    ("Groups", "heartbeats", "consumer", "heartbeat.interval.ms 3000", "heartbeat.interval.ms 3000"),
-    (
-        "Groups",
-        "time between two polls",
-        "consumer",
-        "max.poll.interval.ms 300000",
-        "max.poll.interval.ms 300000",
-    ),
-    (
-        "Connections",
-        "pause before the next try",
-        "producer",
-        "reconnect.backoff.ms 100",
-        "reconnect.backoff.ms 50",
-    ),
-    (
-        "Connections",
-        "longest such pause",
-        "producer",
-        "reconnect.backoff.max.ms 10000",
-        "reconnect.backoff.max.ms 1000",
-    ),
-    (
-        "Connections",
-        "asks for metadata again",
-        "producer",
-        "topic.metadata.refresh.interval.ms 300000",
-        "metadata.max.age.ms 300000",
-    ),
-    (
-        "Connections",
-        "all known brokers are lost",
-        "consumer",
-        "metadata.recovery.strategy rebootstrap",
-        "metadata.recovery.strategy rebootstrap",
-    ),
-)
-OF_BROKERS = (
-    ("Brokers", "who creates topics", "auto.create.topics.enable", "true"),
-    ("Brokers", "replicas of a topic", "default.replication.factor", "1"),
-    ("Brokers", "partitions of a topic", "num.partitions", "1"),
-    ("Brokers", "replicas that must be in sync", "min.insync.replicas", "1"),
-    ("Brokers", "a leader out of sync", "unclean.leader.election.enable", "false"),
-    ("Brokers", "a dead broker is missed", "broker.session.timeout.ms", "9000"),
-    ("Brokers", "a slow copy leaves the ISR", "replica.lag.time.max.ms", "30000"),
-    ("Brokers", "longest transaction that may be asked for", "transaction.max.timeout.ms", "900000"),
-    (
-        "Brokers",
-        "they look for transactions out of time each",
-        "transaction.abort.timed.out.transaction.cleanup.interval.ms",
-        "10000",
-    ),
-    ("Brokers", "an unused transactional.id is forgotten", "transactional.id.expiration.ms", "604800000"),
-    ("Brokers", "partitions of __transaction_state", "transaction.state.log.num.partitions", "50"),
-    ("Brokers", "offsets of an empty group vanish", "offsets.retention.minutes", "10080"),
-    ("Brokers", "partitions of __consumer_offsets", "offsets.topic.num.partitions", "50"),
-    ("Brokers", "a new group waits", "group.initial.rebalance.delay.ms", "3000"),
-    ("Brokers", "shortest session of a classic member", "group.min.session.timeout.ms", "6000"),
-    ("Brokers", "session in the new protocol", "group.consumer.session.timeout.ms", "45000"),
-    ("Brokers", "heartbeats in the new protocol", "group.consumer.heartbeat.interval.ms", "5000"),
-    ("Brokers", "look for old segments each", "log.retention.check.interval.ms", "300000"),
-    ("Brokers", "files of a deleted segment go after", "log.segment.delete.delay.ms", "60000"),
-    ("Brokers", "records are deleted after", "log.retention.hours", "168"),
-)
-OF_TOPICS = (
-    ("Topics", "records are deleted after", "retention.ms", "604800000"),
-    ("Topics", "size of a segment", "segment.bytes", "1073741824"),
-    ("Topics", "age of a segment", "segment.ms", "604800000"),
-    ("Topics", "bytes of a partition", "retention.bytes", "-1"),
-    ("Topics", "segments begin earlier, at random", "segment.jitter.ms", "0"),
-    ("Topics", "reserves the file of a segment", "preallocate", "false"),
-    ("Topics", "whose time", "message.timestamp.type", "CreateTime"),
-    ("Topics", "largest batch", "max.message.bytes", "1048588"),
-    ("Topics", "who compresses", "compression.type", "producer"),
-    ("Topics", "how far ahead a time may be", "message.timestamp.after.max.ms", "3600000"),
-    ("Topics", "bytes between two entries of an index", "index.interval.bytes", "4096"),
-    ("Topics", "space for an index", "segment.index.bytes", "10485760"),
-    ("Topics", "old records", "cleanup.policy", "delete"),
-)
+STRATEGIES = {"Range": "range", "CooperativeSticky": "cooperative-sticky"}
 
 
 def facts(rows: tuple[tuple[str, ...], ...]) -> list[Any]:
@@ -186,35 +32,48 @@ def facts(rows: tuple[tuple[str, ...], ...]) -> list[Any]:
 
 @pytest.mark.parametrize(("kind", "here", "there"), facts(DEFAULTS))
 def test_a_default(librdkafka: Librdkafka, java_client: Java, found: Found, kind, here, there):
-    name, value = here.split()
-    assert librdkafka.default(name) == value
+    lacks = "has no such setting"
+    name, _, value = here.partition(" ")
+    if here:
+        assert librdkafka.default(name) == value
     if there:
-        name, value = there.split()
-        told = java_client.default(kind, name)
+        javas, _, value = there.partition(" ")
+        told = java_client.default(kind, javas)
         prefix = "class org.apache.kafka.clients.consumer."
-        assert (
-            told.replace(prefix + "RangeAssignor", "range").replace(
-                prefix + "CooperativeStickyAssignor", "cooperative-sticky"
-            )
-            == value
-        )
+        for strategy in ("Range", "CooperativeSticky"):
+            told = told.replace(f"{prefix}{strategy}Assignor", STRATEGIES[strategy])
+        assert told == value
+        if not here:
+            with pytest.raises(KeyError):
+                librdkafka.default(javas)
     else:
-        assert here.split()[0] not in java_client.settings(kind)
-    found(shown(here), shown(there) or "has no such setting", READ)
+        assert name not in java_client.settings(kind)
+    found(shown(here) or lacks, shown(there) or lacks, READ)
 
 
 @pytest.mark.parametrize(("name", "value"), facts(OF_BROKERS))
 def test_a_default_of_brokers(brokers: Brokers, found: Found, name, value):
-    assert brokers.default(name) == value
-    here = brokers.entries[name].value
-    found("", f"`{name}` {value}" + (f"; in this course {here}" if here != value else ""), BROKERS)
+    assert (brokers.default(name) or "null") == value
+    found("", with_ours(name, value, brokers.entries[name]), BROKERS)
 
 
 @pytest.mark.parametrize(("name", "value"), facts(OF_TOPICS))
 def test_a_default_of_topics(brokers: Brokers, plain: str, found: Found, name, value):
     entry = brokers.of_topic(plain)[name]
-    assert entry.value == value
-    found("", f"`{name}` {value}", BROKERS)
+    assert (own_default(entry) or entry.value) == value
+    found("", with_ours(name, value, entry), BROKERS)
+
+
+def with_ours(name: str, value: str, entry: ConfigEntry) -> str:
+    here = entry.value or "null"
+    return f"`{name}` {value}" + (f"; in this course {here}" if here != value else "")
+
+
+@pytest.mark.parametrize("name", facts(OF_GROUPS))
+def test_a_default_of_groups(brokers: Brokers, found: Found, name):
+    of_brokers = f"group.{name}"
+    assert brokers.of_group("facts-nobody")[name].value == brokers.entries[of_brokers].value
+    found("", f"`{name}`: that of the brokers, `{of_brokers}`", BROKERS)
 
 
 @pytest.mark.fact("Brokers", "what this course sets otherwise")
@@ -280,15 +139,9 @@ def test_how_many_batches_are_known_again(java_client: Java, found: Found):
 
 @pytest.mark.fact("Producer", "names that both know")
 def test_javas_names_here(librdkafka: Librdkafka, found: Found):
-    both = (
-        "acks",
-        "delivery.timeout.ms",
-        "linger.ms",
-        "compression.type",
-        "retries",
-        "max.partition.fetch.bytes",
-    )
-    assert librdkafka.default("delivery.timeout.ms") == librdkafka.default("message.timeout.ms")
+    both = ("acks", "linger.ms", "compression.type", "retries", "max.partition.fetch.bytes")
+    limit = {name: librdkafka.default(name) for name in ("delivery.timeout.ms", "message.timeout.ms")}
+    assert set(limit.values()) == {"300000"}
     assert all(librdkafka.default(name) for name in both)
     unknown = (
         "buffer.memory",
@@ -300,7 +153,8 @@ def test_javas_names_here(librdkafka: Librdkafka, found: Found):
     for name in (*unknown, "key.serializer", "partitioner.class", "no.such.setting"):
         with pytest.raises(KafkaException, match="No such configuration property"):
             Producer({name: "1"})
-    here = f"also takes {quoted(both)}; refuses {quoted(unknown)} and any name that does not exist"
+    here = f"also takes {quoted(both)}, and `delivery.timeout.ms` 300000; "
+    here += f"refuses {quoted(unknown)} and any name that does not exist"
     found(here, "", MADE)
 
 
@@ -323,6 +177,14 @@ def test_the_oldest_fetch(cluster: Cluster, brokers: Brokers, found: Found):
     told = cluster.tool("kafka-broker-api-versions")
     assert "Fetch(1): 4 to " in told
     found("", "no version of Fetch below 4", "kafka-broker-api-versions")
+
+
+@pytest.mark.fact("Brokers", "share groups")
+def test_share_groups(cluster: Cluster, brokers: Brokers, librdkafka: Librdkafka, found: Found):
+    told = cluster.tool("kafka-features", "describe")
+    assert re.search(r"share\.version.*FinalizedVersionLevel: [1-9]", told), told
+    assert hasattr(confluent_kafka, "ShareConsumer")
+    found("`ShareConsumer`", "the feature `share.version` is on in a new cluster", "kafka-features")
 
 
 @pytest.mark.fact("Admin client", "what it cannot ask")

@@ -1,4 +1,4 @@
-"""Facts about consumers and groups, as seen: this client's, and Java's where it does something else."""
+"""Facts about consumers, as seen: this client's, and Java's where it does something else."""
 
 import os
 import signal
@@ -18,12 +18,10 @@ from tests.fact_bench import (
     PATIENCE,
     SEEN,
     consumer,
-    coordinator,
     deliver,
     group,
     one,
     plain,
-    quoted,
 )
 from tests.facts import Found
 from threebrokers.cluster import Cluster
@@ -34,37 +32,6 @@ from threebrokers.waiting import quiet_wait
 __all__ = ["consumer", "group", "one", "plain"]
 
 Make = Callable[..., Consumer]
-PROTOCOLS = ("classic", "consumer")
-
-
-@pytest.mark.fact("Groups", "strategies in one list")
-def test_mixed_strategies(librdkafka: Librdkafka, java_client: Java, found: Found):
-    with pytest.raises(KafkaException, match=r"must not be mixed|cooperative"):
-        Consumer({"group.id": "g", "partition.assignment.strategy": "range,cooperative-sticky"})
-    with pytest.raises(KafkaException, match=r"Unsupported partition\.assignment\.strategy"):
-        Consumer(
-            {
-                "group.id": "g",
-                "partition.assignment.strategy": "org.apache.kafka.clients.consumer.RangeAssignor",
-            }
-        )
-    found("eager and cooperative together are refused, Java's names too", "its default has both", MADE)
-
-
-@pytest.mark.fact("Groups", "settings that the new protocol refuses")
-def test_settings_of_the_classic_protocol(librdkafka: Librdkafka, java_client: Java, found: Found):
-    refused = {
-        "session.timeout.ms": 6000,
-        "heartbeat.interval.ms": 1000,
-        "partition.assignment.strategy": "range",
-    }
-    for name, value in refused.items():
-        with pytest.raises(KafkaException, match="not supported"):
-            Consumer({"group.id": "g", "group.protocol": "consumer", name: value})
-        own = {"group_id": "g", "group_protocol": "consumer", name.replace(".", "_"): str(value)}
-        with pytest.raises(Py4JJavaError, match=r"ConfigException|KafkaException"):
-            java_client.consumer(NOBODY, **own)
-    found(quoted(tuple(refused)), "the same", MADE)
 
 
 @pytest.mark.fact("Consumer", "without a group.id")
@@ -128,6 +95,36 @@ def test_the_policy_of_an_age(librdkafka: Librdkafka, java_client: Java, found: 
     found("has no such policy", "`auto.offset.reset=by_duration:P1D`", MADE)
 
 
+@pytest.mark.fact("Consumer", "topics by a pattern")
+def test_a_pattern(
+    cluster: Cluster, one: str, group: str, librdkafka: Librdkafka, brokers: Brokers, found: Found
+):
+    begin = one.removesuffix("ten")
+    own = client_settings.shared(cluster.bootstrap) | {"auto.offset.reset": "earliest"}
+    heard = {}
+    for pattern in (f"^{begin}t.*", f"{begin}t.*"):
+        reader = Consumer(own | {"group.id": f"{group}-{len(heard)}"})
+        reader.subscribe([pattern])
+        heard[pattern] = reader.poll(PATIENCE)
+        reader.close()
+    matched, named = heard.values()
+    assert (matched.error(), matched.topic()) == (None, one)
+    assert named.error().code() == KafkaError.UNKNOWN_TOPIC_OR_PART
+    found("begins with `^`; without it, it is the name of a topic", "", SEEN)
+
+
+@pytest.mark.fact("Consumer", "another thread ends a `poll()`")
+def test_waking_a_consumer(librdkafka: Librdkafka, java_client: Java, found: Found):
+    assert not hasattr(Consumer, "wakeup")
+    there = java_client.consumer(NOBODY, group_id="g")
+    there.assign(java_client.places("t", 0))
+    threading.Timer(0.3, there.wakeup).start()
+    with pytest.raises(Py4JJavaError, match="WakeupException"):
+        there.poll(java_client.ms(10_000))
+    there.close(java_client.ms(0))
+    found("has no such method", "`wakeup()`: `poll()` raises `WakeupException`", MADE)
+
+
 @pytest.mark.fact("Consumer", "subscribe, then assign")
 def test_subscribe_and_assign(librdkafka: Librdkafka, java_client: Java, found: Found):
     here = Consumer({"group.id": "g", "bootstrap.servers": NOBODY, "logger": client_settings.SILENCE})
@@ -140,44 +137,6 @@ def test_subscribe_and_assign(librdkafka: Librdkafka, java_client: Java, found: 
         there.assign(java_client.places("t", 0))
     there.close()
     found("obeys", "`IllegalStateException`", MADE)
-
-
-@pytest.mark.fact("Consumer", "automatic commits")
-def test_automatic_commits(
-    cluster: Cluster,
-    one: str,
-    group: str,
-    consumer: Make,
-    librdkafka: Librdkafka,
-    java_client: Java,
-    brokers: Brokers,
-    found: Found,
-):
-    every = 200
-    reader = consumer(auto_commit_interval_ms=every)
-    reader.subscribe([one])
-    assert reader.poll(PATIENCE).offset() == 0  # the program has only this one, and does nothing from here
-    assert coordinator(cluster, group, lambda told: told.committed).committed[0][2] == 1
-    there = java_client.consumer(
-        cluster.bootstrap,
-        group_id=f"{group}-java",
-        auto_offset_reset="earliest",
-        max_poll_records="1",
-        auto_commit_interval_ms=str(every),
-    )
-    there.assign(java_client.places(one, 0))
-    assert quiet_wait(lambda: there.poll(java_client.ms(1000)).count() == 1, PATIENCE)
-    time.sleep(5 * every / 1000)  # nothing may happen: so it waits for several of its intervals
-    told = coordinator(cluster, f"{group}-java", lambda told: told.coordinator is not None)
-    assert all(offset == 0 for _, _, offset in told.committed), "at most where an earlier, empty poll() stood"
-    there.poll(java_client.ms(0))
-    coordinator(cluster, f"{group}-java", lambda told: told.committed and told.committed[0][2] == 1)
-    there.close()
-    found(
-        "a thread commits while the program works, and counts the record that it has just got",
-        "commits inside `poll()`, and what earlier calls returned",
-        SEEN,
-    )
 
 
 @pytest.mark.fact("Consumer", "nothing is committed")
@@ -197,25 +156,6 @@ def test_offsets_for_a_time_to_come(
     [place] = consumer().offsets_for_times([TopicPartition(one, 0, later)], timeout=PATIENCE)
     assert place.offset == OFFSET_END == -1
     found("`offsets_for_times()` returns the offset -1, the end", "", SEEN)
-
-
-@pytest.mark.fact("Consumer", "an older commit after a newer one")
-def test_the_last_commit_counts(
-    cluster: Cluster,
-    one: str,
-    group: str,
-    consumer: Make,
-    librdkafka: Librdkafka,
-    brokers: Brokers,
-    found: Found,
-):
-    reader = consumer()
-    for offset in (9, 4):
-        reader.commit(offsets=[TopicPartition(one, 0, offset)], asynchronous=False)
-    assert reader.committed([TopicPartition(one, 0)], timeout=PATIENCE)[0].offset == 4
-    with pytest.raises(KafkaException, match="_NO_OFFSET"):
-        reader.commit(asynchronous=False)
-    found("`commit()` with nothing new raises _NO_OFFSET", "the brokers keep what they are told last", SEEN)
 
 
 @pytest.mark.fact("Consumer", "a record that is larger than an answer may be")
@@ -315,45 +255,6 @@ def is_refused(call: Callable[[], Any]) -> bool:
     return False
 
 
-@pytest.mark.fact("Groups", "too long between two polls")
-def test_too_long_between_polls(
-    cluster: Cluster,
-    one: str,
-    group: str,
-    consumer: Make,
-    librdkafka: Librdkafka,
-    brokers: Brokers,
-    found: Found,
-):
-    # A busy machine may stand still for a second, and it shall not be the session that is over.
-    reader = consumer(session_timeout_ms=3000, heartbeat_interval_ms=200, max_poll_interval_ms=3000)
-    reader.subscribe([one])
-    assert reader.consume(1, PATIENCE)
-    coordinator(cluster, group, lambda told: told.state == "Empty")
-    [heard] = [message.error() for message in reader.consume(100, 0.5) if message.error()][:1]
-    assert heard.code() == KafkaError._MAX_POLL_EXCEEDED
-    found("the client itself leaves the group; `_MAX_POLL_EXCEEDED` comes among the records", "", SEEN)
-
-
-@pytest.mark.fact("Groups", "a member closes")
-def test_leaving(
-    cluster: Cluster, one: str, group: str, librdkafka: Librdkafka, brokers: Brokers, found: Found
-):
-    left = {}
-    for name in ("", "named"):
-        own = {"group.id": f"{group}-{name}", "auto.offset.reset": "earliest", "enable.auto.commit": False}
-        member = Consumer(
-            client_settings.shared(cluster.bootstrap) | own | ({"group.instance.id": name} if name else {})
-        )
-        member.subscribe([one])
-        assert member.poll(PATIENCE) is not None
-        member.commit(asynchronous=False)
-        member.close()
-        left[name] = len(coordinator(cluster, f"{group}-{name}", lambda told: told.committed).members)
-    assert left == {"": 0, "named": 1}
-    found("leaves at once; with `group.instance.id` it stays until its session is over", "", SEEN)
-
-
 @pytest.mark.fact("Consumer", "max.poll.records")
 def test_max_poll_records(
     one: str, consumer: Make, librdkafka: Librdkafka, java_client: Java, brokers: Brokers, found: Found
@@ -364,46 +265,3 @@ def test_max_poll_records(
     assert java_client.default("consumer", "max.poll.records") == "500"
     here = "`poll()` returns one record, `consume(n)` n; `max.poll.records` is taken and changes nothing"
     found(here, "`max.poll.records` 500", SEEN)
-
-
-@pytest.mark.fact("Groups", "two members with one group.instance.id")
-def test_the_same_name_twice(
-    cluster: Cluster, one: str, group: str, librdkafka: Librdkafka, brokers: Brokers, found: Found
-):
-    ended = {protocol: twins_end(cluster, one, f"{group}-{protocol}", protocol) for protocol in PROTOCOLS}
-    assert list(ended["classic"]) == [0]
-    assert list(ended["consumer"]) == [1]
-    [fenced, refused] = [error for heard in ended.values() for error in heard.values()]
-    assert fenced.code() == refused.code() == KafkaError._FATAL
-    assert "Static consumer fenced by other consumer" in fenced.str()
-    assert "instance ID is still used by another member" in refused.str()
-    here = (
-        "one hears `_FATAL`: classic, the first, which is fenced; new protocol, the second, which is refused"
-    )
-    found(here, "", SEEN)
-
-
-def twins_end(cluster: Cluster, topic: str, group: str, protocol: str) -> dict[int, KafkaError]:
-    """Let two members have one name; return which of them heard of what error."""
-    own = client_settings.shared(cluster.bootstrap) | {"group.id": group, "auto.offset.reset": "earliest"}
-    named = own | {"group.instance.id": "twin", "group.protocol": protocol}
-    twins = [Consumer(named), Consumer(named)]
-    heard: dict[int, KafkaError] = {}
-
-    def listen(numbers: list[int]) -> None:
-        for number in numbers:
-            try:
-                message = twins[number].poll(0.1)
-            except KafkaException as error:
-                heard[number] = error.args[0]
-            else:
-                if message is not None and message.error():
-                    heard[number] = message.error()
-
-    twins[0].subscribe([topic])
-    quiet_wait(lambda: listen([0]) or twins[0].assignment(), PATIENCE)
-    twins[1].subscribe([topic])
-    quiet_wait(lambda: listen([0, 1]) or heard, PATIENCE)
-    for twin in twins:
-        twin.close()
-    return heard

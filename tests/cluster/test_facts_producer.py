@@ -1,5 +1,6 @@
 """Facts about producers, as seen: this client's, and Java's where it does something else."""
 
+import json
 import logging
 import threading
 import time
@@ -13,10 +14,24 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, Topi
 from py4j.protocol import Py4JJavaError
 
 from tests.asked import Brokers, Java, Librdkafka
-from tests.fact_bench import MADE, NOBODY, PARTITIONS, PATIENCE, SEEN, codes, deliver, places, plain, strict
+from tests.fact_bench import (
+    MADE,
+    NOBODY,
+    PARTITIONS,
+    PATIENCE,
+    SEEN,
+    codes,
+    deliver,
+    made,
+    places,
+    plain,
+    quoted,
+    strict,
+)
 from tests.facts import Found
 from threebrokers.cluster import Cluster
 from threebrokers.kafka import client_settings
+from threebrokers.kafka.batches import batches_in
 from threebrokers.kafka.log_reader import read_log
 from threebrokers.waiting import quiet_wait
 
@@ -51,6 +66,63 @@ def test_idempotence_and_acks(librdkafka: Librdkafka, java_client: Java, found: 
         "`acks=1` alone switches it off in silence; both together are refused",
         MADE,
     )
+
+
+@pytest.mark.fact("Producer", "codecs")
+def test_codecs(librdkafka: Librdkafka, java_client: Java, found: Found):
+    codecs = ("none", "gzip", "snappy", "lz4", "zstd")
+    for codec in codecs:
+        Producer({"compression.type": codec}).flush(0)
+        java_client.producer(NOBODY, compression_type=codec).close(java_client.ms(0))
+    with pytest.raises(KafkaException, match="Invalid value"):
+        Producer({"compression.type": "brotli"})
+    with pytest.raises(Py4JJavaError, match="ConfigException"):
+        java_client.producer(NOBODY, compression_type="brotli")
+    found(f"{quoted(codecs)}, and no other", "the same", MADE)
+
+
+@pytest.mark.fact("Producer", "`acks` in words and in numbers")
+def test_acks(librdkafka: Librdkafka, java_client: Java, found: Found):
+    assert librdkafka.of_producer({"acks": "all"}, "acks") == "-1"
+    text = "org.apache.kafka.common.serialization.StringSerializer"
+    own = {"key.serializer": text, "value.serializer": text, "bootstrap.servers": NOBODY}
+    config = java_client.clients.producer.ProducerConfig
+    assert config(own | {"acks": "all"}).getString("acks") == "-1"
+    found("`all` and -1 are the same", "the same", MADE)
+
+
+@pytest.mark.fact("Producer", "its records are purged")
+def test_purge(librdkafka: Librdkafka, found: Found):
+    told: list[int] = []
+    one = Producer({"bootstrap.servers": NOBODY, "logger": client_settings.SILENCE})
+    one.produce("t", b"x", on_delivery=lambda error, message: told.append(error.code()))
+    assert one.flush(0.1) == 1
+    one.purge()
+    assert one.flush(PATIENCE) == 0
+    assert told == [KafkaError._PURGE_QUEUE]
+    found("`flush(seconds)` returns how many wait; `purge()` ends them with `_PURGE_QUEUE`", "", MADE)
+
+
+@pytest.mark.fact("Producer", "what it measures")
+def test_statistics(librdkafka: Librdkafka, found: Found):
+    told: list[dict[str, Any]] = []
+    with librdkafka.mock() as bootstrap:
+        own = {"statistics.interval.ms": 100, "stats_cb": lambda text: told.append(json.loads(text))}
+        one = Producer({"bootstrap.servers": bootstrap, "logger": client_settings.SILENCE} | own)
+        one.produce("facts", b"x")
+        assert one.flush(PATIENCE) == 0
+        told.clear()
+
+        def measured() -> bool:
+            one.poll(0.1)
+            return bool(told)
+
+        assert quiet_wait(measured, PATIENCE)
+    assert "msg_cnt" in told[0]
+    assert "batchsize" in told[0]["topics"]["facts"]
+    assert all({"tx", "rtt"} <= broker.keys() for broker in told[0]["brokers"].values())
+    here = "JSON: `msg_cnt`; `tx` and `rtt` of each broker; `batchsize` of each topic"
+    found(here, "", "seen on librdkafka's stand-in for a broker")
 
 
 @pytest.mark.fact("Producer", "interceptors")
@@ -195,6 +267,20 @@ def test_a_batch_that_is_too_large(
     assert len({future.get().offset() for future in sent}) == len(records)
     producer.close()
     found("all its records are reported MSG_SIZE_TOO_LARGE", "divides it and sends the parts", SEEN)
+
+
+@pytest.mark.fact("Producer", "a record that is larger than a batch")
+def test_a_record_that_is_larger_than_a_batch(
+    cluster: Cluster, librdkafka: Librdkafka, brokers: Brokers, found: Found
+):
+    for name in made(cluster, "facts-large", 1, {}):
+        records = [{"value": "x" * size} for size in (100, 100, 5000, 100, 100)]
+        told = deliver(cluster, name, records, {"batch.size": 1000, "linger.ms": 500})
+        assert not any(codes(told))
+        stored = [batch for path in cluster.segments(name, 0) for batch in batches_in(path.read_bytes())]
+        [alone] = [batch for batch in stored if batch.size > 5000]
+        assert alone.records == 1
+    found("travels alone, in a batch of its own", "", SEEN)
 
 
 @pytest.mark.fact("Producer", "retriable() of a report")

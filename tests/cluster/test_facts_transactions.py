@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import count, pairwise
 from statistics import median
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from threebrokers.cluster import Cluster
 from threebrokers.kafka import client_settings
 from threebrokers.kafka.batches import Batch, batches_in
 from threebrokers.kafka.log_reader import read_log
+from threebrokers.lab.scenarios.transactions import coordinator_of_transactions
 from threebrokers.waiting import quiet_wait
 
 __all__ = ["consumer", "group"]
@@ -123,7 +125,12 @@ def test_the_offset_before_a_mark(
 def test_a_late_answer(cluster: Cluster, topic: str, librdkafka: Librdkafka, brokers: Brokers, found: Found):
     one = producer(cluster, topic)
     written(one, topic, "a")
-    assert error_of(one.commit_transaction, 0) == ("_TIMED_OUT", True, False, False)
+    one.flush(PATIENCE)
+    coordinator = coordinator_of_transactions(SimpleNamespace(cluster=cluster), topic)  # type: ignore[arg-type]
+    cluster.pause(coordinator, force=True)
+    # With no time at all the call may return before librdkafka has begun, and the next one fails with _STATE.
+    assert error_of(one.commit_transaction, 0.5) == ("_TIMED_OUT", True, False, False)
+    cluster.resume(coordinator)
     one.commit_transaction(PATIENCE)
     assert quiet_wait(lambda: len(read_log(cluster.bootstrap, topic)) == 1, PATIENCE)
     found("_TIMED_OUT is retriable(): the same commit may be called again", "", SEEN)

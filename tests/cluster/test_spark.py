@@ -1,8 +1,10 @@
 """Spark for real: it starts quietly, is found again, comes back after its death, and uses a Spark cluster."""
 
+import json
 import socket
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -74,9 +76,22 @@ print("cancelled")
 """
 ELSEWHERE = """
 from pyspark.sql.functions import udf
+from threebrokers.spark import start_query, watch_query
+def kafka(reader):
+    reader = reader.format("kafka").option("kafka.bootstrap.servers", sys.argv[1])
+    reader = reader.option("subscribe", "spark-january").option("startingOffsets", "earliest")
+    return reader.load().select("partition", "offset", "key", "value")
+def rows(table):
+    return sorted(tuple(row) for row in table.collect())
+def read(spark):
+    watch_query(start_query(kafka(spark.readStream), "append", "streamed"))
+    return rows(kafka(spark.read)), rows(spark.table("streamed"))
+here = read(session("local[*]"))
 far = session(sys.argv[2])
+there = read(far)
 python = far.range(4).select(udf(lambda x: sys.executable)("id")).distinct().collect()[0][0]
-print(far.sparkContext.master == sys.argv[2], count(far, sys.argv[1]), python == sys.executable)
+print(far.sparkContext.master == sys.argv[2], python == sys.executable)
+print(len(there[0]), there[0] == there[1], there == here)
 """
 EXECUTORS = """
 from threebrokers.spark import who_read
@@ -116,6 +131,13 @@ print(judged, _trigger(query), output_mode(query), stateful)
 streamed = sum(row["count"] for row in far.table("connected").collect())
 print(len(there), there == here, python == sys.executable, streamed, session().sparkContext.master)
 """
+ENDLESS = """
+from threebrokers.spark import fresh_folder
+writer = session(sys.argv[2]).readStream.format("rate").load().writeStream.format("noop")
+query = writer.option("checkpointLocation", fresh_folder("endless")).start()
+print("runs", flush=True)
+sys.stdin.read()
+"""
 NO_SERVER = """
 from threebrokers.errors import LabError
 from threebrokers.spark.queries import java_there
@@ -149,9 +171,12 @@ def lab(cluster: object) -> Iterator[Lab]:
     lab.close()
 
 
-def run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    text = f"import sys\nfrom threebrokers.spark import session\n{READ}\n{program}"
-    command = [sys.executable, "-c", text, *arguments]
+def program(text: str) -> str:
+    return f"import sys\nfrom threebrokers.spark import session\n{READ}\n{text}"
+
+
+def run(text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", program(text), *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
 
 
@@ -183,9 +208,9 @@ def test_a_topic_made_afresh_gets_a_fresh_producer(lab, home):
     assert "NOT_LEADER" not in log.read_text()[before:]
 
 
-def test_a_spark_cluster_gets_the_jars_and_this_python(lab, spark_master):
+def test_a_spark_cluster_gives_the_same_rows_as_spark_here_and_has_this_python(lab, spark_master):
     done = run(ELSEWHERE, lab.bootstrap, spark_master)
-    assert done.stdout.split() == ["True", "27004", "True"], done.stderr
+    assert done.stdout.splitlines() == ["True True", "27004 True True"], done.stderr
     assert done.stderr == ""
 
 
@@ -199,6 +224,23 @@ def test_spark_connect_gives_the_same_rows_as_spark_here(lab, connect_server):
     judged = "27004 AvailableNow complete True"  # what checks ask of a query
     assert done.stdout.splitlines() == ["UTC 2", judged, "27004 True True 27004 local[2]"], done.stderr
     assert done.stderr == ""
+
+
+def test_no_query_of_spark_connect_outlives_a_killed_kernel(lab, home, connect_server):
+    with subprocess.Popen(
+        [sys.executable, "-c", program(ENDLESS), lab.bootstrap, connect_server],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as kernel:
+        assert kernel.stdout is not None
+        assert kernel.stdout.readline() == "runs\n"
+        commits = home / "spark" / "folders" / "no-lab" / "endless" / "commits"
+        assert quiet_wait(lambda: len([*commits.glob("[0-9]*")]) > 1, 60)
+        assert _cores_in_use(home)
+        kernel.kill()
+    # A query of the server has tasks each second; without any for 5 s the server lets its executors go.
+    assert quiet_wait(lambda: not _cores_in_use(home), 60), "a query runs on without its kernel"
 
 
 def test_a_server_of_spark_connect_that_died_is_one_sentence_and_comes_back(lab, home, connect_server):
@@ -279,6 +321,13 @@ def _ended(home: Path) -> Iterator[None]:
 def _with_environment(wanted: dict[str, str]) -> list[psutil.Process]:
     running = psutil.process_iter(["environ"])
     return [p for p in running if wanted.items() <= (p.info["environ"] or {}).items()]
+
+
+def _cores_in_use(home: Path) -> int:
+    """Return how many cores of the workers have been given to a driver, as the master says."""
+    master = spark_cluster.nodes(home)[0]
+    with urllib.request.urlopen(f"{master.page}/json/", timeout=10) as told:
+        return int(json.load(told)["coresused"])
 
 
 def _javas(home: Path) -> list[psutil.Process]:

@@ -24,9 +24,11 @@ __all__ = ["Orders", "PaidOrders"]
 
 COUNT = 40
 LAST = COUNT - 1
-# What a program writes at a place where it is killed; there if its client commits by itself, and if nobody
-# waits for its commits; at the last order; and if its consumer has not asked for a topic soon.
+# What a program writes at a place where it is killed; there if its client commits by itself, or what the
+# program stores, and if nobody waits for its commits; at the last order; and if its consumer has not asked
+# for a topic soon.
 STOPPED, AUTOMATIC = KILLED_HERE, ", after an automatic commit"
+STORED = ", after a commit of what it has stored"
 HURRIED = ", and it does not wait for its commits"
 BY_ITSELF = "its client commits by itself"
 DONE, DEAF = f"order {LAST} is done", "has asked for no topic"
@@ -85,7 +87,7 @@ class Orders:
         self.topic, self.way = job.topic, job.way
         self.group = group_of(lab, job.ledger, self._ledger.run)
         self._armed: int | None = None
-        self._automatic = self._hurried = False
+        self._automatic = self._hurried = self._stores = False
 
     def consumer(self, settings: Mapping[str, Any] | None = None) -> LabConsumer:
         """Make a consumer of the group, which begins at the first order; `settings` are added."""
@@ -100,8 +102,8 @@ class Orders:
             str(wanted.get(name)).lower() not in ("false", "0")
             for name in ("enable.auto.commit", "enable.auto.offset.store")
         )
-        # What the program stores itself is committed later, too.
-        self._automatic, self._hurried = commits and stores, commits and not stores
+        self._automatic, self._stores = commits and stores, commits and not stores
+        self._hurried = self._stores  # what the program stores itself is committed later, too
         made = self._ledger.consumer(wanted)
         commit = made.commit
 
@@ -161,7 +163,8 @@ class Orders:
         if (number, moment) != self._place:
             return
         waits = moment == "before"
-        habits = (AUTOMATIC if waits and self._automatic else "") + (HURRIED if self._hurried else "")
+        by_itself = AUTOMATIC if self._automatic else STORED if self._stores else ""
+        habits = (by_itself if waits else "") + (HURRIED if self._hurried else "")
         self._tell_stop(f"{moment} the invoice", STOPPED + habits)
         if waits:
             threading.Event().wait(STOP_SECONDS)

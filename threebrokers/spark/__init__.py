@@ -9,11 +9,12 @@ from threebrokers.spark.hours import missing_from
 from threebrokers.spark.joins import arrival_columns, flown, latest_planes, plane_columns, with_left
 from threebrokers.spark.latency import measure_latency
 from threebrokers.spark.plain import to_the_end
-from threebrokers.spark.queries import refusal, start_query, watch_query
+from threebrokers.spark.queries import refusal, start_query, until_caught_up, watch_query
 from threebrokers.spark.readers import board, positions, report
 from threebrokers.spark.runs import first_run
 from threebrokers.spark.spark_session import folder, fresh_folder, session
 from threebrokers.spark.tasks import count_or_reason, jobs_so_far, last_tasks, who_read
+from threebrokers.spark.versions import keys_of_both, live_day
 from threebrokers.spark.workers import kill_reader, workers_down, workers_up
 
 __all__ = [
@@ -29,10 +30,12 @@ __all__ = [
     "folder",
     "fresh_folder",
     "jobs_so_far",
+    "keys_of_both",
     "kill_reader",
     "killed",
     "last_tasks",
     "latest_planes",
+    "live_day",
     "measure_latency",
     "missing_from",
     "plane_columns",
@@ -44,6 +47,7 @@ __all__ = [
     "started_again",
     "sums_of_package",
     "to_the_end",
+    "until_caught_up",
     "until_done",
     "watch_query",
     "who_read",

@@ -4,6 +4,7 @@ PySpark chooses by two variables of the environment which kind of session and of
 set as long as this kernel has such a session.
 """
 
+import atexit
 import json
 import os
 import re
@@ -23,9 +24,12 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.proto import ExecutePlanRequest, WriteStreamOperationStart
     from pyspark.sql.connect.session import SparkSession as Connected
 
+    from threebrokers.spark.release import Watch
+
 MODE, URL = "SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE"
 # Of a session: how its streaming queries were started, and how often it has asked for rows.
-ASKED, PLANS = "_threebrokers_asked", "_threebrokers_plans"
+# And what releases it if this kernel is killed.
+ASKED, PLANS, WATCH = "_threebrokers_asked", "_threebrokers_plans", "_threebrokers_watch"
 ADDRESS = re.compile(r"sc://(?P<host>[^\s:/;]+):(?P<port>\d{1,5})(/.*)?")
 # PySpark itself would ask a server that is gone for ten minutes.
 TRIES = 5
@@ -68,7 +72,8 @@ def answers() -> bool:
 def start(address: str) -> SparkSession:
     """Return the session with the server at `address`: the one that is there, or a new one.
 
-    A query of the former that still runs is stopped. Raises PySpark's errors.
+    A query of the former that still runs is stopped. The session ends with this kernel, also when that is
+    killed. Raises PySpark's errors.
     """
     if (kept := current()) is not None and os.environ.get(URL) == address:
         try:
@@ -83,8 +88,9 @@ def start(address: str) -> SparkSession:
     os.environ |= {MODE: "1", URL: address}
     try:
         made = Connected(connection=address, hook_factories=[_noting])
-        made.client.set_retry_policies([_policy(address)])
+        made.client.set_retry_policies([policy(address)])
         Connected._set_default_and_active_session(made)
+        _end_with_kernel(made, address)
         made.conf._set_all({k: v for k, v in SETTINGS.items() if k.startswith("spark.sql.")}, silent=True)
     except Exception:
         end()
@@ -97,6 +103,9 @@ def end() -> None:
     if (session := current()) is not None:
         session.release_session_on_close = _listens(os.environ.get(URL, ""))  # type: ignore[attr-defined]
         session.stop()
+        watch: Watch | None = getattr(session, WATCH, None)
+        if watch is not None:
+            watch.end()
     for name in (MODE, URL):
         os.environ.pop(name, None)
 
@@ -117,7 +126,8 @@ def is_lost(fault: Exception) -> bool:
     return "INVALID_HANDLE" in told or not answers()
 
 
-def _policy(address: str) -> "RetryPolicy":
+def policy(address: str) -> "RetryPolicy":
+    """Return what says how often a server is asked again: only while it is there."""
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
     class WhileThere(DefaultPolicy):
@@ -127,6 +137,14 @@ def _policy(address: str) -> "RetryPolicy":
             return bool(super().can_retry(exception)) and _listens(address)
 
     return WhileThere(max_retries=TRIES, max_backoff=2_000)
+
+
+def _end_with_kernel(made: "Connected", address: str) -> None:
+    from threebrokers.spark.release import Watch
+
+    setattr(made, WATCH, Watch(address, made.client._user_id or "", made.client._session_id))
+    atexit.unregister(end)
+    atexit.register(end)
 
 
 def _noting(session: "Connected") -> "Connected.Hook":

@@ -9,11 +9,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from threebrokers.errors import LabError
+from threebrokers.lab.lab import Lab
 from threebrokers.spark import connect, gateway
 from threebrokers.spark.books import Book
 from threebrokers.spark.memory import Memory
 from threebrokers.spark.queries import NEXT, java_there, reason
-from threebrokers.spark.spark_session import folder, fresh_folder, session
+from threebrokers.spark.spark_session import folder, folder_of, fresh_folder, session
 from threebrokers.text import listed
 from threebrokers.waiting import quiet_wait, shown
 
@@ -97,9 +98,10 @@ def killed(start: Start, sink: Sink, checkpoint: str, *, batch: int, book: Book 
     raise LabError(f"The query ended before Spark could be killed ({why.rstrip('.')})", NEXT)
 
 
-def at_death(checkpoint: str) -> Path:
-    """Return the folder that holds a checkpoint as Spark's death has left it."""
-    return folder(f"{checkpoint}-at-death")
+def at_death(checkpoint: str, lab: Lab | None = None) -> Path:
+    """Return the folder that holds a checkpoint as Spark's death has left it; `lab` is this notebook's."""
+    name = f"{checkpoint}-at-death"
+    return folder(name) if lab is None else folder_of(lab, name)
 
 
 def started_again(start: Start, sink: Sink, checkpoint: str) -> StreamingQuery:
@@ -135,7 +137,7 @@ def until_done(
     return started_again(start, memory.again(), checkpoint)
 
 
-def forgotten(checkpoint: str) -> list[str]:
+def forgotten(checkpoint: str, lab: Lab | None = None) -> list[str]:
     """Return the names of what a sink had kept in memory when Spark, and the driver with it, died."""
-    file = at_death(checkpoint) / FORGOTTEN
+    file = at_death(checkpoint, lab) / FORGOTTEN
     return file.read_text(encoding="utf-8").split() if file.exists() else []

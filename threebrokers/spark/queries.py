@@ -51,6 +51,25 @@ def watch_query(query: StreamingQuery, *, batches: int = 0, within: float = 300)
         draw(steps(query.recentProgress))
 
 
+def until_caught_up(query: StreamingQuery, *, within: float = 120) -> None:
+    """Draw a query's progress until it has read what its topics held when its last batch began; it runs on.
+
+    Raises LabError if it ends, and if it takes longer than `within` seconds.
+    """
+    end = time.monotonic() + within
+    draw = _drawing("Catching up")
+    with java_there():
+        while time.monotonic() < end:
+            draw(taken := steps(query.recentProgress))
+            if taken and not taken[-1].behind:
+                return
+            if not query.isActive:
+                fault = query.exception()
+                raise LabError(f"The query ended ({reason(fault) if fault else 'it was stopped'})", NEXT)
+            query.awaitTermination(LOOK_SECONDS)  # type: ignore[arg-type]  # a part of a second is right
+    raise LabError(f"The query did not catch up within {within:g} s", NEXT)
+
+
 def refusal(start: Callable[[], StreamingQuery]) -> str:
     """Return Spark's reason if it refuses to start a query; else stop the query and return ""."""
     try:
@@ -83,7 +102,7 @@ def java_there() -> Iterator[None]:
     except (Py4JNetworkError, ConnectionError) as fault:
         raise has_ended() from fault
     except (Py4JError, AttributeError) as fault:
-        if java_runs():
+        if java_runs() or connect.current() is not None:
             raise
         raise has_ended() from fault
 

@@ -18,12 +18,16 @@ from threebrokers.cluster.spark_settings import SETTINGS
 from threebrokers.errors import LabError
 from threebrokers.files import faults_told
 from threebrokers.kafka import access
+from threebrokers.lab.lab import Lab
 from threebrokers.lab.outcomes import show_in_words
+from threebrokers.notebook import shell
 from threebrokers.paths import home
 from threebrokers.spark import connect, entrance, gateway
 
 LOCAL, CLUSTER, CONNECT = "local[2]", "spark://", "sc://"
 ANSWER_SECONDS = 3.0
+NO_LAB = "no-lab"
+_begun: set[str] = set()  # openings of labs that have folders of their own by now
 
 
 def session(master: str | None = None) -> SparkSession:
@@ -77,20 +81,48 @@ def log() -> Path:
 
 
 def fresh_folder(name: str) -> str:
-    """Return the path of an empty folder, for example for a query's checkpoint; what it held is deleted.
+    """Return the path of an empty folder of this lab, for example for a query's checkpoint.
 
-    A query that still runs and has its checkpoint there is stopped.
+    What it held is deleted, and a query that still runs and has its checkpoint there is stopped.
     """
-    _stop_query(folder(name))
-    shutil.rmtree(folder(name), ignore_errors=True)
-    with faults_told(folder(name)):
-        folder(name).mkdir()
-    return str(folder(name))
+    path = folder(name)
+    _delete(path)
+    with faults_told(path):
+        path.mkdir()
+    return str(path)
 
 
 def folder(name: str) -> Path:
-    """Return the folder that `fresh_folder` gave out under this name, as it is now."""
-    return _folder("folders") / name
+    """Return the folder that `fresh_folder` gave out under this name, as it is now.
+
+    Each lab has its own; what stands there from an earlier opening of the lab is deleted first.
+    """
+    lab = _lab_here()
+    path = folder_of(lab, "")
+    if lab is not None and lab.opened not in _begun:
+        _begun.add(lab.opened)
+        for left in path.glob("*"):
+            _delete(left)
+    with faults_told(path):
+        path.mkdir(exist_ok=True)
+    return path / name
+
+
+def folder_of(lab: Lab | None, name: str) -> Path:
+    """Return the folder of this name of a lab, from any process; nothing is deleted."""
+    return _folder("folders") / (lab.number if lab else NO_LAB) / name
+
+
+def _lab_here() -> Lab | None:
+    """Return the lab that this notebook has opened last; None without one."""
+    here = shell()
+    labs = [value for value in here.user_ns.values() if isinstance(value, Lab)] if here else []
+    return max(labs, key=lambda lab: lab.opened_at, default=None)
+
+
+def _delete(path: Path) -> None:
+    _stop_query(path)
+    shutil.rmtree(path, ignore_errors=True)
 
 
 def _stop_query(checkpoint: Path) -> None:

@@ -18,7 +18,7 @@ from rich.table import Table
 from threebrokers.cluster import Cluster
 from tools import ROOT
 from tools.bench import cluster as bench_cluster
-from tools.bench import commands, instruments
+from tools.bench import commands, instruments, solutions
 from tools.bench import flights as bench_flights
 from tools.bench import links as bench_links
 
@@ -79,6 +79,8 @@ def measure(home: Path, times: int, say: Callable[[str], None]) -> list[Measured
     cuts = [bench_links.cut(cluster) for _ in range(times)]
     say(f"Resetting, {times} times …")
     resets = [bench_cluster.reset(cluster) for _ in range(times)]
+    say("The solutions of the labs with Spark, once each …")
+    labs = {lab: solutions.seconds(home, lab) for lab in solutions.LABS}
     return [
         Measured("threebrokers --version", "s", 0.4, version),
         Measured("threebrokers status, brokers up", "s", 0.4, status),
@@ -94,6 +96,7 @@ def measure(home: Path, times: int, say: Callable[[str], None]) -> list[Measured
         Measured("Spark: read and aggregate them all", "s", 5, tuple(f["spark"] for f in flights)),
         Measured("Spark: a stream counts them by hour", "s", 15, tuple(f["windows"] for f in flights)),
         Measured("Spark: real-time mode, half within", "ms", 20, tuple(f["real time"] for f in flights)),
+        *(Measured(f"solution of lab {lab}, with Spark", "s", 90, (took,)) for lab, took in labs.items()),
         Measured("a producer, recorded: longer by", "%", 10, tuple(sent for sent, _ in slower)),
         Measured("a consumer, recorded: longer by", "%", 10, tuple(read for _, read in slower)),
         Measured("a recording: share of one core", "%", 5, shares),

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from threebrokers.predictions import question as questions
 from threebrokers.predictions.prediction import VERDICT
@@ -14,6 +15,7 @@ from tools.lessons.lesson import DETAILS, HEADING, Cell, Lesson
 from tools.lessons.minutes import Minutes
 
 PREDICT = re.compile(r'(\w+) = lab\.predict\("([^"]+)"\)')
+COMPARES = re.compile(r"(\w+)\.compare\(")
 SAME = "…"  # stands for the lines that a wrong answer has in common with the right one
 
 
@@ -80,17 +82,11 @@ def chapter(path: Path, root: Path) -> Chapter:
     solution = notebooks.read(notebooks.solution_path(root, lesson))
     cells = notebooks.codes(solution) if solution is not None else []
     outputs = {cell.id: list(cell.outputs) for cell in cells}
-    measured = [
-        (cell.source, output["data"][VERDICT]["truth"])
-        for cell in cells
-        for output in cell.outputs
-        if VERDICT in output.get("data", {})
-    ]
     return Chapter(
         lesson.stem,
         lessons.title(path),
         minutes.of(path, root),
-        tuple(_predictions(lesson, root, measured)),
+        tuple(_predictions(lesson, root, [pair for cell in cells for pair in _measured(cell)])),
         tuple(_tasks(lesson, outputs)),
         _remember(lesson),
         tuple(asides.asked(root, lesson.number)[asides.QUIZ].values()),
@@ -111,12 +107,20 @@ def differing(code: str, solution: str) -> str:
     return "\n".join(told) if set(told) > {SAME} or set(told) - {SAME} else code.strip("\n")
 
 
+def _measured(cell: Any) -> Iterator[tuple[str, str]]:
+    """Yield the variable of each prediction that an executed cell compares, and the truth."""
+    truths = [o["data"][VERDICT]["truth"] for o in cell.outputs if VERDICT in o.get("data", {})]
+    compared = COMPARES.findall(cell.source)
+    if len(set(compared)) == 1:  # in a loop one line may compare several times
+        compared = compared[:1] * len(truths)
+    yield from zip(compared, truths, strict=True)
+
+
 def _predictions(lesson: Lesson, root: Path, measured: list[tuple[str, str]]) -> Iterator[Prediction]:
     place = root / "threebrokers" / "predictions" / "questions" / questions.file_name(int(lesson.number))
     asked = questions.read(place) if place.exists() else {}
     for variable, name in _asked(lesson).items():
-        compares = f"{variable}.compare("
-        truths = dict.fromkeys(truth for source, truth in measured if compares in source)
+        truths = dict.fromkeys(truth for compared, truth in measured if compared == variable)
         known = asked[name]
         yield Prediction(name, known.question, tuple(known.answers), tuple(truths))
 

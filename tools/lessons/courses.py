@@ -10,6 +10,7 @@ from tools.lessons.minutes import Minutes
 
 BEGIN, END = "<!-- Built by `make build`: {name}. -->\n", "<!-- Built until here. -->\n"
 TERM = "a term"
+WEEK_MINUTES = 90
 
 
 @dataclass(frozen=True)
@@ -59,11 +60,17 @@ def course(parts: Iterable[Part], counted: Mapping[str, Minutes]) -> str:
 
 
 def term(titles: Mapping[str, str], counted: Mapping[str, Minutes]) -> str:
-    """Return the table of a term: one lab a week, with its going further, and both together."""
+    """Return the table of a term: a lab a week, with its going further, which may need a week of its own."""
     lines = ["| week | lab | minutes | going further | together |", "|---|---|---|---|---|"]
-    for week, (number, title) in enumerate(titles.items(), 1):
+    rows: list[tuple[str, int, int]] = []
+    for number, title in titles.items():
         core, further = promised([number], counted)
-        lines.append(f"| {week} | {number} {title} | {core} | {further} | {core + further} |")
+        if core + further <= WEEK_MINUTES:
+            rows.append((f"{number} {title}", core, further))
+        else:
+            rows += [(f"{number} {title}", core, 0), (f"{number}, going further", 0, further)]
+    for week, (lab, core, further) in enumerate(rows, 1):
+        lines.append(f"| {week} | {lab} | {core} | {further} | {core + further} |")
     core, further = promised(titles, counted)
     lines.append(f"| | **in all** | {core} | {further} | {core + further} |")
     return "\n".join(lines) + "\n"

@@ -1,7 +1,7 @@
 """Workers that read, work and write inside Kafka, killed in ten places: for docs/guarantees.md."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from threebrokers.errors import LabError
@@ -10,6 +10,7 @@ from threebrokers.lab.scenarios import Booked, killed_in_ten_places
 from threebrokers.lab.transfers import COUNT, PLACES
 from tools import ROOT
 from tools.publish.killed_workers import START_SECONDS, text_of
+from tools.publish.verdicts import Repeated, Say, by_name, lines, repeat, section, table, wrapped
 
 LESSON = ROOT / "lessons" / "11_transactions.py"  # its programs are the workers
 WITHIN_SECONDS = 300.0  # beside a test run all takes longer than in a lab
@@ -21,6 +22,24 @@ WAYS: dict[str, tuple[str, str]] = {
 }
 COLUMNS = ("transfers", "once", "lost", "twice", "in part", "entries stored", "entries read")
 NEVER, NOTHING = "–", "nothing was in work"
+HEADING = "A worker of transfers is killed in ten places"
+HEADINGS = (HEADING,)
+TEXT = f"""
+Workers read {COUNT} transfers between accounts, one at a time, and write two entries for each into another
+topic: the programs of lab 11. Each is killed once in each of the places below, and started again with the
+same `transactional.id`. A reader of committed records sees a transfer *once* (its two entries), not at all
+(*lost*), *twice* (both entries twice) or *in part*. *Entries stored* are all in the log, also those of
+transactions that were aborted: a reader with `read_uncommitted` gets them, too.
+"""
+PLACES_TEXT = """
+And what a reader of committed records saw in the end of the transfer that was in work at each kill. "–": the
+worker never comes there, and was killed between two transfers. A number in brackets says in how many runs.
+"""
+SEE = """
+Only where entries and offset are in one transaction each transfer is there once, wherever the kill hits.
+Without a transaction a transfer comes twice or in part; if the offset is written after the transaction, one
+comes twice.
+"""
 
 
 class Account(NamedTuple):
@@ -62,29 +81,50 @@ class Run(NamedTuple):
         return cls(account, told)
 
 
-Runs = Mapping[str, Sequence[Run]]
+Done = Mapping[str, Run]
 
 
-def measured(lab: Lab, runs: int, say: Callable[[str], None]) -> Runs:
+def measured(lab: Lab, runs: int, say: Say) -> Repeated[Done]:
     """Kill a worker of each way in ten places, so many times; return what each has left, run by run.
 
     A run in which one of them was not killed as often is told, and does not count: the machine had too much
-    to do. Raises LabError if no run counts.
+    to do.
     """
     for program in sorted({program for program, _ in WAYS.values()}):  # it ends at once, and is known by name
         lab.programs.run(program, text_of(LESSON, program)).wait(within=START_SECONDS)
-    found: list[dict[str, Run]] = []
-    for run in range(1, runs + 1):
-        try:
-            found.append({way: _killed(lab, way) for way in WAYS})
-        except LabError as fault:
-            say(f"run {run} of {runs}, transfers: does not count ({fault})")
-            continue
-        told = ", ".join(f"{way}: {_some(of.account)}" for way, of in found[-1].items())
-        say(f"run {run} of {runs}, transfers: {told}")
-    if not found:
-        raise LabError("No run counts", "run it again when the machine has less to do")
-    return {way: [one[way] for one in found] for way in WAYS}
+    return repeat(lab, runs, HEADING, lambda: {way: _killed(lab, way) for way in WAYS}, told, say)
+
+
+def written(found: Repeated[Done]) -> list[str]:
+    """Return the section of the page."""
+    runs = by_name(found.runs)
+    kills = f"These are {len(PLACES) * len(found.runs)} kills of each worker."
+    accounts = {way: [run.account for run in of] for way, of in runs.items()}
+    rows = [[place, *words] for place, words in places(runs).items()]
+    return [
+        section(
+            HEADING,
+            TEXT,
+            f"{found.told} {kills}",
+            table("worker", COLUMNS, accounts),
+            wrapped(PLACES_TEXT),
+            lines("killed", list(runs), rows),
+            see=SEE,
+        )
+    ]
+
+
+def sections(lab: Lab, runs: int, say: Say) -> list[str]:
+    """Measure, and return the section of the page."""
+    return written(measured(lab, runs, say))
+
+
+def told(run: Done) -> str:
+    """Return in a line what was lost, and came twice or in part."""
+    return ", ".join(
+        f"{way}: {of.account.lost} lost, {of.account.twice} twice, {of.account.in_part} in part"
+        for way, of in run.items()
+    )
 
 
 def _killed(lab: Lab, way: str) -> Run:
@@ -100,7 +140,7 @@ def _killed(lab: Lab, way: str) -> Run:
     return Run.of(left)
 
 
-def places(runs: Runs) -> dict[str, list[str]]:
+def places(runs: Mapping[str, Sequence[Run]]) -> dict[str, list[str]]:
     """Return for each place, in the order of the kills, what became of the transfer in work, for each way."""
     return {place: [_told(of, place) for of in runs.values()] for place in PLACES.values()}
 
@@ -109,10 +149,6 @@ def _told(of: Sequence[Run], place: str) -> str:
     """Return the word of all runs, or each word with the number of runs that said it."""
     words = Counter(run.places.get(place, NEVER) for run in of)
     return next(iter(words)) if len(words) == 1 else ", ".join(f"{w} ({n})" for w, n in words.most_common())
-
-
-def _some(account: Account) -> str:
-    return f"{account.lost} lost, {account.twice} twice, {account.in_part} in part"
 
 
 def _became(left: Booked, number: int) -> str:

@@ -1,7 +1,8 @@
 """Workers killed between read, work and commit, one for each way to commit: for docs/guarantees.md."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,11 +12,25 @@ from threebrokers.lab.orders import COUNT
 from threebrokers.lab.scenarios import Ending, killed_between_statements, killed_twice
 from tools import ROOT
 from tools.lessons import code_names, lesson
+from tools.publish.verdicts import Repeated, Say, by_name, repeat, section, table
 
 LESSON = ROOT / "lessons" / "06_consumers.py"  # its programs are the workers
 COMMIT_SECONDS = 2.0  # as in the lesson
 START_SECONDS = 30.0
 KILLS = 2
+HEADING = "A worker is killed between read, work and commit"
+HEADINGS = (HEADING,)
+TEXT = f"""
+Workers read {COUNT} orders and write an invoice for each: the programs of lab 06. Each is killed twice and
+started again. The first time, order 7 is read and its invoice not written (who commits by itself, each
+{COMMIT_SECONDS:.0f} s, has done so meanwhile); the second time, the invoice of order 13 is written, and
+nothing was committed after it. For the worker with a database that is just before the `INSERT` of order 7,
+and just before the `COMMIT` of order 13. *Lost* has no invoice, *twice* has more than one.
+"""
+SEE = """
+Who commits before the work loses an order, who commits after it does one again, and a client that commits by
+itself does both. Nothing is lost or done again where work and offset are in one transaction.
+"""
 
 
 class Account(NamedTuple):
@@ -59,30 +74,52 @@ WAYS: dict[str, tuple[str, Run]] = {
     "work, then commit": ("worker", _told("work, then commit")),
     "work and offset in one transaction of the database": ("bookkeeper", _in_the_database),
 }
-Accounts = Mapping[str, Sequence[Account]]
+Done = Mapping[str, Account]
 
 
-def measured(lab: Lab, runs: int, say: Callable[[str], None]) -> Accounts:
+def measured(lab: Lab, runs: int, say: Say) -> Repeated[Done]:
     """Kill a worker of each way so many times, all ways at the same time; return what each has done."""
-    found: dict[str, list[Account]] = {way: [] for way in WAYS}
-    named = {way: f"worker_{number}" for number, way in enumerate(WAYS)}
-    for way, (program, _) in WAYS.items():  # there is no job yet, so it ends at once; it is known by name
-        lab.programs.run(named[way], text_of(LESSON, program)).wait(within=START_SECONDS)
-    for run in range(1, runs + 1):
-        with ThreadPoolExecutor(len(WAYS)) as pool:
-            under_way = {way: pool.submit(kill, lab, named[way]) for way, (_, kill) in WAYS.items()}
-        for way, future in under_way.items():
-            ending, done = future.result()
-            if ending.killed != KILLS or ending.fault:
-                raise LabError(
-                    f"The worker '{way}' was killed {ending.killed} times, not {KILLS}",
-                    ending.fault or "run it again when the machine has less to do",
-                )
-            found[way].append(done)
-        told = ", ".join(f"{way}: {of[-1].lost} lost, {of[-1].twice} twice" for way, of in found.items())
-        say(f"run {run} of {runs}, workers: {told}")
-        lab.close()  # its producers are not used again
-    return found
+    # There is no job yet, so each program ends at once; it is known by its name then.
+    for name, (program, _) in _named().items():
+        lab.programs.run(name, text_of(LESSON, program)).wait(within=START_SECONDS)
+    return repeat(lab, runs, HEADING, partial(_once, lab), told, say)
+
+
+def written(found: Repeated[Done]) -> list[str]:
+    """Return the section of the page."""
+    rows = by_name(found.runs)
+    return [section(HEADING, TEXT, found.told, table("worker", Account._fields, rows), see=SEE)]
+
+
+def sections(lab: Lab, runs: int, say: Say) -> list[str]:
+    """Measure, and return the section of the page."""
+    return written(measured(lab, runs, say))
+
+
+def told(run: Done) -> str:
+    """Return in a line what was lost, and done again."""
+    return ", ".join(f"{way}: {of.lost} lost, {of.twice} twice" for way, of in run.items())
+
+
+def _once(lab: Lab) -> Done:
+    """Kill a worker of each way. Raises LabError if one was not killed as often as it is told."""
+    with ThreadPoolExecutor(len(WAYS)) as pool:
+        killed = zip(WAYS, _named().items(), strict=True)
+        under_way = {way: pool.submit(kill, lab, name) for way, (name, (_, kill)) in killed}
+    done = {}
+    for way, future in under_way.items():
+        ending, done[way] = future.result()
+        if ending.killed != KILLS or ending.fault:
+            raise LabError(
+                f"the worker '{way}' was killed {ending.killed} times, not {KILLS}",
+                ending.fault or "the machine has too much to do",
+            )
+    return done
+
+
+def _named() -> dict[str, tuple[str, Run]]:
+    """Return the ways by the names under which their programs run."""
+    return {f"worker_{number}": way for number, way in enumerate(WAYS.values())}
 
 
 def text_of(path: Path, name: str) -> str:

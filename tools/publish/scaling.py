@@ -272,7 +272,7 @@ STATE_TEXT = """\
 
 A stream without a watermark remembers each flight (`dropDuplicates`). This is the memory that Spark reports
 for it. By default the state lives in the executors' heap; RocksDB keeps it in files beside, and holds in
-memory only what it caches.
+memory only what it caches. What Spark reports of the heap is an estimate: it need not grow with each step.
 """
 NEEDED = """\
 ## A million records per second

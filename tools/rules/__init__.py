@@ -8,7 +8,7 @@ from pathlib import Path
 from tools import ROOT
 from tools.lessons import minutes
 from tools.lessons.lesson import NAME, Lesson, lessons, read
-from tools.rules import alone, imports, names, outputs, page, predictions, programs, quizzes, wording
+from tools.rules import alone, facts, imports, names, outputs, page, predictions, programs, quizzes, wording
 from tools.rules import exercise as rules_exercise
 from tools.rules.checks import Check, registered, where
 
@@ -39,11 +39,16 @@ def problems(lesson: Lesson, root: Path) -> list[str]:
 
 
 def gates(lesson: Lesson, root: Path) -> list[str]:
-    """Return what a lesson says or shows otherwise than readers need, and whether it takes too long.
+    """Return what a lesson says or shows otherwise than readers need or tests assert, or if it is too long.
 
     None of it keeps a lesson from being built: what its solution shows is mended by building and running it.
     """
-    found = [*wording.faults(lesson, root), *_too_long(lesson, root), *outputs.faults(lesson, root)]
+    found = [
+        *wording.faults(lesson, root),
+        *facts.faults(lesson, root),
+        *_too_long(lesson, root),
+        *outputs.faults(lesson, root),
+    ]
     return _told(found, lesson, root)
 
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from threebrokers.errors import LabError
 from threebrokers.lab.scenarios import Booked
 from threebrokers.lab.transfers import COUNT, PLACES
 from tools.publish import killed_transfers
 from tools.publish.killed_transfers import Account, Run
+from tools.publish.verdicts import Repeated
 
 ONCE = dict.fromkeys(range(COUNT), (1, 1))
 KILLS = tuple((place, number or None) for number, place in enumerate(PLACES.values()))
@@ -48,7 +48,7 @@ def test_every_way_is_one_that_a_program_of_the_lesson_knows(
     monkeypatch.setattr(killed_transfers, "killed_in_ten_places", killed)
     said = list[str]()
     found = killed_transfers.measured(lab, 2, said.append)
-    assert {way: len(runs) for way, runs in found.items()} == dict.fromkeys(killed_transfers.WAYS, 2)
+    assert [list(run) for run in found.runs] == [list(killed_transfers.WAYS)] * 2
     assert len(said) == 2
     assert asked == list(killed_transfers.WAYS.values()) * 2
     assert lab.started.keys() == {program for program, _ in asked}
@@ -61,15 +61,18 @@ def test_a_run_in_which_nobody_died_as_told_does_not_count(
     lab: Any, monkeypatch: pytest.MonkeyPatch, left: dict[str, Any]
 ) -> None:
     whole = Booked(1.0, kills=KILLS, counts=ONCE, stored=36)
-    lives = iter([Booked(1.0, **left), whole, whole, whole])
+    lives = iter([Booked(1.0, **left), *[whole] * 6])
     monkeypatch.setattr(killed_transfers, "killed_in_ten_places", lambda *a, **k: next(lives))
     said = list[str]()
     found = killed_transfers.measured(lab, 2, said.append)
-    assert {len(runs) for runs in found.values()} == {1}
+    assert (len(found.runs), found.void) == (2, 1)
     assert "does not count (the worker 'no transaction' was killed" in said[0]
 
 
-def test_no_run_that_counts_is_told(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(killed_transfers, "killed_in_ten_places", lambda *a, **k: Booked(1.0))
-    with pytest.raises(LabError, match="No run counts"):
-        killed_transfers.measured(lab, 1, print)
+def test_the_section_has_both_tables() -> None:
+    run = Run(Account(18, 17, 0, 1, 0, 36, 38), {"when it had only started": killed_transfers.NOTHING})
+    (section,) = killed_transfers.written(Repeated([{"a way": run}] * 2))
+    assert section.startswith(f"## {killed_transfers.HEADING}\n")
+    assert "2 runs. These are 20 kills of each worker.\n" in section
+    assert "| a way | 18 | 17 | 0 | 1 | 0 | 36 | 38 |\n" in section
+    assert "| when it had only started | nothing was in work |\n" in section

@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException, consistent, murmur2
 
-from threebrokers.checks.lab05 import deciding, packed, places, sending, wrapping
+from threebrokers.checks.lab05 import deciding, packed, places, sending, way_back, wrapping
 from threebrokers.kafka.batches import Batch
 from threebrokers.kafka.clients import LabProducer
 from threebrokers.kafka.log_reader import Record
 from threebrokers.lab.exercise import NotYet
+from threebrokers.lab.scenarios import refusals
 from threebrokers.lab.scenarios.choosing import IMPORTANT, stock_prices
 from threebrokers.lab.scenarios.packing import reading
 from threebrokers.lab.scenarios.prices import StockPrice
@@ -349,28 +350,104 @@ def decide(error: Any) -> str:
     return "again" if inner.code() == KafkaError._MSG_TIMED_OUT else "aside"
 
 
-def test_three_answers_to_all_errors_are_right():
-    deciding.judge_decisions(decide)
-    deciding.judge_decisions(lambda error: f" {decide(error).upper()} ")
+def fenced() -> KafkaException:
+    return KafkaException(KafkaError(KafkaError._FENCED, fatal=True))
+
+
+def arrives() -> None:
+    return None
+
+
+def too_large() -> KafkaException:
+    return KafkaException(KafkaError(KafkaError.MSG_SIZE_TOO_LARGE))
+
+
+def silent() -> KafkaError:
+    return KafkaError(KafkaError._MSG_TIMED_OUT)
+
+
+def gone() -> KafkaError:
+    return KafkaError(KafkaError._UNKNOWN_TOPIC)
+
+
+def forbidden() -> KafkaError:
+    return KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED)
+
+
+SIX = {
+    "queue full": refusals._Met(BufferError("Local: Queue full"), arrives, arrives),
+    "too large": refusals._Met(too_large(), too_large, arrives),
+    "timed out": refusals._Met(silent(), arrives, arrives),
+    "no such topic": refusals._Met(gone(), gone, arrives),
+    "fenced": refusals._Met(fenced(), fenced, fenced),
+    "not allowed": refusals._Met(forbidden(), forbidden, arrives),
+}
+
+
+@pytest.fixture
+def any_lab(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A lab in which the six errors happen without brokers."""
+    monkeypatch.setattr(refusals, "_six", lambda lab, topic: SIX)
+    return SimpleNamespace(fresh_topic=lambda name: name)
+
+
+def test_three_answers_to_all_errors_are_right(any_lab: Any):
+    deciding.judge_decisions(any_lab, decide)
+    deciding.judge_decisions(any_lab, lambda error: f" {decide(error).upper()} ")
 
 
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        (lambda error: "again", "of a record that is too large says 'again'; it should be 'aside'"),
-        (lambda error: "aside", "a full queue says 'aside'"),
-        (lambda error: None, "a full queue returned None"),
+        (
+            lambda error: "again",
+            "after 'too large' `decide` says 'again': the record was refused 3 times more, and a good one "
+            "behind it was stored; it should be 'aside'",
+        ),
+        (lambda error: "aside", "after 'queue full' `decide` says 'aside': the record was kept apart"),
+        (
+            lambda error: "stop",
+            "after 'queue full' `decide` says 'stop': the record was not sent, and a good one behind it was "
+            "not sent",
+        ),
+        (lambda error: None, "after 'queue full' `decide` returned None"),
+        (lambda error: "later", ": the record was forgotten, and a good one behind it was stored"),
+        (lambda error: ["again"], "after 'queue full' `decide` returned ['again']"),
         (lambda error: "retry", 'it should return "again", "aside" or "stop"'),
-        (lambda error: error.code(), "ended with AttributeError"),
+        (lambda error: error.code(), "`decide` of one of the six errors ended with AttributeError"),
         (
             lambda error: "again" if isinstance(error, BufferError) else "aside",
-            "_MSG_TIMED_OUT in a report says",
+            "after 'timed out' `decide` says 'aside': the record was kept apart",
         ),
-        (lambda error: decide(error).replace("stop", "aside"), "_FENCED, fatal, in a report says 'aside'"),
+        (
+            lambda error: decide(error).replace("stop", "aside"),
+            "after 'fenced' `decide` says 'aside': the record was kept apart, and a good one behind it was "
+            "refused",
+        ),
     ],
 )
-def test_a_wrong_decision_is_told_with_its_reason(wrong: Callable[..., Any], words: str):
-    assert words in told(deciding.judge_decisions, wrong)
+def test_a_wrong_decision_is_told_with_what_became_of_the_records(any_lab, wrong, words: str):
+    assert words in told(deciding.judge_decisions, any_lab, wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (
+            lambda error: "again" if error in (KafkaError.MSG_SIZE_TOO_LARGE,) else decide(error),
+            "`decide` of MSG_SIZE_TOO_LARGE in a report says 'again'; it should be 'aside': a leader too",
+        ),
+        (lambda error: error.code(), "`decide` of MSG_SIZE_TOO_LARGE in a report returned 10"),
+        (lambda error: error.args[0], "`decide` of MSG_SIZE_TOO_LARGE in a report ended with AttributeError"),
+        (
+            lambda error: "stop" if getattr(error, "code", int)() == KafkaError._FENCED else "aside",
+            "the KafkaException of a producer that was fenced, fatal says 'aside'",
+        ),
+    ],
+)
+def test_errors_that_no_run_meets_are_decided_too(wrong: Callable[..., Any], words: str):
+    deciding.judge_others(decide)
+    assert words in told(deciding.judge_others, wrong)
 
 
 # 5.6 and 5.7
@@ -542,3 +619,49 @@ def test_a_try_that_is_slow_by_the_machines_fault_is_tried_again():
     assert sending._expect_fast(tries(10, 500), 10, 10, 10) == 50
     with pytest.raises(NotYet, match=r"is 4\.0 times as fast as"):
         sending._expect_fast(tries(10, 40, 20), 10, 10, 10)
+
+
+# 5.8
+
+
+def stage_from_bytes(data: bytes | None) -> str | None:
+    return None if data is None else data.decode()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (str, "\"b'welding'\" (str), which is how Python shows bytes"),
+        (lambda data: data, "it should return the text 'welding', which .decode() makes of bytes"),
+        (lambda data: data.decode(), "`stage_from_bytes(None)` ended with AttributeError"),
+        (lambda data: (data or b"").decode(), "`stage_from_bytes(None)` returned ''"),
+        (lambda data: data.decode() if data else None, "an empty text is a stage"),
+        (lambda data: data and data.decode("latin-1"), "it should return 'Prüfung': the bytes are UTF-8"),
+        (lambda data: None if data is None else data.decode(errors="ignore"), "a stage that nobody has"),
+        (lambda data: {1: 2}[0], "ended with KeyError"),
+    ],
+)
+def test_what_is_wrong_with_a_deserializer_is_told(wrong: Callable[..., Any], words: str):
+    way_back.judge_deserializer(stage_from_bytes)
+    assert words in told(way_back.judge_deserializer, wrong)
+
+
+def test_bytes_that_nobody_can_read_are_a_value_error():
+    def raises(fault: Exception) -> Callable[..., Any]:
+        def read(data: bytes | None) -> str | None:
+            if data == way_back.BROKEN:
+                raise fault
+            return stage_from_bytes(data)
+
+        return read
+
+    way_back.judge_deserializer(raises(ValueError("no stage")))
+    assert "ended with KeyError; it should raise a ValueError" in told(
+        way_back.judge_deserializer, raises(KeyError("no stage"))
+    )
+
+
+def test_the_topic_has_each_key_once():
+    keys = [stage if stage is None else stage.encode() for stage in way_back.STAGES]
+    way_back.judge_stages(stored([(key, b"look") for key in keys]))
+    assert "holds 4 records" in told(way_back.judge_stages, stored([(key, b"look") for key in keys[1:]]))

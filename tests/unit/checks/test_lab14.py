@@ -15,7 +15,7 @@ from threebrokers.checks.lab14.pairs import (
 )
 from threebrokers.checks.lab14.places import compare_places, last_places
 from threebrokers.checks.lab14.queries import has_watermark
-from threebrokers.checks.lab14.reports import judge_clock, judge_memory, judge_rows
+from threebrokers.checks.lab14.reports import deciding, judge_clock, judge_columns, judge_memory, judge_rows
 from threebrokers.checks.lab14.seats import judge_seats, right_seats
 from threebrokers.checks.lab14.tasks import compare_places as compare_keys
 from threebrokers.checks.lab14.tasks import expect_counts, judge_topics
@@ -119,6 +119,27 @@ def test_the_watermark_of_reports_follows_the_time_at_which_they_were_sent():
     judge_clock([None, table["sent"].min(), table["sent"].max()])
     planned = [table["scheduled"].min().tz_convert("UTC"), None, table["scheduled"].max().tz_convert("UTC")]
     assert "the watermark follows `scheduled`" in told(judge_clock, planned)
+
+
+def test_what_decides_tells_two_departures_of_the_year_apart():
+    judge_columns(["carrier", "flight", "scheduled"])
+    judge_columns(["flight", "tailnum"])
+    judge_columns(["id"])  # made by the query itself
+    judge_columns([])
+    said = told(judge_columns, ["flight", "scheduled"])
+    assert "DL 1443 of 1 January, 12:00, and US 1443 of 1 January, 12:00, have the same flight and" in said
+    said = told(judge_columns, ["carrier", "flight"])
+    assert "HA 51 of 9 January, 09:00, and HA 51 of 10 January, 09:00, have the same carrier and" in said
+    assert "have the same scheduled and tailnum" in told(judge_columns, ["tailnum", "scheduled"])
+
+
+def test_the_columns_that_decide_stand_in_the_plan():
+    assert deciding("+- StreamingDeduplicateWithinWatermark [carrier#21, flight#22], state info") == [
+        "carrier",
+        "flight",
+    ]
+    assert deciding("+- StreamingDeduplicate [id#1], state info [ ]") == ["id"]
+    assert deciding("+- HashAggregate(keys=[carrier#1])") == []
 
 
 def turns_and_alarms() -> pd.DataFrame:

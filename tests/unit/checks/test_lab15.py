@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,9 +17,18 @@ from threebrokers.checks.lab15.executors import judge_readers_of
 from threebrokers.checks.lab15.places import compare_twice, planned
 from threebrokers.checks.lab15.queries import expect_second_run
 from threebrokers.checks.lab15.triggers import judge_choice, seconds_of
-from threebrokers.checks.lab15.versions import judge_new, judge_old, judge_readers, vouchers
+from threebrokers.checks.lab15.versions import (
+    expect_places,
+    judge_change,
+    judge_new,
+    judge_old,
+    judge_sent,
+    vouchers,
+)
 from threebrokers.kafka.log_reader import Record
 from threebrokers.lab.exercise import NotYet
+from threebrokers.spark.office import Change
+from threebrokers.spark.versions import Day
 
 BEFORE, AFTER = {0: 10, 1: 12}, {0: 25, 1: 20}
 WANTED = {(part, place): f"N{part}{place}" for part in (0, 1) for place in range(30)}
@@ -144,21 +154,89 @@ def records(minutes: Iterable[int]) -> list[Record]:
     return [Record("late", 0, n, b"", str(delay).encode(), 0, "create") for n, delay in enumerate(minutes)]
 
 
-def test_two_versions_side_by_side():
+def test_version_2_has_a_voucher_for_each_departure_of_the_package_s_own_table():
     right, old = vouchers(120), vouchers(121)
     assert (right.total(), old.total()) == (155, 152)
-    judge_old("v1", records(old.elements()))
     judge_new("v2", records(right.elements()))
-    assert "not as version 1 has left it" in told(judge_old, "v1", records([*old.elements(), 120]))
     assert "holds nothing" in told(judge_new, "v2", [])
     assert "a delay of exactly two hours" in told(judge_new, "v2", records(old.elements()))
     assert "holds 156 vouchers" in told(judge_new, "v2", records([*right.elements(), 120]))
 
 
-def test_the_readers_change_over():
-    judge_readers("v2", "v1", "v2")
-    assert "the office still reads 'v1'" in told(judge_readers, "v1", "v1", "v2")
-    assert "`readers` is 'v3'" in told(judge_readers, "v3", "v1", "v2")
+DELAYS = (130, 5, 120, 200, 150, 121)
+LIVE = [
+    Record("live", 0, n, b"", json.dumps({"dep_delay": delay}).encode(), 0, "create")
+    for n, delay in enumerate(DELAYS)
+]
+# The office changed over when four departures were there, three of them long before; then version 1 ended.
+CHANGE = Change("v2", frozenset({"0-0", "0-2", "0-3"}), {"one": "run 1", "two": "run 2"}, 4)
+DAY = Day(
+    arrived=6,
+    first={0: 3},
+    old=("one", "run 1"),
+    running={"two": "run 2"},
+    changes=(CHANGE,),
+    topic="v2",
+    sent={"0-0": "v1", "0-3": "v1", "0-2": "v2", "0-4": "v2", "0-5": "v2"},
+    left_out=2,
+)
+
+
+def of_version(*places: int) -> list[Record]:
+    return [Record("v1", 0, n, f"0-{place}".encode(), b"", 0, "create") for n, place in enumerate(places)]
+
+
+def checkpoint(folder: Path, name: str, *ends: int, committed: int) -> Path:
+    for kind in ("offsets", "commits"):
+        (folder / kind).mkdir(parents=True)
+    (folder / "metadata").write_text(json.dumps({"id": name}))
+    for number, end in enumerate(ends):
+        (folder / "offsets" / str(number)).write_text(f"v1\n{{}}\n{json.dumps({'live': {'0': end}})}")
+    for number in range(committed):
+        (folder / "commits" / str(number)).write_text("v1\n{}")
+    return folder
+
+
+def test_version_1_has_left_what_its_checkpoint_says(tmp_path: Path):
+    first = checkpoint(tmp_path / "v1", "one", 3, 5, committed=1)
+    for there in ((0,), (0, 3), (0, 3, 4)):  # its last batch was planned, and may have been written in part
+        judge_old("v1", of_version(*there), LIVE, first)
+    assert "is empty" in told(judge_old, "v1", [], LIVE, first)
+    for there in ((3, 4), (0, 0), (0, 2), (0, 5)):
+        assert "not as version 1 has left it" in told(judge_old, "v1", of_version(*there), LIVE, first)
+
+
+def test_each_version_has_a_place_of_its_own(tmp_path: Path):
+    first = checkpoint(tmp_path / "v1", "one", 3, committed=1)
+    expect_places(DAY, first)
+    assert "the checkpoint of version 1 is gone" in told(expect_places, DAY, tmp_path / "none")
+    other = checkpoint(tmp_path / "other", "two", 3, committed=1)
+    assert "the checkpoint of version 1 is gone" in told(expect_places, DAY, other)
+    again = replace(DAY, running={"one": "run 2"})
+    assert "has gone on with the checkpoint of version 1" in told(expect_places, again, first)
+
+
+def judged(day: Day) -> str:
+    return told(judge_change, day, "v1", "v2", LIVE)
+
+
+def test_the_readers_change_over_when_version_2_is_ready_and_version_1_still_runs():
+    judge_change(DAY, "v1", "v2", LIVE)
+    assert "the office still reads 'v1'" in judged(replace(DAY, topic="v1", changes=()))
+    assert "the office reads 'v3'" in judged(replace(DAY, topic="v3"))
+    early = replace(CHANGE, held=frozenset({"0-0"}))
+    assert "'v2' lacked 1 voucher of" in judged(replace(DAY, changes=(early,)))
+    late = replace(CHANGE, running={"two": "run 2"})
+    assert "version 1 had ended before the office changed over" in judged(replace(DAY, changes=(late,)))
+    assert "version 1 still ran" in judged(replace(DAY, running=CHANGE.running))
+
+
+def test_the_office_has_sent_each_voucher():
+    judge_sent(DAY, LIVE)
+    less = {key: topic for key, topic in DAY.sent.items() if key != "0-2"}
+    assert "has not sent 1 of 5 vouchers" in told(judge_sent, replace(DAY, sent=less), LIVE)
+    more = {**DAY.sent, "0-1": "v2"}
+    assert "has sent 1 voucher too many" in told(judge_sent, replace(DAY, sent=more), LIVE)
 
 
 CHOICE: dict[str, dict[str, object]] = {

@@ -13,7 +13,7 @@ from threebrokers.errors import LabError
 from threebrokers.kafka.state import PartitionState, TopicState
 from threebrokers.lab import orders
 from threebrokers.lab.orders import Job, PaidOrders, job_file
-from threebrokers.lab.scenarios import Effects, Trials, guarantees, rolling
+from threebrokers.lab.scenarios import Effects, Trials, guarantees, numbered, rolling
 from threebrokers.lab.scenarios.effects import PLACES, SECOND_LIFE, STORED, TWICE, _found
 from threebrokers.ledger.balance import Balance
 from threebrokers.ledger.entries import Entry, Failure
@@ -132,6 +132,41 @@ def test_trials_are_shown_as_a_table():
     trials = Trials({"mine": Balance("t")}, {}, 1.0, "killed-leader", {"mine": {}}, {})
     assert "mine" in repr(trials)
     assert "<table>" in trials._repr_html_()
+
+
+def test_predicted_numbers_stand_beside_the_measured_ones():
+    def balance(acknowledged: int, stored: int) -> Balance:
+        entries = [Entry(Number(1, n % 200), 0, n) for n in range(max(acknowledged, stored))]
+        return Balance("t", acknowledged=entries[:acknowledged], stored=entries[:stored])
+
+    balances = {"hasty": balance(200, 100), "doubling": balance(200, 300), "good": balance(200, 200)}
+    trials = Trials(balances, {}, 1.0, "killed-leader", {}, {})
+    assert trials.numbers == "200/100, 200/300, 200/200"
+    assert trials.names("lost") == "hasty"
+    assert trials.names("expired") == "none of them"
+    told = trials.beside("200/200, 200/300, 200/100").predicted
+    assert list(told.values()) == [
+        "200 acknowledged, 200 stored",
+        "200 acknowledged, 300 stored, 100 twice",
+        "200 acknowledged, 100 stored, 100 lost",
+    ]
+    assert "you predicted" in repr(trials.beside("200/200, 200/200, 200/200"))
+    assert trials.beside(None) == trials
+
+
+def test_the_numbers_of_batches_are_read_from_a_dump():
+    line = (
+        "baseOffset: 100 lastOffset: 199 count: 100 baseSequence: {0} lastSequence: {1} producerId: {2} "
+        "producerEpoch: {3} partitionLeaderEpoch: 0 isTransactional: false isControl: false"
+    )
+    dump = "\n".join(
+        ["Dumping x.log", line.format(100, 199, 4, 0), line.format(-1, -1, -1, -1), "| offset: 100"]
+    )
+    cluster = SimpleNamespace(segments=lambda topic, partition: [Path("x.log")], tool=lambda *words: dump)
+    found = numbered.numbered_batches(SimpleNamespace(cluster=cluster), "t")
+    assert found["sequence numbers"].tolist() == ["100–199", "none"]
+    assert found["producer id"].tolist() == ["4", "none"]
+    assert found["offsets"].tolist() == ["100–199"] * 2
 
 
 def test_what_a_rolling_restart_did_to_a_topic():

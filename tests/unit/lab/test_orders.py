@@ -103,6 +103,47 @@ def test_it_tells_the_notebook_whether_its_client_commits_by_itself(capsys, sett
 
 
 @pytest.mark.parametrize(
+    ("settings", "stores"),
+    [
+        ({}, False),
+        ({"enable.auto.offset.store": False}, True),
+        ({"enable.auto.offset.store": "false", "enable.auto.commit": False}, False),
+    ],
+)
+def test_it_tells_the_notebook_whether_its_client_commits_what_it_stores(capsys, settings, stores):
+    work, _ = given(1, stops=killing.AT_WORK)
+    work.consumer(settings)
+    work.work(order(7))
+    assert (orders.STORED in capsys.readouterr().out) == stores
+
+
+@pytest.mark.parametrize(
+    ("said", "committed", "within"),
+    [
+        (orders.STOPPED, 8, lives.COMMIT_SECONDS),
+        (orders.STOPPED + orders.AUTOMATIC, 8, lives.AUTOMATIC_SECONDS),
+        (orders.STOPPED + orders.STORED, 7, lives.AUTOMATIC_SECONDS),
+    ],
+)
+def test_it_is_killed_when_its_client_has_surely_committed(monkeypatch, said, committed, within):
+    waits, place = list[float](), {"offset": committed - 1}
+
+    def quiet_wait(done: Any, seconds: float) -> None:
+        assert not done()
+        place["offset"] = committed
+        assert done()
+        waits.append(seconds)
+
+    monkeypatch.setattr(lives, "quiet_wait", quiet_wait)
+    monkeypatch.setattr(lives, "committed_offset", lambda *asked: place["offset"])
+    program: Any = SimpleNamespace(output=said, kill=lambda: None)
+    lives._kill(lab(Book(1)), program, Job("careful", "orders"), "group", (7, "before"))
+    assert waits == [within]
+    lives._kill(lab(Book(1)), program, Job("careful", "orders"), "group", (13, "after"))
+    assert waits == [within]
+
+
+@pytest.mark.parametrize(
     ("settings", "places", "named", "hurried"),
     [
         ({"enable.auto.commit": False}, (), {"message": 1, "asynchronous": False}, False),

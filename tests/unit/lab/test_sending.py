@@ -177,6 +177,74 @@ def test_sizes_are_percent_of_the_values(monkeypatch, lab):
     assert table.loc[2].to_dict() == {"none": 150.0, "zstd": 50.0}
 
 
+def test_batches_are_counted_by_linger_without_the_first_record_of_each(monkeypatch, lab):
+    class Writer:
+        def produce(self, topic: str, value: bytes, partition: int) -> None:
+            pass
+
+        def flush(self, seconds: float) -> int:
+            return 0
+
+    lab.producer = lambda config: Writer()
+    sent = packing.TURNS * packing.A_TURN
+    found = [Batch(p, 0, 1, 200, "none", 0, 0) for p in (0, 1)]
+    found += [Batch(0, 1 + n, sent // 100, 200, "none", 0, 0) for n in range(100)]
+    found += [Batch(1, 1, sent, 200, "none", 0, 0)]
+    monkeypatch.setattr(packing, "stored_batches", lambda lab, topic: found)
+    table = packing.by_linger(lab, [0, 20])
+    assert table["records a batch"].to_dict() == {0: sent / 100, 20: sent}
+    assert table.index.name == "linger.ms"
+    assert (table["records a second"] > 0).all()
+    monkeypatch.setattr(Writer, "flush", lambda self, seconds: 3)
+    with pytest.raises(LabError, match="Not all records were acknowledged within 30 s"):
+        packing.by_linger(lab, [0])
+
+
+def test_what_a_program_does_after_an_error_is_told_with_both_records(monkeypatch, lab):
+    full = BufferError("Local: Queue full")
+    met = refusals._Met(full, lambda: None, lambda: None)
+    finished = refusals._Met(KafkaError(KafkaError._FENCED, fatal=True), lambda: full, lambda: full)
+    monkeypatch.setattr(refusals, "_six", lambda lab, topic: {"queue full": met, "fenced": finished})
+    assert refusals.after_errors(lab, ...) is None
+    for says, records, behind in (
+        ("again", ["stored", "refused 3 times more"], ["stored", "refused"]),
+        (" ASIDE", ["kept apart", "kept apart"], ["stored", "refused"]),
+        ("stop", ["not sent", "not sent"], ["not sent", "not sent"]),
+        (7, ["forgotten", "forgotten"], ["stored", "refused"]),
+    ):
+        table = refusals.after_errors(lab, lambda error, says=says: says)
+        assert table is not None
+        assert table["the record"].to_list() == records
+        assert table["a good record behind it"].to_list() == behind
+
+
+def test_a_record_has_the_error_that_was_raised_or_reported():
+    error = KafkaError(KafkaError._MSG_TIMED_OUT)
+
+    class Sender:
+        def __init__(self, raised: Exception | None, reports: list[KafkaError | None]) -> None:
+            self.raised, self.reports = raised, reports
+
+        def produce(self, topic: str, value: bytes, on_delivery: Any) -> None:
+            if self.raised:
+                raise self.raised
+            self.report = on_delivery
+
+        def flush(self, seconds: float) -> None:
+            for error in self.reports:
+                self.report(error, None)
+
+    full = BufferError("Local: Queue full")
+    assert refusals._sent(Sender(full, []), "t") is full  # type: ignore[arg-type]
+    assert refusals._told(Sender(None, [error]), "t") is error  # type: ignore[arg-type]
+    assert refusals._sent(Sender(None, [None]), "t") is None  # type: ignore[arg-type]
+    for silent, words in ((Sender(None, [None]), "no error was reported"), (Sender(None, []), "No report")):
+        with pytest.raises(LabError, match=words):
+            refusals._told(silent, "t")  # type: ignore[arg-type]
+    with pytest.raises(LabError, match="a bad record was stored"):
+        refusals._met(lambda: None, lambda: None)
+
+
 def test_errors_say_where_they_come_from():
     table = refusals.in_words(
         {

@@ -123,6 +123,6 @@ def test_the_reason_of_a_failed_task_is_its_first_line(session):
 
 
 def test_only_a_server_that_is_there_is_asked_again():
-    policy = connect._policy(NOBODY)
+    policy = connect.policy(NOBODY)
     assert not policy.can_retry(ConnectionError())
     assert policy.max_retries == connect.TRIES

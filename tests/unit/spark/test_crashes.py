@@ -83,7 +83,7 @@ def test_what_a_sink_kept_in_memory_does_not_survive_a_death(monkeypatch, tmp_pa
 
     monkeypatch.setattr(crashes, "killed", first)
     monkeypatch.setattr(crashes, "started_again", lambda start, sink, checkpoint: sink(None, 2))
-    monkeypatch.setattr(crashes, "at_death", lambda checkpoint: tmp_path)
+    monkeypatch.setattr(crashes, "at_death", lambda checkpoint, lab=None: tmp_path)
     start: Any = None
     assert crashes.until_done(start, names["save"], "keyed", kill_in=1) == {2}
     assert names["seen"] == {1}

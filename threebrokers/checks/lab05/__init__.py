@@ -17,6 +17,7 @@ from threebrokers.checks.lab05.packed import (
 )
 from threebrokers.checks.lab05.places import judge_function, judge_log, judge_restart
 from threebrokers.checks.lab05.sending import judge_sending
+from threebrokers.checks.lab05.way_back import judge_deserializer, judge_stages
 from threebrokers.checks.lab05.wrapping import judge_quotes, judge_serializer, judge_traced
 from threebrokers.data.flights import flight_messages
 from threebrokers.kafka.clients import LabProducer
@@ -71,11 +72,11 @@ def partition_of_their_own(lab: Lab, partition_of: Callable[..., Any]) -> str:
 
 @exercise("5.4", "Six errors, three answers")
 def errors_decided(lab: Lab, decide: Callable[..., Any]) -> str:
-    """Solved if each of six errors, raised or reported, is sent again, put aside, or ends the producer."""
-    judge_decisions(decide)
+    """Solved if a program that does what `decide` says of six errors stores, keeps apart and ends rightly."""
+    judge_decisions(lab, decide)
     return (
-        "what may pass is sent again, what cannot succeed is put aside and kept, and a producer that is "
-        "finished is not asked any more."
+        "a program that does what you say has stored what could be sent again, has kept apart what could "
+        "not, and does not ask a producer that is finished."
     )
 
 
@@ -114,6 +115,19 @@ def every_record_traced(lab: Lab, traced: ClassOfTheirs) -> str:
     return (
         "every record has a trace id of its own beside the program's headers, its value is untouched, the "
         "program hears its reports, and only what was acknowledged is counted."
+    )
+
+
+@exercise("5.8", "The way back")
+def stages_read(lab: Lab, stage_from_bytes: Callable[..., Any]) -> str:
+    """Solved if each key becomes the stage that it was made of, none stays none, and no UTF-8 is an error."""
+    judge_deserializer(stage_from_bytes)
+    topic = lab.topic("stages")
+    expect_topic(lab, topic, "stages")
+    judge_stages(log_of(lab, topic))
+    return (
+        "each reader gets the stage that was meant, an alert without a stage has none, and bytes of somebody "
+        "else are an error where they are read."
     )
 
 

@@ -56,6 +56,9 @@ def each_report_once(lab: Lab, query: StreamingQuery) -> str:
     reports.judge_rows(rows_of(query, reports.COLUMNS), delay)
     reports.judge_clock(step.newest for step in taken)
     reports.judge_memory(delay, max(step.state for step in taken), taken[-1].state)
+    with java_there():
+        plan = plan_of_query(query)
+    reports.judge_columns(reports.deciding(plan))
     return (
         "each of the 883 departures is there once; the query remembers what the sender's promise asks for, "
         "and forgets the rest."

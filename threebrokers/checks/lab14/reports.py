@@ -1,11 +1,14 @@
 """Exercise 14.3: each report once, judged by the rows and by how long the query remembers."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 import pandas as pd
 
 from threebrokers.checks.expect_spark import delay_in_words
+from threebrokers.data.flights import load_flights
 from threebrokers.data.replay import late_departures
 from threebrokers.data.reports import PROMISED, repeated_reports
 from threebrokers.lab.exercise import NotYet
@@ -13,6 +16,7 @@ from threebrokers.text import counted
 
 COLUMNS = {"carrier": "carrier", "flight": "flight"}
 DROP, MARK = "the call that drops duplicates", "withWatermark(…)"
+REPORTED = ("carrier", "flight", "scheduled", "tailnum")  # what a report says of a flight
 
 
 def judge_rows(rows: pd.DataFrame, delay: timedelta | None) -> None:
@@ -85,3 +89,44 @@ def judge_clock(newest: Iterable[datetime | None]) -> None:
             "two copies are up to six hours apart in `sent`",
             MARK,
         )
+
+
+def judge_columns(columns: Sequence[str]) -> None:
+    """Raise NotYet if in 2013 two departures within six hours had these columns of a report in common."""
+    if not columns or not set(columns) <= set(REPORTED):
+        return  # the query made a column of its own: what stands in it is not known here
+    if (pair := alike(columns)) is None:
+        return
+    named = " and ".join(name for name in REPORTED if name in columns)
+    first, second = (f"{one.carrier} {one.flight} of {one.scheduled:%-d %B, %H:%M}," for one in pair)
+    raise NotYet(
+        f"the rows are right today, but two flights that left within six hours, {first} and {second} "
+        f"have the same {named}",
+        "a report of the second one would be taken for a copy",
+        DROP,
+    )
+
+
+def alike(columns: Sequence[str]) -> tuple[Any, Any] | None:
+    """Return the first departure of the year that has these columns in common with one of six hours before.
+
+    The earlier one comes first. None if there is no such pair.
+    """
+    table = load_flights()
+    table = table[table["dep_delay"].notna() & table.duplicated([*columns], keep=False)]
+    left = table["scheduled"] + pd.to_timedelta(table["dep_delay"].astype(int), unit="min")
+    table = table.assign(left=left).sort_values("left", kind="stable", ignore_index=True)
+    groups = table.groupby([*columns])
+    near = table[groups["left"].diff() <= PROMISED]
+    if near.empty:
+        return None
+    second = near.index[0]
+    same = groups.get_group(tuple(table.loc[second, [*columns]])).index
+    first = same[same < second][-1]
+    return table.loc[first], table.loc[second]
+
+
+def deciding(plan: str) -> list[str]:
+    """Return the columns by which the plan of a query drops duplicates; none if it has no such step."""
+    found = re.search(r"StreamingDeduplicate(?:WithinWatermark)? \[([^\]]*)\]", plan)
+    return [name.partition("#")[0].strip() for name in found[1].split(",")] if found else []

@@ -10,18 +10,21 @@ from threebrokers.checks.lab15.executors import judge_readers_of
 from threebrokers.checks.lab15.places import FILES, compare_twice, planned
 from threebrokers.checks.lab15.queries import expect_ended, expect_second_run
 from threebrokers.checks.lab15.triggers import judge_choice
-from threebrokers.checks.lab15.versions import expect_checkpoints, judge_new, judge_old, judge_readers
+from threebrokers.checks.lab15.versions import expect_places, judge_change, judge_new, judge_old, judge_sent
 from threebrokers.lab.exercise import exercise
 from threebrokers.lab.lab import Lab
 from threebrokers.spark.crashes import at_death, forgotten
-from threebrokers.spark.spark_session import folder
+from threebrokers.spark.spark_session import folder_of
+from threebrokers.spark.versions import Day
 from threebrokers.spark.workers import driver_process
 
 
 @exercise("15.1", "What will come twice?")
 def what_comes_twice(lab: Lab, twice: dict[int | str, int]) -> str:
     """Compare the learner's numbers with the files of the checkpoint that Spark's death has left."""
-    compare_twice(by_partition("twice", twice, FILES), *planned(at_death("plain"), lab.topic("exact-trips")))
+    compare_twice(
+        by_partition("twice", twice, FILES), *planned(at_death("plain", lab), lab.topic("exact-trips"))
+    )
     return (
         f"{sum(twice.values())} records of batch 2 are planned and not committed: the next run reads the "
         "same offsets again, and nothing else twice."
@@ -43,7 +46,7 @@ def each_once(lab: Lab, query: StreamingQuery) -> str:
     """Read the learner's database: each record should be there once, after one death of Spark."""
     expect_second_run(query)
     wanted = {(r.partition, r.offset): (r.key or b"").decode() for r in log_of(lab, lab.topic("exact-trips"))}
-    judge_book(folder("book-keyed") / "keyed.sqlite", wanted, forgotten("keyed"))
+    judge_book(folder_of(lab, "book-keyed") / "keyed.sqlite", wanted, forgotten("keyed", lab))
     return (
         "all 883 departures are in the table once, although batch 1 was written and came again: "
         "the sink decides what a second time does."
@@ -63,18 +66,19 @@ def second_copy_dropped(lab: Lab, query: StreamingQuery) -> str:
 
 
 @exercise("15.4", "Version 2 beside version 1")
-@in_step()
-def changed_over(lab: Lab, query: StreamingQuery, readers: str) -> str:
-    """Read both topics of vouchers, and look where the versions keep their places."""
-    expect_ended(query)
+def changed_over(lab: Lab, day: Day) -> str:
+    """Read both topics of vouchers, where the versions keep their places, and what the office sent."""
     old, new = lab.topic("exact-late-v1"), lab.topic("exact-late-v2")
-    judge_old(old, log_of(lab, old))
+    live = log_of(lab, lab.topic("exact-live"))
+    first = folder_of(lab, "v1")
+    expect_places(day, first)
+    judge_old(old, log_of(lab, old), live, first)
     judge_new(new, log_of(lab, new))
-    expect_checkpoints(query, folder("v1"))
-    judge_readers(readers, old, new)
+    judge_change(day, old, new, live)
+    judge_sent(day, live)
     return (
-        "version 2 wrote 155 vouchers, 3 more than version 1; the office reads them, and the way back is "
-        "still there."
+        "both versions ran side by side while departures came in, and the office has sent each of the 155 "
+        "vouchers once; the way back is still there."
     )
 
 

@@ -2,10 +2,13 @@
 
 from threebrokers.lab.scenarios.aborting import after_one_abort
 from threebrokers.lab.scenarios.addresses import connections_into
+from threebrokers.lab.scenarios.bursts import burst
+from threebrokers.lab.scenarios.by_hand import hanging_transaction, late_record
 from threebrokers.lab.scenarios.choosing import IMPORTANT, LEVELS, SYMBOLS, send_prices, where_they_are
 from threebrokers.lab.scenarios.cleaner import cleaner_runs, segments_of, wait_for_cleaner
 from threebrokers.lab.scenarios.costs import costs_by_size, readable_after
 from threebrokers.lab.scenarios.effects import Effects, killed_in_five_places
+from threebrokers.lab.scenarios.epochs import epochs_by_version
 from threebrokers.lab.scenarios.failing import Tried, tried_in_five_cases
 from threebrokers.lab.scenarios.failover import through_a_kill, two_outages, two_writers
 from threebrokers.lab.scenarios.groups import coordinator_of, member_of_new_group, read_and_commit
@@ -47,6 +50,7 @@ from threebrokers.lab.scenarios.last_values import (
 from threebrokers.lab.scenarios.left_behind import Charges, lost_places
 from threebrokers.lab.scenarios.lives import Ending
 from threebrokers.lab.scenarios.lookups import lookup_times
+from threebrokers.lab.scenarios.mailing import mail, reading
 from threebrokers.lab.scenarios.measuring import (
     accepted,
     broker_settings,
@@ -60,9 +64,11 @@ from threebrokers.lab.scenarios.measuring import (
 )
 from threebrokers.lab.scenarios.members import Member, Stream, Team
 from threebrokers.lab.scenarios.metadata_log import decisions
+from threebrokers.lab.scenarios.numbered import numbered_batches
 from threebrokers.lab.scenarios.outages import ORDERS, after_two_outages, readable, take_down
 from threebrokers.lab.scenarios.packing import (
     bar_chart,
+    by_linger,
     bytes_stored,
     line_chart,
     packed_sizes,
@@ -87,7 +93,7 @@ from threebrokers.lab.scenarios.readers import (
     ten_greetings,
     three_without_records,
 )
-from threebrokers.lab.scenarios.refusals import in_words, six_errors
+from threebrokers.lab.scenarios.refusals import after_errors, in_words, six_errors
 from threebrokers.lab.scenarios.retention import (
     bytes_on_disk,
     film,
@@ -134,6 +140,7 @@ from threebrokers.lab.scenarios.transactions import (
     written_by_coordinator,
 )
 from threebrokers.lab.scenarios.transferring import Booked, compared_books, killed_in_ten_places
+from threebrokers.lab.scenarios.validating import DeliveryLedger
 
 __all__ = [
     "CUSTOMER_NAMES",
@@ -149,6 +156,7 @@ __all__ = [
     "Charges",
     "Clinic",
     "Day",
+    "DeliveryLedger",
     "Departure",
     "Effects",
     "Ending",
@@ -169,6 +177,7 @@ __all__ = [
     "a_day_later",
     "accepted",
     "acknowledged_and_gone",
+    "after_errors",
     "after_one_abort",
     "after_two_outages",
     "all_acknowledged",
@@ -176,6 +185,8 @@ __all__ = [
     "bar_chart",
     "baskets",
     "broker_settings",
+    "burst",
+    "by_linger",
     "bytes_by_broker",
     "bytes_on_disk",
     "bytes_stored",
@@ -192,6 +203,7 @@ __all__ = [
     "deploy",
     "deployed_with",
     "ended_by_ctrl_c",
+    "epochs_by_version",
     "film",
     "first_round",
     "flooded",
@@ -199,6 +211,7 @@ __all__ = [
     "frozen_leader",
     "gapped",
     "hand_over",
+    "hanging_transaction",
     "heirs",
     "in_the_log",
     "in_words",
@@ -211,6 +224,7 @@ __all__ = [
     "killed_leader",
     "killed_twice",
     "last_minutes",
+    "late_record",
     "leader_alone",
     "leaderless_everywhere",
     "leaky_signups",
@@ -218,6 +232,7 @@ __all__ = [
     "lookup_times",
     "lost_answers",
     "lost_places",
+    "mail",
     "measured_with",
     "megabytes_per_second",
     "megabytes_written_per_second",
@@ -226,6 +241,7 @@ __all__ = [
     "new_listing",
     "newcomer",
     "newcomers",
+    "numbered_batches",
     "one_more_record",
     "orders_after_faults",
     "packed_sizes",
@@ -236,6 +252,7 @@ __all__ = [
     "read_together",
     "readable",
     "readable_after",
+    "reading",
     "readings",
     "reported",
     "restart_silences",

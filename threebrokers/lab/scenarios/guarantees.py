@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from threebrokers import clock
@@ -43,6 +43,28 @@ class Trials(Comparison):
     fault: str
     settings: SetUps
     config: Mapping[str, str]
+
+    @property
+    def numbers(self) -> str:
+        """How many records each set-up has acknowledged, and stored, copies counted: "200/100, 200/300"."""
+        return ", ".join(f"{len(b.acknowledged)}/{len(b.stored)}" for b in self.balances.values())
+
+    def names(self, fault: str) -> str:
+        """Return which set-ups have records of this list of a `Balance`: "lost" or "duplicated"."""
+        return " and ".join(n for n, b in self.balances.items() if getattr(b, fault)) or "none of them"
+
+    def beside(self, predicted: str | None) -> "Trials":
+        """Return the same table with a last column: what was predicted, in the form of `numbers`."""
+        foretold = [_foretold(pair) for pair in predicted.split(", ")] if predicted else []
+        return replace(self, predicted=dict(zip(self.balances, foretold, strict=False)))
+
+
+def _foretold(pair: str) -> str:
+    """Say in words what "200/100" stands for: what follows of lost records, or copies, too."""
+    acknowledged, stored = map(int, pair.split("/"))
+    lost, twice = acknowledged - stored, stored - 2 * PART
+    follows = f", {lost} lost" if lost > 0 else f", {twice} twice" if twice > 0 else ""
+    return f"{acknowledged} acknowledged, {stored} stored{follows}"
 
 
 class Round:

@@ -58,8 +58,9 @@ def killed_twice(
 ) -> Killed:
     """Let a program work on 40 orders, kill it twice, start it again each time; return what became of them.
 
-    It is killed just before it writes the invoice of order 7, when a client that commits by itself has done
-    so, and at once when it has written that of order 13. `commit_seconds` is how often such a client commits.
+    It is killed just before it writes the invoice of order 7, when a client that commits by itself, all that
+    it has handed over or what the program has stored, has done so, and at once when it has written that of
+    order 13. `commit_seconds` is how often such a client commits.
     """
     job = Job(program, lab.fresh_topic(topic), way, int(commit_seconds * 1000), AT_WORK)
     book = _fill(lab, job)

@@ -17,6 +17,7 @@ from threebrokers.lab.orders import (
     DONE,
     HURRIED,
     STOPPED,
+    STORED,
     Job,
     database_path,
     job_file,
@@ -116,8 +117,10 @@ def _habits(said: str) -> tuple[bool, bool]:
 def _kill(lab: Lab, program: Program, job: Job, group: str, stop: tuple[int, str] | None) -> None:
     """Kill a program that stands where it is to be killed, before its work; after it, it does so itself."""
     if stop and stop[1] == "before":
-        within = AUTOMATIC_SECONDS if AUTOMATIC in program.output else COMMIT_SECONDS
-        quiet_wait(lambda: (committed_offset(lab, group, job.topic) or 0) > stop[0], within)
+        stores = STORED in program.output  # what is stored after the work ends before the order in work
+        within = AUTOMATIC_SECONDS if stores or AUTOMATIC in program.output else COMMIT_SECONDS
+        reached = stop[0] if stores else stop[0] + 1
+        quiet_wait(lambda: (committed_offset(lab, group, job.topic) or 0) >= reached, within)
     with suppress(LabError):  # it has done so itself
         program.kill()
 

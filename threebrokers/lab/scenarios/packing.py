@@ -4,6 +4,7 @@ import itertools
 import random
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from queue import Empty, Queue
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 LONGEST = 30  # s until a record is readable: a leader that went would have a successor long before
 ROUNDS = 160  # with 40, medians of the same thing differ by half on a busy machine
 FEWEST = 200  # flights say enough of a batch of a hundred or fewer; each batch of one is a request
+TURNS, A_TURN, SMALL = 3, 8000, b"x" * 100
 Flight = tuple[bytes | None, bytes]
 
 
@@ -150,6 +152,43 @@ def _one_record(writer: LabProducer, arrivals: "Queue[float]", topic: str) -> tu
     return (told[0] - start) * 1000, (read - start) * 1000
 
 
+def by_linger(lab: Lab, lingers: Sequence[int]) -> "pd.DataFrame":
+    """Return for each linger.ms how many records a second were acknowledged, and how many a batch has.
+
+    Each has a producer, and a partition of one topic with three replicas. They take turns, each with records
+    of 100 bytes as fast as they come; the speed is that of its median turn, and batches are counted in the
+    files of the leaders.
+    """
+    import pandas as pd  # only where a table is shown
+
+    topic = lab.fresh_topic("sizes", partitions=len(lingers), replication_factor=3)
+    writers = [lab.producer({"linger.ms": linger}) for linger in lingers]
+    for partition, writer in enumerate(writers):  # the first record pays for the connection
+        _send_all(writer, topic, partition, 1)
+    turns: list[list[float]] = [[] for _ in lingers]
+    for _ in range(TURNS):
+        for partition, writer in enumerate(writers):
+            turns[partition].append(_send_all(writer, topic, partition, A_TURN))
+    batches = [batch for batch in stored_batches(lab, topic) if batch.base_offset > 0]
+    counts = Counter(batch.partition for batch in batches)
+    rows = [[median(turns[n]), TURNS * A_TURN / counts[n]] for n in range(len(lingers))]
+    index = pd.Index(lingers, name="linger.ms")
+    return pd.DataFrame(rows, index=index, columns=["records a second", "records a batch"]).round()
+
+
+def _send_all(writer: LabProducer, topic: str, partition: int, count: int) -> float:
+    """Send so many records as fast as they come; return how many a second were acknowledged."""
+    start = time.perf_counter()
+    for _ in range(count):
+        writer.produce(topic, SMALL, partition=partition)
+    if writer.flush(LONGEST):
+        raise LabError(
+            f"Not all records were acknowledged within {LONGEST} s",
+            "see `threebrokers doctor`, then run the cell again",
+        )
+    return count / (time.perf_counter() - start)
+
+
 def readings(seconds: float, rate: int) -> Iterator[tuple[str, str]]:
     """Yield so many readings a second as they come in, of 30 machines: a key and a value each."""
     start = time.perf_counter()
@@ -179,7 +218,7 @@ def line_chart(table: "pd.DataFrame", title: str, unit: str) -> None:
         axes.legend()
 
     def row(column: str) -> str:
-        values = (f"{step}: {value:,.3g}" for step, value in zip(steps, table[column], strict=True))
+        values = (f"{step}: {_short(value)}" for step, value in zip(steps, table[column], strict=True))
         return f"{column}, {unit} by {table.index.name}: {', '.join(values)}."
 
     tell(chart(title, "\n".join(map(row, table)), draw))

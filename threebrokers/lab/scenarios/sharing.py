@@ -59,15 +59,15 @@ def work_together(lab: Lab, topic: str, ledger: Ledger, workers: Sequence[LabCon
     their groups.
     """
     done = dict.fromkeys(range(len(workers)), 0)
-    with _gathered(lab, topic, workers):
-        for place, message in _read(lab, topic, workers):
+    with gathered(lab, topic, workers):
+        for place, message in read_all(lab, topic, workers):
             ledger.processed(message)
             done[place] += 1
     return list(done.values())
 
 
 @contextmanager
-def _gathered(lab: Lab, topic: str, workers: Sequence[LabConsumer]) -> Iterator[None]:
+def gathered(lab: Lab, topic: str, workers: Sequence[LabConsumer]) -> Iterator[None]:
     """Subscribe consumers; begin when those of each group hold every partition, and close them at the end.
 
     Nobody gets a record before that: the first of them would have done everything meanwhile. Consumers that
@@ -105,7 +105,7 @@ def _wait_with(consumer: LabConsumer, places: list[TopicPartition]) -> None:
     consumer.pause(places)
 
 
-def _read(lab: Lab, topic: str, workers: Sequence[LabConsumer]) -> Iterator[tuple[int, Message]]:
+def read_all(lab: Lab, topic: str, workers: Sequence[LabConsumer]) -> Iterator[tuple[int, Message]]:
     """Yield what the workers get, with the place of the worker, until each group has all that is stored.
 
     Or until nothing comes any more: who begins at the end of the log gets nothing.
@@ -220,8 +220,8 @@ def staff(lab: Lab, teams: Mapping[str, str]) -> dict[str, int]:
         for program, team in teams.items()
     ]
     got = dict.fromkeys(teams, 0)
-    with _gathered(lab, topic, readers):
-        for place, _ in _read(lab, topic, readers):
+    with gathered(lab, topic, readers):
+        for place, _ in read_all(lab, topic, readers):
             got[list(teams)[place]] += 1
     return got
 

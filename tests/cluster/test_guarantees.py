@@ -1,0 +1,53 @@
+"""One run of each fault that only docs/guarantees.md has: what the page says of all its runs."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from threebrokers.cluster import Cluster
+from threebrokers.lab.lab import Lab
+from threebrokers.lab.opening import open_lab
+from tools.publish import lone_leaders, producer_faults, resent, rolling_restarts
+from tools.publish.verdicts import ALL_IN_SYNC, SET_UPS, Verdict
+
+
+@pytest.fixture
+def lab(cluster: Cluster) -> Iterator[Lab]:
+    lab = open_lab("10")
+    yield lab
+    lab.close()
+    cluster.recover()
+
+
+def test_a_new_leader_knows_what_an_idempotent_producer_sends_again(lab: Lab) -> None:
+    trials = producer_faults.killed_before_its_answers(lab, SET_UPS)
+    found = {of: Verdict.of(balance) for of, balance in trials.balances.items()}
+    assert {verdict.lost for verdict in found.values()} == {0}
+    assert [verdict.twice for verdict in found.values()] == [0, 100, 0, 100, 0]
+
+
+def test_a_program_that_is_started_again_doubles_what_it_had_no_answer_to(lab: Lab) -> None:
+    run = resent.killed_and_started(lab)
+    assert [of.lost for of in run.values()] == [0] * len(run)
+    assert [of.twice for of in run.values()] == [0, 100, 100, 100, 100, 0, 100, 0]
+
+
+@pytest.mark.weekly
+def test_only_a_leader_that_acknowledged_alone_is_waited_for(lab: Lab) -> None:
+    run = lone_leaders.killed_alone(lab)
+    unclean = {of: outage.lost for (topic, of), outage in run.items() if topic.unclean}
+    assert unclean == dict.fromkeys(SET_UPS, 100)
+    failed = {of: outage.failed for (topic, of), outage in run.items() if topic.unclean}
+    assert failed == {of: 100 * ("idempotence" in of) for of in SET_UPS}, "it notices the gap"
+    assert {outage.lost for (topic, _), outage in run.items() if not topic.unclean} == {0}
+    meanwhile = {topic.least: run[topic, "acks=all"].meanwhile for topic, _ in run if not topic.unclean}
+    assert meanwhile == {1: 0, 2: 200, 3: 0}
+
+
+@pytest.mark.weekly
+def test_a_rolling_restart_loses_nothing(lab: Lab) -> None:
+    run = rolling_restarts.restarted(lab)
+    assert {verdict.lost for verdict in run.values()} == {0}
+    assert all(run[rolling_restarts.row(3, of)].attempted > 3 for of in ALL_IN_SYNC)
+    assert run[rolling_restarts.row(3, "acks=all, retries=0")].failed > 0
+    assert run[rolling_restarts.row(3, "acks=all")].failed == 0

@@ -1,0 +1,156 @@
+"""A day of departures that come in one by one, and an office that sends a voucher for each late one."""
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from threading import Event, Thread
+
+from confluent_kafka import Consumer, Message, Producer, TopicPartition
+
+from threebrokers.data.topics import send
+from threebrokers.errors import LabError
+from threebrokers.kafka import client_settings
+from threebrokers.kafka.log_reader import MissingTopicError, end_offsets, read_log
+from threebrokers.lab.lab import Lab
+
+# In the course of a day this many are left for its end, when nobody works at the queries any more.
+HELD, EVERY_SECONDS = 100, 0.04
+FLUSH_SECONDS, END_SECONDS = 30.0, 60.0
+BATCH, BATCH_SECONDS = 200, 0.1
+
+
+@dataclass(frozen=True)
+class Change:
+    """The office began to read another topic: what that held then (keys), and which queries ran.
+
+    `running` are ids of queries, each with that of its run; `arrived` counts the departures so far.
+    """
+
+    topic: str
+    held: frozenset[str]
+    running: dict[str, str]
+    arrived: int
+
+
+class Arrivals:
+    """Departures that come into a topic, 25 in a second; the last 100 wait for `finish`."""
+
+    def __init__(self, lab: Lab, topic: str, messages: Sequence[tuple[bytes, bytes]], before: int) -> None:
+        self._lab, self._topic, self._before = lab, topic, before
+        self._left = list(messages)[::-1]
+        self._all = len(self._left)
+        self._over = Event()
+        self._thread = Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    @property
+    def count(self) -> int:
+        """How many departures are in the topic, with those that were there before."""
+        return self._before + self._all - len(self._left)
+
+    def stop(self) -> None:
+        """Let no more come in by themselves."""
+        self._over.set()
+        self._thread.join()
+
+    def finish(self) -> None:
+        """Let all others come in at once. Raises LabError."""
+        self.stop()
+        send(self._lab, self._topic, self._left[::-1])
+        self._left.clear()
+
+    def _run(self) -> None:
+        producer = Producer(client_settings.shared(self._lab.bootstrap) | {"enable.idempotence": True})
+        while len(self._left) > HELD and not self._over.wait(EVERY_SECONDS):
+            key, value = self._left.pop()
+            producer.produce(self._topic, value, key)
+            producer.poll(0)
+        producer.flush(FLUSH_SECONDS)
+
+
+@dataclass
+class _Sent:
+    """The keys of the vouchers that were sent, in order, each with its topic; and what was left out."""
+
+    keys: dict[str, str] = field(default_factory=dict)
+    left_out: int = 0
+
+
+class Office:
+    """Sends each voucher once: those of the topic whose name stands in `topic`.
+
+    A voucher is known by its key. In another topic the office begins with the first record, and leaves out
+    what it has sent already.
+    """
+
+    def __init__(
+        self, lab: Lab, name: str, running: Callable[[], dict[str, str]], arrived: Callable[[], int]
+    ):
+        self.topic = lab.topic(name)
+        self.changes: list[Change] = []
+        self._lab, self._running, self._arrived = lab, running, arrived
+        self._done, self._over = _Sent(), Event()
+        self._thread = Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def reads(self, name: str) -> None:
+        """Let the office read the topic of this name from now on. Raises LabError if there is none."""
+        topic = self._lab.topic(name)
+        try:
+            held = frozenset(key_of(record.key) for record in read_log(self._lab.bootstrap, topic))
+        except MissingTopicError as fault:
+            raise LabError(f"The office cannot read '{topic}': there is no such topic") from fault
+        if topic != self.topic:
+            self.changes.append(Change(topic, held, self._running(), self._arrived()))
+        self.topic = topic
+
+    @property
+    def sent(self) -> dict[str, str]:
+        """The keys of the vouchers that were sent, in order, and the topic from which each one came."""
+        return dict(self._done.keys)
+
+    @property
+    def left_out(self) -> int:
+        """How many records the office left out, because it had sent a voucher with this key."""
+        return self._done.left_out
+
+    def close(self) -> None:
+        """Send what the topic holds by now, and end."""
+        self._over.set()
+        self._thread.join(END_SECONDS)
+
+    def _run(self) -> None:
+        settings = client_settings.reader(self._lab.bootstrap, "office", "read_committed")
+        with closing(Consumer(settings)) as consumer:
+            reading, over = "", False
+            while not (over and self._at_end(consumer, reading)):
+                over = self._over.is_set()
+                if reading != self.topic:
+                    reading = self.topic
+                    parts = end_offsets(self._lab.bootstrap, reading)
+                    consumer.assign([TopicPartition(reading, part, 0) for part in parts])
+                for message in consumer.consume(BATCH, BATCH_SECONDS):
+                    self._take(reading, message)
+
+    def _at_end(self, consumer: Consumer, topic: str) -> bool:
+        ends = end_offsets(self._lab.bootstrap, topic)
+        # A partition of which nothing was read has no position: its offset is below 0.
+        return all(max(0, place.offset) >= ends[place.partition] for place in _positions(consumer))
+
+    def _take(self, topic: str, message: Message) -> None:
+        if message.error() is not None:
+            return
+        key = key_of(message.key())
+        if key in self._done.keys:
+            self._done.left_out += 1
+        else:
+            self._done.keys[key] = topic
+
+
+def key_of(key: bytes | str | None) -> str:
+    """Return a record's key as text."""
+    return key.decode() if isinstance(key, bytes) else key or ""
+
+
+def _positions(consumer: Consumer) -> list[TopicPartition]:
+    return consumer.position(consumer.assignment())
