@@ -703,13 +703,15 @@ guess_15d.compare(latencies.quickest)
 latencies
 
 # %% [markdown] explains="real-time mode, task slot"
-# A micro-batch is planned, noted in `offsets`, run as new tasks, and noted in `commits`: that costs its time however few records it has, and a record waits for the batch before its own to end, too. (Each trigger had 200 records, in one run: p99 rests on two of them, and another run gives another.) In **real-time mode** the tasks stay: each reads a partition without an end and hands on every record at once. The five seconds only say how often the checkpoint is written; less is refused. How the size of a batch changes its time is [measured](../docs/scaling.md), too.
+# A micro-batch is planned, noted in `offsets`, run as new tasks, and noted in `commits`: that costs its time however few records it has, and a record waits for the batch before its own to end, too. (Each trigger had 200 records, in one run: p99 rests on two of them, and another run gives another.) In **real-time mode** the tasks stay: each reads a partition without an end and hands on every record at once. The five seconds only say how often the checkpoint is written; less is refused.
 #
 # | real-time mode (Spark 4.2) | |
 # |---|---|
 # | what it can | queries without state, `outputMode("update")`, sinks like Kafka; no `maxOffsetsPerTrigger` |
 # | what it needs | a **task slot** for each partition, for as long as it runs: with three partitions, `local[2]` never reads the third one, and says nothing |
 # | after a crash | up to one whole interval comes again: at least once |
+#
+# How the size of a batch changes its time is [measured](../docs/scaling.md), too.
 
 # %% [markdown]
 # ### Exercise 15.5: A trigger for each
