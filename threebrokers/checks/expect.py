@@ -9,7 +9,7 @@ from confluent_kafka import KafkaException, Message
 from confluent_kafka.admin import ConfigResource, ConfigSource, ResourceType
 
 from threebrokers.kafka.log_reader import UNKNOWN, Record, read_log
-from threebrokers.kafka.state import ClusterState, TopicState, offsets_partition
+from threebrokers.kafka.state import ClusterState, PartitionState, TopicState, offsets_partition
 from threebrokers.lab.cluster_defaults import is_changed
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab
@@ -110,39 +110,34 @@ def committed(lab: Lab, group: str, topic: str) -> dict[int, int]:
         offsets = state.topic(OFFSETS)
         if state.last_response_at is not None and offsets is None:
             return {}  # there was no group at all yet
+        own = offsets_partition(offsets.partitions, group) if offsets and offsets.partitions else None
         for found in state.groups:
             if found.coordinator is None:
                 continue
             if told is None:
                 end = time.monotonic() + LEVEL_SECONDS
             told = {part: offset for name, part, offset in found.committed if name == topic}
-            if _shows_all(offsets, group, found.coordinator):
+            if own and _shows_all(own, found.coordinator):
                 return told
-            if time.monotonic() > end and not _is_followed(state, offsets, group):
+            if time.monotonic() > end and not (own and _is_followed(state, own)):
                 return told
     if told is None:
         raise no_answer(lab)
     return told
 
 
-def _shows_all(offsets: TopicState | None, group: str, coordinator: int) -> bool:
-    """Tell whether a group's coordinator shows everything that was committed to it.
+def _shows_all(partition: PartitionState, coordinator: int) -> bool:
+    """Tell whether a coordinator shows everything that was committed to it in this partition.
 
     One that took over just now does not show the newest commits until its followers have asked it for them.
     """
-    if offsets is None or not offsets.partitions:
-        return False
-    partition = offsets_partition(offsets.partitions, group)
     return (
         partition.leader == coordinator and partition.high_watermark == partition.log_end_offset is not None
     )
 
 
-def _is_followed(state: ClusterState, offsets: TopicState | None, group: str) -> bool:
-    """Tell whether a follower that is up is in sync with a group's coordinator: busy or not, it asks soon."""
-    if offsets is None or not offsets.partitions:
-        return False
-    partition = offsets_partition(offsets.partitions, group)
+def _is_followed(state: ClusterState, partition: PartitionState) -> bool:
+    """Tell whether a follower that is up is in sync with the leader: busy or not, it asks soon."""
     up = {broker.id for broker in state.brokers if broker.state == "up"}
     return bool(up & set(partition.isr) - {partition.leader})
 

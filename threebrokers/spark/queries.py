@@ -64,10 +64,15 @@ def until_caught_up(query: StreamingQuery, *, within: float = 120) -> None:
             if taken and not taken[-1].behind:
                 return
             if not query.isActive:
-                fault = query.exception()
-                raise LabError(f"The query ended ({reason(fault) if fault else 'it was stopped'})", NEXT)
+                raise why_ended(query)
             query.awaitTermination(LOOK_SECONDS)  # type: ignore[arg-type]  # a part of a second is right
     raise LabError(f"The query did not catch up within {within:g} s", NEXT)
+
+
+def why_ended(query: StreamingQuery) -> LabError:
+    """Return the error that says why a query has ended."""
+    fault = query.exception()
+    return LabError(f"The query ended ({reason(fault) if fault else 'it was stopped'})", NEXT)
 
 
 def refusal(start: Callable[[], StreamingQuery]) -> str:

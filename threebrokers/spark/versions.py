@@ -9,13 +9,12 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from threebrokers.data.replay import late_departures, replay_messages
 from threebrokers.data.topics import send
-from threebrokers.errors import LabError
 from threebrokers.kafka.log_reader import end_offsets, read_log
 from threebrokers.lab.lab import Lab
 from threebrokers.spark import connect
 from threebrokers.spark.gateway import java_runs
 from threebrokers.spark.office import Arrivals, Change, Office, key_of
-from threebrokers.spark.queries import NEXT, java_there, reason
+from threebrokers.spark.queries import java_there, why_ended
 from threebrokers.spark.steps import offsets
 from threebrokers.text import counted, listed
 from threebrokers.waiting import wait_until
@@ -147,8 +146,7 @@ def _read_to(query: StreamingQuery, topic: str, ends: Mapping[int, int]) -> None
         if all(places.get(part, 0) >= end for part, end in ends.items()):
             return True
         if not query.isActive:
-            fault = query.exception()
-            raise LabError(f"The query ended ({reason(fault) if fault else 'it was stopped'})", NEXT)
+            raise why_ended(query)
         return False
 
     what = f"a query to read '{topic}' to its end"
