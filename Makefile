@@ -86,8 +86,8 @@ facts: authors  ## assert the facts about clients and write docs/facts.md
 guarantees: authors  ## run faults, and kill workers, 20 times each, and write what was lost and doubled, docs/guarantees.md (N=20)
 	@$(RUN) tools guarantees --runs $(or $(N),20)
 
-scaling: authors  ## measure how reading Kafka with Spark grows, and write docs/scaling.md (N=3)
-	@$(RUN) tools scaling --runs $(or $(N),3)
+scaling: authors  ## measure how reading Kafka with Spark grows, and write docs/scaling.md (N=5)
+	@$(RUN) tools scaling --runs $(or $(N),5)
 
 machines: authors  ## run each solution in 4 GB and write docs/machines.md (root; LAB=13)
 	@$(RUN) tools machines $(LAB)

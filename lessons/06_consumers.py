@@ -119,7 +119,7 @@ guess_6a.compare(f"{words[0]} is missing, {words[1]} two")
 # - **Work, then commit**: *at least once*. What was in work comes again.
 # - **Automatic**: both. This client notes a record for the next commit when it hands it to you, not when you have done it. Its background thread commits while you work. What was done since the last commit comes again.
 # - **In a thread**: `poll` goes on, so everything counts as read, whatever the thread has done.
-# - **Work, then store**: *at least once*. With `enable.auto.offset.store=False` the client commits only what the program gave to `store_offsets(message)`. What was done since the last commit, up to 2 s of work, comes again.
+# - **Work, then store**: *at least once*. With `enable.auto.offset.store=False` the client commits each 2 s, by the clock, what the program gave to `store_offsets(message)`. So no order waits for a commit, and up to 2 s of work comes again.
 #
 # Java's client commits inside `poll()` and `close()`, and only what earlier calls returned. So it loses nothing if your work is done before you call them again, and in a thread it does.
 #
@@ -228,6 +228,16 @@ while True:
         orders.work(message)
         read = TopicPartition(message.topic(), message.partition(), message.offset())
         consumer.commit(offsets=[read], asynchronous=False)
+
+# %% tags=["wrong"]
+# commits one too far | one too large
+consumer = orders.consumer({"enable.auto.commit": False})
+consumer.subscribe([orders.topic])
+while True:
+    for message in consumer.consume(10, timeout=0.2):
+        orders.work(message)
+        later = TopicPartition(message.topic(), message.partition(), message.offset() + 2)
+        consumer.commit(offsets=[later], asynchronous=False)
 
 # %% tags=["wrong"]
 # commits the position | the position is after the whole batch
@@ -419,6 +429,27 @@ def begin(consumer, partitions):
 
 
 consumer.subscribe([orders.topic], on_assign=begin)
+while True:
+    for message in consumer.consume(10, timeout=0.2):
+        with database:
+            database.execute("INSERT INTO invoices VALUES (?, ?)", orders.invoice(message))
+            place = message.partition(), message.offset() + 1
+            database.execute("INSERT OR REPLACE INTO positions VALUES (?, ?)", place)
+
+
+# %% tags=["wrong"]
+# begins where the brokers say, and tells them | killed between the two commits
+consumer.subscribe([orders.topic])
+while True:
+    for message in consumer.consume(10, timeout=0.2):
+        with database:
+            database.execute("INSERT INTO invoices VALUES (?, ?)", orders.invoice(message))
+            place = message.partition(), message.offset() + 1
+            database.execute("INSERT OR REPLACE INTO positions VALUES (?, ?)", place)
+        consumer.commit(message=message, asynchronous=False)
+
+# %% tags=["wrong"]
+# forgets to subscribe | has not got one order
 while True:
     for message in consumer.consume(10, timeout=0.2):
         with database:
@@ -628,42 +659,6 @@ for message in cashier.consume(24, timeout=10):
 cashier.close()
 
 # %% tags=["wrong"]
-# decodes the value | other bytes than the record
-cashier, postman = lab.consumer(cashiers), lab.producer()
-cashier.subscribe([payments])
-for message in cashier.consume(24, timeout=10):
-    try:
-        book(message)
-    except (ValueError, KeyError) as fault:
-        more = [("reason", repr(fault)), ("partition", "0"), ("offset", str(message.offset()))]
-        postman.produce(dead, str(message.value()), message.key(), headers=message.headers() + more)
-        postman.flush()
-cashier.close()
-
-# %% tags=["wrong"]
-# gives no reason | no header 'reason'
-cashier, postman = lab.consumer(cashiers), lab.producer()
-cashier.subscribe([payments])
-for message in cashier.consume(24, timeout=10):
-    try:
-        book(message)
-    except (ValueError, KeyError):
-        more = [("partition", "0"), ("offset", str(message.offset()))]
-        postman.produce(dead, message.value(), message.key(), headers=message.headers() + more)
-        postman.flush()
-cashier.close()
-
-# %% tags=["wrong"]
-# sets everything aside | among the dead letters can be booked
-cashier, postman = lab.consumer(cashiers), lab.producer()
-cashier.subscribe([payments])
-for message in cashier.consume(24, timeout=10):
-    more = [("reason", "?"), ("partition", "0"), ("offset", str(message.offset()))]
-    postman.produce(dead, message.value(), message.key(), headers=message.headers() + more)
-postman.flush()
-cashier.close()
-
-# %% tags=["wrong"]
 # does not wait for the dead letters | no delivery report yet
 cashier, postman = lab.consumer(cashiers), lab.producer({"linger.ms": 10_000})
 cashier.subscribe([payments])
@@ -676,8 +671,9 @@ for message in cashier.consume(24, timeout=10):
 cashier.close()
 
 # %% tags=["wrong"]
-# one flush at the end, when the offsets are committed | before the dead letter
-cashier, postman = lab.consumer({**cashiers, "enable.auto.commit": False}), lab.producer()
+# commits, and then looks whether the dead letter is stored | before the dead letter
+cashier, told = lab.consumer({**cashiers, "enable.auto.commit": False}), []
+postman = lab.producer({"on_delivery": lambda error, letter: told.append(error)})
 cashier.subscribe([payments])
 for message in cashier.consume(24, timeout=10):
     try:
@@ -685,8 +681,10 @@ for message in cashier.consume(24, timeout=10):
     except (ValueError, KeyError) as fault:
         more = [("reason", repr(fault)), ("partition", "0"), ("offset", str(message.offset()))]
         postman.produce(dead, message.value(), message.key(), headers=message.headers() + more)
+        cashier.commit(message=message, asynchronous=False)
+        if postman.flush() or any(told):
+            raise RuntimeError(told) from fault
     cashier.commit(message=message, asynchronous=False)
-postman.flush()
 cashier.close()
 
 # %% tags=["wrong"]
@@ -700,6 +698,69 @@ for message in cashier.consume(24, timeout=10):
         more = [("reason", repr(fault)), ("partition", "0"), ("offset", str(message.offset()))]
         postman.produce(dead, message.value(), message.key(), headers=message.headers() + more)
         postman.flush()
+cashier.close()
+
+# %% tags=["wrong"]
+# keeps the reports, and looks at none | nothing looks at them
+cashier, told = lab.consumer({**cashiers, "enable.auto.commit": False}), []
+postman = lab.producer({"on_delivery": lambda error, letter: told.append(error)})
+cashier.subscribe([payments])
+for message in cashier.consume(24, timeout=10):
+    try:
+        book(message)
+    except (ValueError, KeyError) as fault:
+        more = [("reason", repr(fault)), ("partition", "0"), ("offset", str(message.offset()))]
+        postman.produce(dead, message.value(), message.key(), headers=message.headers() + more)
+        postman.flush()
+    cashier.commit(message=message, asynchronous=False)
+cashier.close()
+
+# %% tags=["wrong"]
+# prints that a dead letter was refused, and goes on | none of its lines ends it
+cashier, told = lab.consumer({**cashiers, "enable.auto.commit": False}), []
+postman = lab.producer({"on_delivery": lambda error, letter: told.append(error)})
+cashier.subscribe([payments])
+for message in cashier.consume(24, timeout=10):
+    try:
+        book(message)
+    except (ValueError, KeyError) as fault:
+        more = [("reason", repr(fault)), ("partition", "0"), ("offset", str(message.offset()))]
+        postman.produce(dead, message.value(), message.key(), headers=message.headers() + more)
+        postman.flush()
+        if any(told):
+            print("refused:", told)
+    cashier.commit(message=message, asynchronous=False)
+cashier.close()
+
+# %% tags=["wrong"]
+# one reason for both | the reason of each dead letter is
+cashier, told = lab.consumer({**cashiers, "enable.auto.commit": False}), []
+postman = lab.producer({"on_delivery": lambda error, letter: told.append(error)})
+cashier.subscribe([payments])
+for message in cashier.consume(24, timeout=10):
+    try:
+        book(message)
+    except (ValueError, KeyError) as fault:
+        more = [("reason", "cannot be booked"), ("partition", "0"), ("offset", str(message.offset()))]
+        postman.produce(dead, message.value(), message.key(), headers=message.headers() + more)
+        if postman.flush() or any(told):
+            raise RuntimeError(told) from fault
+    cashier.commit(message=message, asynchronous=False)
+cashier.close()
+
+# %% tags=["wrong"]
+# leaves the commits to the client | by itself, in the background
+cashier, told = lab.consumer(cashiers), []
+postman = lab.producer({"on_delivery": lambda error, letter: told.append(error)})
+cashier.subscribe([payments])
+for message in cashier.consume(24, timeout=10):
+    try:
+        book(message)
+    except (ValueError, KeyError) as fault:
+        more = [("reason", repr(fault)), ("partition", "0"), ("offset", str(message.offset()))]
+        postman.produce(dead, message.value(), message.key(), headers=message.headers() + more)
+        if postman.flush() or any(told):
+            raise RuntimeError(told) from fault
 cashier.close()
 
 # %% tags=["wrong"]
@@ -729,34 +790,6 @@ for message in cashier.consume(24, timeout=10):
         postman.produce(dead, message.value(), message.key(), **letter)
         postman.flush()
     cashier.commit(message=message, asynchronous=False)
-cashier.close()
-
-# %% tags=["wrong"]
-# takes a report, and not what it says | does not look at the error
-cashier, sent = lab.consumer({**cashiers, "enable.auto.commit": False}), []
-postman = lab.producer({"on_delivery": lambda error, letter: sent.append(letter)})
-cashier.subscribe([payments])
-for message in cashier.consume(24, timeout=10):
-    try:
-        book(message)
-    except (ValueError, KeyError) as fault:
-        more = [("reason", repr(fault)), ("partition", "0"), ("offset", str(message.offset()))]
-        postman.produce(dead, message.value(), message.key(), headers=message.headers() + more)
-        postman.flush()
-    cashier.commit(message=message, asynchronous=False)
-cashier.close()
-
-# %% tags=["wrong"]
-# tries the bad one again and again | the rest should flow on
-cashier, postman = lab.consumer({**cashiers, "enable.auto.commit": False}), lab.producer()
-cashier.subscribe([payments])
-for _ in range(30):
-    for message in cashier.consume(1, timeout=2):
-        try:
-            book(message)
-            cashier.commit(message=message, asynchronous=False)
-        except (ValueError, KeyError):
-            cashier.seek(TopicPartition(payments, message.partition(), message.offset()))
 cashier.close()
 
 # %% tags=["wrong"]
@@ -791,7 +824,7 @@ cashier.commit()
 cashier.close()
 
 # %% tags=["right"]
-# automatic commits that are sent when the consumer is closed, after the reports
+# a report that raises, and a commit when all are there
 from confluent_kafka import KafkaException
 
 
@@ -800,7 +833,7 @@ def stored(error, letter):
         raise KafkaException(error)
 
 
-cashier, postman = lab.consumer(cashiers), lab.producer()
+cashier, postman = lab.consumer({**cashiers, "enable.auto.commit": False}), lab.producer()
 cashier.subscribe([payments])
 for message in cashier.consume(24, timeout=10):
     try:
@@ -810,6 +843,7 @@ for message in cashier.consume(24, timeout=10):
         headers = message.headers() + more
         postman.produce(dead, message.value(), message.key(), headers=headers, on_delivery=stored)
 postman.flush()
+cashier.commit(asynchronous=False)
 cashier.close()
 
 # %% tags=["nbval-check-output"]
@@ -839,7 +873,7 @@ told = "after the session" if killed > closed + 1 else "at once"
 guess_6c.compare(f"closed: at once; killed: {told}")
 
 # %% [markdown] covers="A056"
-# `close()` says to the group's coordinator that the member leaves. A lost connection proves nothing: it may be the network, and the member comes back. So the coordinator counts the session. With Kafka's default, 45 s, nobody reads those partitions for so long. A program that is asked to end should close its consumer.
+# `close()` says to the group's coordinator that the member leaves. A lost connection proves nothing: it may be the network, and the member comes back. So the coordinator counts the session, from the last heartbeat on. With Kafka's default, 45 s, nobody reads those partitions for so long. A program that is asked to end should close its consumer.
 #
 # Two rules for that in Python:
 #
@@ -988,6 +1022,22 @@ threading.Thread(target=work, daemon=True).start()
 until_ctrl_c()
 consumer.close()
 
+
+# %% tags=["wrong"]
+# does not wait for Ctrl-C | before it was a member
+def work():
+    consumer = Consumer(config)
+    consumer.subscribe([orders.topic])
+    while not over.is_set():
+        consumer.poll(0.2)
+    consumer.close()
+
+
+thread = threading.Thread(target=work)
+thread.start()
+over.set()
+thread.join()
+
 # %% tags=["wrong"]
 # goes on after Ctrl-C | its program goes on
 consumer = Consumer(config)
@@ -1134,7 +1184,7 @@ late.close()
 guess_6d.compare(str(has))
 
 # %% [markdown]
-# The brokers write down what they are told last. So a commit that failed must not be tried again when a newer one is on its way, and the client does not do it. Who wants to try again **counts** the commits, and repeats only the newest.
+# The brokers write down what they are told last. So a commit that failed must not be tried again when a newer one is on its way. Who wants to try again **counts** the commits, and repeats only the newest.
 #
 # A commit can carry a note, `metadata`, which the brokers keep beside the offset: here it holds the commit's number. Notes of more than 4,096 bytes are refused (`offset.metadata.max.bytes`), which makes two of these commits fail for certain:
 
@@ -1259,6 +1309,44 @@ visitor.commit(asynchronous=False)
 visitor.close()
 
 # %% tags=["wrong"]
+# nothing in `finally` | the loop commits now and then
+visitor, count = lab.consumer({**viewers, "group.id": group}), 0
+visitor.subscribe([visits])
+try:
+    while count < 5000:
+        message = visitor.poll(1)
+        if message is not None:
+            count += 1
+            if count % 250 == 0:
+                visitor.commit(message=message)
+finally:
+    visitor.close()
+
+# %% tags=["wrong"]
+# a last commit that nobody waits for | does not wait for its answer
+visitor, count = lab.consumer({**viewers, "group.id": group}), 0
+visitor.subscribe([visits])
+try:
+    while count < 5000:
+        message = visitor.poll(1)
+        if message is not None:
+            count += 1
+            last = message
+            if count % 250 == 0:
+                visitor.commit(message=message)
+finally:
+    visitor.commit(message=last)
+    visitor.close()
+
+# %% tags=["wrong"]
+# begins at the end of the log | `auto.offset.reset` is latest
+visitor = lab.consumer({"group.id": group, "enable.auto.commit": False})
+visitor.subscribe([visits])
+for _ in range(10):
+    visitor.consume(500, timeout=0.2)
+visitor.close()
+
+# %% tags=["wrong"]
 # an old commit over the newer one | went back from
 visitor = lab.consumer({**viewers, "group.id": group})
 visitor.subscribe([visits])
@@ -1284,7 +1372,7 @@ while count < 5000:
 visitor.close()
 
 # %% tags=["wrong"]
-# commits offsets of records that it has not read | has read 0 of
+# commits offsets of records that it has not read | neither subscribed
 visitor = lab.consumer({**viewers, "group.id": group})
 for offset in range(500, 5001, 500):
     visitor.commit(offsets=[TopicPartition(visits, 0, offset)], asynchronous=False)
@@ -1369,6 +1457,28 @@ booker = lab.consumer({"group.id": bookers})
 asked = [TopicPartition(webclicks, p, since // 1000) for p in range(3)]
 booker.assign(booker.offsets_for_times(asked, timeout=10))
 replayed = booker.consume(92, timeout=2)
+
+# %% tags=["wrong"]
+# compares the kind of the time | your program kept none
+booker = lab.consumer({"group.id": bookers})
+booker.assign(booker.offsets_for_times([TopicPartition(webclicks, p, since) for p in range(3)], timeout=10))
+replayed = [message for message in booker.consume(11, timeout=5) if message.timestamp()[0] >= since]
+
+# %% tags=["wrong"]
+# ends at a record that came late | your loop ends at the first record
+booker = lab.consumer({"group.id": bookers})
+booker.assign(booker.offsets_for_times([TopicPartition(webclicks, p, since) for p in range(3)], timeout=10))
+replayed = []
+while message := booker.poll(5):
+    if message.timestamp()[1] < since:
+        break
+    replayed.append(message)
+
+# %% tags=["wrong"]
+# takes the time for an offset | and this is a time
+booker = lab.consumer({"group.id": bookers})
+booker.assign([TopicPartition(webclicks, p, since) for p in range(3)])
+replayed = booker.consume(10, timeout=2)
 
 # %% tags=["wrong"]
 # one partition only | nothing of partition 1
@@ -1458,7 +1568,7 @@ for name, one in silent.items():
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# Each answer of `why_empty` names a cause of another kind: what was asked for, where the group stands, who else is there. `lab.consumers()` lists the consumers that this notebook has made.
+# Each answer of `why_empty` names a cause of another kind: what was asked for, where the group stands, who else is there. `lab.consumers()` lists the consumers that this notebook has made; `one.config["group.id"]` tells the group of each.
 #
 # </details>
 # <details><summary>Another hint</summary>
@@ -1638,7 +1748,7 @@ print("done in this order:", *done, "· attempts at payment 2:", [n for value, n
 #
 # - **More partitions, and one consumer for each thread or process.** It is the simplest way: order and commits stay as they are.
 # - **A pool of threads behind one consumer.** You have seen what it loses. It is right if the consumer commits only up to the first record that is *not* done, and if records of one key go to the same thread.
-# - **A share group** (Kafka 4.2): members share the records of a partition, and acknowledge each by itself.
+# - **A share group** (Kafka 4.2; this client has `ShareConsumer` for it): members share the records of a partition, and acknowledge each by itself.
 #
 # Here is such a pool. Twenty records have four keys; each key has a thread of its own, and record 3 takes long. When all that need not wait is done, how far may the consumer commit?
 
@@ -1700,7 +1810,7 @@ lab.observed("Nothing behind the record in work was committed", (early, late_com
 #
 # The plain `Consumer` of confluent-kafka accepts `max.poll.records` and ignores it: `consume(n)` is what counts.
 #
-# The limits in bytes are soft: a batch that is larger comes all the same, alone. Twenty partitions for five consumers are 4 MB in each answer or more, beside what waits in the client.
+# The limits in bytes are soft: a batch that is larger comes all the same, alone. Twenty partitions for five consumers are 4 MB or more on their way to each, in the answers of all brokers, beside what waits in the client.
 
 # %% [markdown] covers="B086 B097 B098 B100 B101 C025 D068 D070 E061"
 # ### What is in a batch?

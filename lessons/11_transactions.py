@@ -666,7 +666,7 @@ except KafkaException as fault:
 in_the_log(lab, till)
 
 # %% [markdown] covers="B121" explains="producer epoch"
-# When B called `init_transactions()`, the coordinator aborted what A had left open, at once, and gave B a higher **producer epoch**. Brokers refuse everything that comes with a lower one: A is *fenced*. So each worker has a name of its own, the same at each start.
+# When B called `init_transactions()`, the coordinator aborted what A had left open, at once, and gave B a higher **producer epoch**. Brokers refuse everything that comes with a lower one: A is *fenced*. (The mark of the abort has a higher epoch already, and B gets the next one.) So each worker has a name of its own, the same at each start.
 #
 # An error in a transaction tells by itself what is to be done. `error = fault.args[0]` of a `KafkaException`:
 #
@@ -901,7 +901,7 @@ lab.observed("Who went on has lost a transfer, who went back none", list(found["
 found
 
 # %% [markdown]
-# Who only goes on loses a transfer, without any error. So `seek` to the committed offset, or end the program: its successor begins there.
+# Who only goes on loses a transfer, without any error. So `seek` to the committed offset, or end the program: its successor begins there. (A group that has committed nothing yet has no such offset. Then this function begins where `auto.offset.reset` says: at the first transfer with `earliest`, as here, but after the last one with `latest`, the default.)
 
 # %% [markdown] explains="transactional.id.expiration.ms"
 # ## Here and in production
@@ -1018,7 +1018,7 @@ line_chart(waits, "How long a record waits for its reader", "ms")
 waits
 
 # %% [markdown]
-# Look at the slowest: it waits as long as its transaction is open, and for the commit besides. So a commit every 10 ms gains little. Kafka Streams commits every 100 ms when it works exactly once, and every 30 s otherwise.
+# Look at the slowest: it waits as long as its transaction is open, and for the commit besides. So a commit every 10 ms gains little; and on a machine where a transaction takes longer than that, records queue, and wait even longer. Kafka Streams commits every 100 ms when it works exactly once, and every 30 s otherwise.
 
 # %% [markdown] covers="E132"
 # ### Exercise 11.5: Find the gaps
@@ -1281,7 +1281,7 @@ guess_11h.compare(versions.get((read[1], read[2]), "in the second"))
 # %% [markdown]
 # In the first version all transactions of a producer have the same producer epoch. So an old request, a record or "commit!", looks right in the middle of a later one: half of what was taken back is committed. In the second version it comes with an old epoch and is refused. Also, the client need not tell the coordinator of each partition first; the leader does it.
 #
-# The row in the middle is how brokers of Kafka 4 protect older clients: a leader asks the coordinator whether a transaction is really open before it takes its first record. `TRANSACTION_ABORTABLE` says that it is not.
+# The row in the middle is how brokers of Kafka 4 protect older clients: a leader asks the coordinator whether a transaction is really open before it takes its first record. `TRANSACTION_ABORTABLE` says that it is not. (A client that asks with an older version of the request is told `INVALID_TXN_STATE`.)
 #
 # There is a fence for partitions, too. If the partition of a worker that hangs was given to a member with *another* `transactional.id`, the group's coordinator refuses its offsets, because it is no member any more.
 

@@ -448,7 +448,7 @@ spark = session()  # once: each call stops what still runs
 def vouchers(rule, source, topic, checkpoint):
     """A query, not started yet, that sends the departures for which `rule` is true, keyed by their place."""
     reader = spark.readStream.format("kafka").option("kafka.bootstrap.servers", lab.bootstrap)
-    reader = reader.options(subscribe=source, startingOffsets="earliest", maxOffsetsPerTrigger=300)
+    reader = reader.options(subscribe=source, startingOffsets="earliest", maxOffsetsPerTrigger=600)
     late = flight_columns(reader.load(), "partition", "offset").where(rule)
     name, delay = F.concat_ws("-", "partition", "offset").alias("key"), F.col("dep_delay").cast("string")
     writer = late.select(name, delay.alias("value")).writeStream.format("kafka")
@@ -703,7 +703,7 @@ guess_15d.compare(latencies.quickest)
 latencies
 
 # %% [markdown] explains="real-time mode, task slot"
-# A micro-batch is planned, noted in `offsets`, run as new tasks, and noted in `commits`: that costs its time however few records it has, and a record waits for the batch before its own to end, too. (Each trigger had 200 records, in one run: p99 rests on two of them, and another run gives another.) In **real-time mode** the tasks stay: each reads a partition without an end and hands on every record at once. The five seconds only say how often the checkpoint is written; less is refused.
+# A micro-batch is planned, noted in `offsets`, run as new tasks, and noted in `commits`: that costs its time however few records it has, and a record waits for the batch before its own to end, too. (Each trigger had 100 records, in one run: p99 rests on one of them, and another run gives another.) In **real-time mode** the tasks stay: each reads a partition without an end and hands on every record at once. The five seconds only say how often the checkpoint is written; less is refused.
 #
 # | real-time mode (Spark 4.2) | |
 # |---|---|
@@ -723,7 +723,6 @@ latencies
 # - `counts`: departures of each airport so far, as fresh as Spark can.
 
 # %%
-print(latencies)
 # TODO: choice = {"alarm": {…}, "board": {…}, "counts": {…}}
 # BEGIN SOLUTION
 choice = {"alarm": {"realTime": "5 seconds"}, "board": {"processingTime": "1 second"}, "counts": {}}

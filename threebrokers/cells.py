@@ -20,11 +20,16 @@ WHAT_FAILED = re.compile(
 
 @dataclass(frozen=True)
 class Fault:
-    """The error in which a cell ended: its class, the first line of its text, and the cell's line (or 0)."""
+    """The error in which a cell ended: its class, the first line of its text, and the cell's line (or 0).
+
+    `line` is the innermost one of the cell, where there is something to mend: in a function that the cell
+    defines, maybe. Then `called_from` is the line outside all functions from which it was reached, else 0.
+    """
 
     kind: str
     text: str
     line: int = 0
+    called_from: int = 0
 
 
 @dataclass
@@ -86,22 +91,32 @@ def fault_of(error: BaseException) -> Fault:
     if len(lines) > 1 and lines[0].startswith("An error occurred while calling"):
         lines = [lines[1].removeprefix(": ")]
     text = WHAT_FAILED.sub("", lines[0]) if lines else ""
+    outer, line = _lines(error.__traceback__)
+    if isinstance(error, SyntaxError) and not line:  # Python could not read the cell
+        line = error.lineno or 0
     return Fault(
         type(error).__name__,
         text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…",
-        error.lineno or 0 if isinstance(error, SyntaxError) else _line(error.__traceback__),
+        line,
+        outer if outer != line else 0,
     )
 
 
-def _line(trace: TracebackType | None) -> int:
-    """Return the line of the cell in which an error came up, 0 if it is not known."""
-    here, line = shell(), 0
+def _lines(trace: TracebackType | None) -> tuple[int, int]:
+    """Return the cell's outermost and its innermost line in a traceback, 0 where that is not known.
+
+    Each cell is compiled as a file of its own, and so are the functions that it defines.
+    """
+    here, file, outer, line = shell(), None, 0, 0
     while trace is not None:
-        frame = trace.tb_frame
-        if here is not None and frame.f_globals is here.user_ns and frame.f_code.co_name == "<module>":
-            line = trace.tb_lineno
+        frame, code = trace.tb_frame, trace.tb_frame.f_code
+        if here is not None and frame.f_globals is here.user_ns:
+            if code.co_name == "<module>":
+                file, outer = code.co_filename, trace.tb_lineno
+            if code.co_filename == file:
+                line = trace.tb_lineno
         trace = trace.tb_next
-    return line
+    return outer, line
 
 
 @dataclass

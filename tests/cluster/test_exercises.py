@@ -34,8 +34,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 class Bench:
     """One lesson at a time, in a kernel of its own."""
 
-    def __init__(self, home: Path, notes: list[str], *, is_solution_seen: bool) -> None:
-        self.home, self.notes, self.is_solution_seen = home, notes, is_solution_seen
+    def __init__(self, home: Path, notes: list[str], answers: int | None, *, is_solution_seen: bool) -> None:
+        self.home, self.notes, self.answers = home, notes, answers
+        self.is_solution_seen = is_solution_seen
         self.trial: Trial | None = None
 
     def trial_of(self, path: Path) -> Trial:
@@ -49,7 +50,7 @@ class Bench:
             seen = None
             if self.is_solution_seen:
                 seen = notebooks.results(notebooks.read(ROOT / "solutions" / f"{path.stem}.ipynb"))
-            self.trial = Trial(lesson, Kernel(path.parent), seen)
+            self.trial = Trial(lesson, Kernel(path.parent), seen, self.answers)
         return self.trial
 
     def end(self) -> None:
@@ -63,9 +64,9 @@ class Bench:
 
 @pytest.fixture(scope="session")
 def bench(cluster: Cluster, home: Path, notes: list[str], pytestconfig: pytest.Config) -> Iterator[Bench]:
-    some = pytestconfig.getoption("--answers", default=None) is not None
+    answers = pytestconfig.getoption("--answers", default=None)
     shared = pytestconfig.getoption("--share", default=WHOLE) != WHOLE
-    bench = Bench(home, notes, is_solution_seen=some or shared)
+    bench = Bench(home, notes, answers, is_solution_seen=answers is not None or shared)
     yield bench
     bench.end()
 

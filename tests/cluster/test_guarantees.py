@@ -7,7 +7,8 @@ import pytest
 from threebrokers.cluster import Cluster
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.opening import open_lab
-from tools.publish import lone_leaders, producer_faults, resent, rolling_restarts
+from threebrokers.lab.scenarios.overtaking import AWAY, SENT, refused_for_a_while
+from tools.publish import first_refused, lone_leaders, producer_faults, resent, rolling_restarts
 from tools.publish.verdicts import ALL_IN_SYNC, SET_UPS, Verdict
 
 
@@ -51,3 +52,19 @@ def test_a_rolling_restart_loses_nothing(lab: Lab) -> None:
     assert all(run[rolling_restarts.row(3, of)].attempted > 3 for of in ALL_IN_SYNC)
     assert run[rolling_restarts.row(3, "acks=all, retries=0")].failed > 0
     assert run[rolling_restarts.row(3, "acks=all")].failed == 0
+
+
+def test_what_is_on_its_way_behind_a_refused_request_overtakes_it(lab: Lab) -> None:
+    lab.cluster.stop(AWAY)
+    kinds = {on: refused_for_a_while(lab, {"enable.idempotence": on}) for on in (False, True)}
+    assert kinds[False].overtaken > 0 == kinds[True].overtaken
+    assert {(arrived.stored, arrived.lost) for arrived in kinds.values()} == {(SENT, 0)}
+
+
+@pytest.mark.weekly
+def test_the_first_records_of_an_idempotent_producer_are_lost_if_only_they_are_refused(lab: Lab) -> None:
+    unknown, known = (of for of in first_refused.SET_UPS if "acks=all`" not in of)
+    runs = (first_refused.refused_once(lab) for _ in range(12))  # it happens in about every second one
+    run = next(run for run in runs if run[unknown].lost)
+    assert run[unknown].acknowledged == run[known].acknowledged == SENT
+    assert run[known].lost == run[unknown].overtaken == run[known].overtaken == 0

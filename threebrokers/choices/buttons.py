@@ -64,6 +64,9 @@ class Buttons(anywidget.AnyWidget):
             self._press(str(content["answer"]))
         elif self._retry and content.get("again"):
             self._retry()
+        # A page that lost the news of an earlier press, as its connection broke, would wait for ever: another
+        # press changes nothing here once the truth is known.
+        self.send_state(["chosen", "truth", "note_html"])
 
     def __repr__(self) -> str:
         return "\n".join([self.question, *(f"{theme.OPEN.sign} {answer}" for answer in self.answers)])

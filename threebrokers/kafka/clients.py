@@ -147,6 +147,11 @@ class LabConsumer(confluent_kafka.Consumer):
         self._raised: BaseException | None = None
         self._listening: int | None = None
 
+    def __repr__(self) -> str:
+        topics = ", ".join(self.subscribed) or ("partitions of its own choice" if self.asked else "nothing")
+        held = ", ".join(f"{topic} {partition}" for topic, partition in sorted(self.held)) or "none"
+        return f"<consumer of group '{self.config.get('group.id')}': reads {topics}; its partitions: {held}>"
+
     def poll(self, timeout: float = -1) -> Message | None:
         """Poll as confluent-kafka does; what a rebalance listener has raised is raised here."""
         message: Message | None = super().poll(timeout)

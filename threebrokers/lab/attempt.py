@@ -16,6 +16,7 @@ from threebrokers.text import listed
 OF_THE_LESSON = ("code-", "check-", "exercise-", "task-", "text-")
 VERDICTS = (NotAttempted.__name__, NotYet.__name__, Skipped.__name__)
 CELL = "the cell of the exercise"
+BELOW = f"{CELL}, or the one below it,"  # that one has the names, if the exercise's cell is a program
 
 # What is expected, and where to look, if the text of an error holds such a part.
 Errors = Mapping[str, tuple[str, str]]
@@ -78,8 +79,12 @@ def expect_judgeable(number: str, check: str, known: Errors) -> None:
     if run is None:
         raise _not_attempted(number, f"run its cell first, which gives {named} a value")
     exist = "does" if len(missing) == 1 else "do"
+    where = CELL if run.assigned & set(names) else BELOW
+    tried = next((one for one in reversed(history.runs) if missing[0] in one.assigned), None)
+    if tried is not None and tried is not running and tried.fault and tried.fault.kind not in VERDICTS:
+        raise _ended(tried.fault, known, f"the cell that should give {named} a value")
     raise NotYet(
-        f"{named} {exist} not exist", f"{CELL} should give {named} a value", f"{CELL}: `{missing[0]} = …`"
+        f"{named} {exist} not exist", f"{where} should give {named} a value", f"{where}: `{missing[0]} = …`"
     )
 
 
@@ -117,14 +122,16 @@ def _not_attempted(number: str, what: str) -> NotAttempted:
     return NotAttempted(f"Exercise {number} is not attempted yet: {what}.")
 
 
-def _ended(fault: Fault, known: Errors) -> NotYet:
+def _ended(fault: Fault, known: Errors, cell: str = CELL) -> NotYet:
     if fault == cells.INTERRUPTED:
         return NotYet(
-            f"{CELL} was interrupted before its end",
+            f"{cell} was interrupted before its end",
             "it should end by itself, so that there is a whole answer to judge",
             "what that cell waits for: mend it and run it again",
         )
     line = f" in line {fault.line}" if fault.line else ""
+    if fault.called_from:
+        line += f" (called from line {fault.called_from})"
     own = fault.kind == "LabError"  # a whole sentence
     said = ": ".join(part for part in ("" if own else fault.kind, fault.text) if part)
     if own:
@@ -134,4 +141,4 @@ def _ended(fault: Fault, known: Errors) -> NotYet:
     callback = " (often this is a callback that failed)" if fault.kind == "SystemError" else ""
     usual = "it should run to its end before there is an answer to judge", look
     advice = next((advice for part, advice in known.items() if part in fault.text), usual)
-    return NotYet(f"{CELL} ended in an error{line}: {said.rstrip('.')}{callback}", *advice)
+    return NotYet(f"{cell} ended in an error{line}: {said.rstrip('.')}{callback}", *advice)

@@ -13,7 +13,7 @@ from threebrokers.cluster import Cluster
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.errors import LabError
 from threebrokers.kafka import rights
-from threebrokers.lab import cluster_defaults
+from threebrokers.lab import changes, cluster_defaults
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.names import Names, all_names
 from threebrokers.lab.outcomes import show_in_boxes
@@ -26,7 +26,8 @@ __all__ = ["join_lab", "open_lab"]
 def open_lab(number: str) -> Lab:
     """Open a lab: start brokers that are missing, and delete only this lab's own topics and groups.
 
-    Raises LabError if there is no such lab, or if the brokers cannot start.
+    What a killed kernel had changed of the whole cluster is put back. Raises LabError if there is no such
+    lab, or if the brokers cannot start.
     """
     from threebrokers.lab.recorded import Shown  # programs of a lab do without recordings
 
@@ -42,6 +43,7 @@ def open_lab(number: str) -> Lab:
     lab = Lab(number, cluster, functools.partial(_checks, number), secrets.token_hex(3))
     try:
         lab.clear(names)
+        restored = changes.put_back(lab)
     except KafkaException as fault:
         if refused := rights.of_fault(fault):
             raise refused from fault
@@ -52,7 +54,7 @@ def open_lab(number: str) -> Lab:
     _offer_programs(lab)
     for told in progress.lost():
         print(told)
-    print(f"{_opened(lab)}{_news(lost)}{_solved(number)}{cluster_defaults.told(lab)}")
+    print(f"{_opened(lab)}{_news(lost)}{restored}{_solved(number)}{cluster_defaults.told(lab)}")
     return lab
 
 

@@ -1,6 +1,7 @@
 """Forty orders and a worker's program that is killed at its work, for labs 06 and 10: what it sees.
 
-It stands apart from the other scenarios: a program that starts again and again imports nothing else.
+It stands apart from the other scenarios: a program that starts again and again imports nothing else. The
+process of a program that is to be killed makes no client itself, for it is copied for each life.
 """
 
 import os
@@ -16,9 +17,11 @@ from confluent_kafka import Message
 
 from threebrokers import paths
 from threebrokers.kafka.clients import LabConsumer
+from threebrokers.lab.copies import next_life
 from threebrokers.lab.lab import Lab
 from threebrokers.program.protocol import KILLED_HERE
 from threebrokers.store import JsonFile
+from threebrokers.waiting import quiet_wait
 
 __all__ = ["Orders", "PaidOrders"]
 
@@ -33,7 +36,7 @@ HURRIED = ", and it does not wait for its commits"
 BY_ITSELF = "its client commits by itself"
 DONE, DEAF = f"order {LAST} is done", "has asked for no topic"
 ASK_SECONDS = 3.0
-STOP_SECONDS = 30.0  # nobody waits so long: who is to be killed is killed
+STOP_SECONDS = 30.0  # nobody waits so long: who is to be killed is asked to do so
 MEMBER = "worker"
 TABLES = """
 CREATE TABLE invoices (order_number INTEGER, euros INTEGER);
@@ -47,8 +50,8 @@ class Job:
 
     The ledger has the program's name. `way` is a word that the program may choose by. `stops` are the places
     where each life of the program is killed: the order, and "before" or "after" the work, or the number of a
-    database's statement. Before the work the notebook kills it, for a client may have to commit first;
-    elsewhere it does so itself, at once.
+    database's statement. Each life kills itself there. Before the work it waits until the notebook asks for
+    that, for a client may have to commit first.
     """
 
     ledger: str
@@ -61,6 +64,11 @@ class Job:
 def job_file(lab: Lab, program: str) -> JsonFile[Job]:
     """Return the file in which the notebook leaves a job for one of its programs."""
     return JsonFile(paths.home() / "jobs" / f"{lab.number}-{program}.json", Job)
+
+
+def kill_file(lab: Lab, program: str) -> Path:
+    """Return the file by which the notebook asks a life of a program to kill itself; it is deleted then."""
+    return paths.home() / "jobs" / f"{lab.number}-{program}.kill"
 
 
 def database_path(lab: Lab, program: str) -> Path:
@@ -80,10 +88,13 @@ class Orders:
         if job is None:
             print("There is no work yet: the next cell gives it to me.")
             raise SystemExit(0)
+        if job.stops:
+            next_life(len(job.stops) + 1, gently=True)
         self._ledger, self._job = lab.join_ledger(job.ledger), job
         self._life = self._ledger.enlist("worker")
-        print(f"run {self._life} begins")
+        print(begins(self._life))
         self._database = database_path(lab, lab.program_name)
+        self._kill_file = kill_file(lab, lab.program_name)
         self.topic, self.way = job.topic, job.way
         self.group = group_of(lab, job.ledger, self._ledger.run)
         self._armed: int | None = None
@@ -167,9 +178,9 @@ class Orders:
         habits = (by_itself if waits else "") + (HURRIED if self._hurried else "")
         self._tell_stop(f"{moment} the invoice", STOPPED + habits)
         if waits:
-            threading.Event().wait(STOP_SECONDS)
-        else:
-            _die()
+            quiet_wait(self._kill_file.exists, STOP_SECONDS)
+            self._kill_file.unlink(missing_ok=True)
+        _die()
 
     def _tell_stop(self, moment: str, what: str) -> None:
         assert self._place is not None
@@ -201,6 +212,11 @@ class PaidOrders(Orders):
     def _before_commit(self, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
         super()._before_commit(arguments, named)
         self._traced("commit() of the consumer")
+
+
+def begins(life: int) -> str:
+    """Return the line with which a life of a program begins."""
+    return f"run {life} begins"
 
 
 def _die() -> None:

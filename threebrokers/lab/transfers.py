@@ -1,9 +1,7 @@
 """Bank transfers that a worker books, and ten places where it is killed, for lab 11: what its program sees.
 
 It stands apart from the other scenarios: a program that starts again and again imports nothing else. The
-process of the program never makes a client itself. It is copied for each life of the worker, which takes some
-milliseconds, where a new Python would take a second; and only a process without threads of its clients can
-be copied.
+process of the program never makes a client itself, for it is copied for each life of the worker.
 """
 
 import json
@@ -12,7 +10,6 @@ import secrets
 import signal
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +18,7 @@ from confluent_kafka import Message
 
 from threebrokers import paths
 from threebrokers.kafka.clients import LabConsumer, LabProducer
+from threebrokers.lab.copies import next_life
 from threebrokers.lab.lab import Lab
 from threebrokers.store import JsonFile
 
@@ -85,7 +83,7 @@ class Transfers:
             raise SystemExit(0)
         self._lab, self._job, self._journal = lab, job, journal(lab)
         self.transfers, self.entries, self.way = job.transfers, job.entries, job.way
-        life = _next_life()
+        life = next_life(len(PLACES) + 1)
         self._place = [*PLACES, ""][life]
         self._life = life + 1
         self._read = self._queued = 0
@@ -254,42 +252,3 @@ def _around(
         return result
 
     setattr(client, method, called)
-
-
-def _next_life() -> int:
-    """Copy this process for each life of the worker; return in the copy which life it is (0, 1, …).
-
-    The process itself waits here until a life ends that was not killed, or until it is asked to end, and
-    exits as that life did.
-    """
-    for life in range(len(PLACES) + 1):
-        reader, writer = os.pipe()
-        child = os.fork()
-        if not child:
-            os.close(writer)
-            threading.Thread(target=_end_with_parent, args=(reader,), daemon=True).start()
-            return life
-        os.close(reader)
-        status = _waited(child)
-        os.close(writer)
-        if not os.WIFSIGNALED(status):
-            raise SystemExit(os.waitstatus_to_exitcode(status))
-    raise SystemExit(1)
-
-
-def _waited(child: int) -> int:
-    """Return how a process ended; if this one is asked to end meanwhile, it takes that one along."""
-    try:
-        return os.waitpid(child, 0)[1]
-    except BaseException:
-        with suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)
-        with suppress(ChildProcessError):
-            os.waitpid(child, 0)
-        raise
-
-
-def _end_with_parent(reader: int) -> None:
-    """End this process when the other end of the pipe is closed: its parent is gone."""
-    os.read(reader, 1)
-    os._exit(1)

@@ -2,7 +2,7 @@
 
 import codecs
 import os
-import select
+import selectors
 import signal
 import subprocess
 import threading
@@ -121,10 +121,12 @@ class Program:
         assert self._process.stdout is not None
         handle = self._process.stdout.fileno()
         decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        written = selectors.DefaultSelector()  # select() knows no file beyond the 1,024th of a kernel
+        written.register(handle, selectors.EVENT_READ)
         shown_at = time.monotonic()
         while True:
             over = self._process.poll() is not None  # before the read: what was written is there
-            ready, _, _ = select.select([handle], [], [], 0 if over else SHOW_SECONDS)
+            ready = written.select(0 if over else SHOW_SECONDS)
             part = os.read(handle, 65536) if ready else b""
             with self._lock:
                 self._output = (self._output + decode(part, not part and over))[-KEPT:]
@@ -136,6 +138,7 @@ class Program:
             if time.monotonic() - shown_at >= SHOW_SECONDS:
                 self._refresh()
                 shown_at = time.monotonic()
+        written.close()
         self.exit_code = self._process.returncode
         self._process.stdout.close()
         assert self._process.stdin is not None

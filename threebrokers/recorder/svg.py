@@ -83,7 +83,7 @@ SHORT = "seen: not all replicas in sync, or something else is not whole"
 FOLLOWS = "concluded: nobody said it, it follows from what was seen"
 PAUSE = "your own program sent nothing"
 OF_MEMBERS = (
-    Entry("partitions that a member held, as it was told itself; a dark stroke is a record", LOOKS["held"]),
+    Entry("partitions that a member held, as it was told itself; a thin stroke is a record", LOOKS["held"]),
     Entry("a member that held no partition", LOOKS["gone"]),
 )
 

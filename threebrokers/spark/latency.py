@@ -20,7 +20,7 @@ from threebrokers.waiting import shown
 
 Trigger = Mapping[str, str]
 Start = Callable[[Trigger, str], StreamingQuery]
-RECORDS, EVERY_SECONDS = 200, 0.02
+RECORDS, EVERY_SECONDS = 100, 0.02
 # A query's first batches are slower than all others.
 WARM_RECORDS, WARM_EVERY_SECONDS = 20, 0.1
 FIRST_SECONDS, ALL_SECONDS = 120.0, 60.0

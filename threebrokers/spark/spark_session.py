@@ -13,8 +13,9 @@ from pyspark.core.context import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from threebrokers.cluster import spark_java
 from threebrokers.cluster.jars import spark_jars
-from threebrokers.cluster.spark_settings import SETTINGS
+from threebrokers.cluster.spark_settings import COMPILER, SETTINGS
 from threebrokers.errors import LabError
 from threebrokers.files import faults_told
 from threebrokers.kafka import access
@@ -141,11 +142,9 @@ def _settings(master: str) -> dict[str, str]:
     scratch = _folder("scratch") / str(os.getpid())
     with faults_told(scratch):
         scratch.mkdir(exist_ok=True)
-    # The driver has them on its class path.
-    jars = {"spark.jars": ",".join(path.as_uri() for path in spark_jars())} if CLUSTER in master else {}
     return {
         **SETTINGS,
-        **jars,
+        **(_of_executors() if CLUSTER in master else {}),
         "spark.master": master,
         "spark.app.name": "threebrokers",
         "spark.ui.enabled": "false",
@@ -156,6 +155,21 @@ def _settings(master: str) -> dict[str, str]:
         # On a cluster the first tasks wait for two executors: otherwise the first to come does all the work.
         "spark.scheduler.minRegisteredResourcesRatio": "1.0",
     }
+
+
+def _of_executors() -> dict[str, str]:
+    """Return what executors of a cluster are given: the connector's jars, and what makes their start quick.
+
+    Those are the classes that this machine has stored. Java takes them if the class path of which they are
+    comes first; on another machine, where nothing is at these places, it passes over them.
+    """
+    # The driver has the jars on its class path.
+    jars = {"spark.jars": ",".join(path.as_uri() for path in spark_jars())}
+    path, flags = spark_java.stored() or ("", [])
+    if not path or any(" " in flag for flag in flags):  # Spark would take one such option for several
+        return jars
+    options = " ".join([*COMPILER, *flags])
+    return jars | {"spark.executor.extraClassPath": path, "spark.executor.extraJavaOptions": options}
 
 
 def _checked(master: object) -> str:

@@ -80,7 +80,7 @@ def measure(home: Path, times: int, say: Callable[[str], None]) -> list[Measured
     say(f"Resetting, {times} times …")
     resets = [bench_cluster.reset(cluster) for _ in range(times)]
     say("The solutions of the labs with Spark, once each …")
-    labs = {lab: solutions.seconds(home, lab) for lab in solutions.LABS}
+    labs = solutions.measured(home, say)
     return [
         Measured("threebrokers --version", "s", 0.4, version),
         Measured("threebrokers status, brokers up", "s", 0.4, status),

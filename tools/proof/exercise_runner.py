@@ -17,16 +17,24 @@ class Trial:
     """A lesson in a kernel. Cells between exercises run once, in order, before what follows them.
 
     Who has seen the solution run says what its cells said, by their ids: its checks must say the same words
-    here, and of the cells between exercises only those run that the exercises need.
+    here, and of the cells between exercises only those run that the exercises need, with so many `answers`.
     """
 
-    def __init__(self, lesson: Lesson, kernel: Kernel, seen: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        lesson: Lesson,
+        kernel: Kernel,
+        seen: Mapping[str, str] | None = None,
+        answers: int | None = None,
+    ) -> None:
         self.lesson, self.kernel = lesson, kernel
         self.seconds = 0.0
         kept = notebooks.ids(lesson)
         self._ids = {cell.place: name for cell, name in kept}
         self._ahead = [cell for cell, _ in kept if cell.kind == "code"]
-        self._texts = {cell.place: cell.solved for cell in self._ahead} if seen is None else needed(lesson)
+        self._texts = (
+            {cell.place: cell.solved for cell in self._ahead} if seen is None else needed(lesson, answers)
+        )
         self._broken = ""
         self._solved = dict(seen or {})
 

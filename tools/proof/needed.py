@@ -3,9 +3,11 @@
 import ast
 import builtins
 from collections.abc import Iterator
+from itertools import chain
 
 from tools.lessons import code_names, solution_marks
 from tools.lessons.lesson import Cell, Exercise, Lesson
+from tools.proof.steps import chosen
 
 # Nearly every cell uses these, and none changes what another one gets from them.
 SHARED = frozenset({"lab", "spark", "admin"})
@@ -19,12 +21,13 @@ def places_of(exercise: Exercise) -> range:
     return range(exercise.answers[0].place, exercise.checks[0].place + 1)
 
 
-def needed(lesson: Lesson) -> dict[int, str]:
+def needed(lesson: Lesson, answers: int | None = None) -> dict[int, str]:
     """Return for each code cell between exercises the statements on which these rely, by the cell's place.
 
     These are imports, and what binds a name that is read later. A cell that may change its value is needed as
     it is: one that reads it, unless it is a function, a class or a module. So is a program (`%%program`), and
-    what no name shows: a cell with the tag "needed".
+    what no name shows: a cell with the tag "needed". With `answers` only so many wrong ones of each exercise
+    count, those that are tried.
     """
     of = {place: exercise for exercise in lesson.exercises for place in places_of(exercise)}
     cells = [cell for cell in lesson.cells if cell.kind == "code"]
@@ -33,18 +36,20 @@ def needed(lesson: Lesson) -> dict[int, str]:
     for cell in reversed(cells):
         if cell.place in of:
             if not cell.is_tried:
-                wanted = set().union(*(_before(text, wanted) for text in _tries(cell, of[cell.place])))
+                wanted = set().union(
+                    *(_before(text, wanted) for text in _tries(cell, of[cell.place], answers))
+                )
         else:
             found[cell.place], wanted = _kept(cell, wanted, fixed)
     return found
 
 
-def _tries(cell: Cell, exercise: Exercise) -> Iterator[str]:
+def _tries(cell: Cell, exercise: Exercise, answers: int | None) -> Iterator[str]:
     """Yield the texts that a cell of an exercise has in turn."""
     yield cell.source
     if cell.is_answer:
         yield solution_marks.untouched(cell.source, exercise.blanks)
-        for tried in (*exercise.wrongs, *exercise.rights):
+        for tried in chain.from_iterable(chosen(exercise, answers)):
             yield solution_marks.replaced(cell.source, tried.cell.source)
 
 
@@ -53,7 +58,7 @@ def _before(text: str, wanted: set[str]) -> set[str]:
     if code_names.program(text):
         return wanted
     for line in reversed(ast.parse(text).body):
-        wanted = (wanted - _rebound(line)) | code_names.names_read(ast.unparse(line))
+        wanted = (wanted - _rebound(line)) | _read(line)
     return wanted
 
 
@@ -70,9 +75,19 @@ def _kept(cell: Cell, wanted: set[str], fixed: frozenset[str]) -> tuple[str, set
         if (_changed(line) - fixed) & before:
             return text, _before(text, wanted)
         if isinstance(line, IMPORTS) or code_names.assigned(code) & before:
-            before = (before - _rebound(line)) | code_names.names_read(code)
+            before = (before - _rebound(line)) | _read(line)
             kept.append(code)
     return "\n".join(reversed(kept)), before
+
+
+def _read(line: ast.stmt) -> set[str]:
+    """Return the names that must be there before a statement: a loop binds its own before it reads them."""
+    found = code_names.names_read(ast.unparse(line))
+    if isinstance(line, ast.For) and not line.orelse:
+        found -= code_names.assigned(f"{ast.unparse(line.target)} = ...") - code_names.names_read(
+            ast.unparse(line.iter)
+        )
+    return found
 
 
 def _rebound(line: ast.stmt) -> set[str]:

@@ -34,7 +34,6 @@ def steps(lesson: Lesson, answers: int | None = None, share: tuple[int, int] = W
     second of three, tries only some exercises: those before them are solved, those after them left out.
     """
     lab = lesson.number
-    right_answers = None if answers is None else answers // 2
     own = _shared(lesson.exercises, share[1])[share[0] - 1]
     for exercise in lesson.exercises:
         name = f"{lab} {exercise.number}"
@@ -43,10 +42,10 @@ def steps(lesson: Lesson, answers: int | None = None, share: tuple[int, int] = W
                 break
             yield Step(f"{name} solution", "solution", exercise)
             continue
-        wrongs = [Step(f"{name} wrong: {a.name}", "wrong", exercise, a) for a in exercise.wrongs[:answers]]
-        rights = [
-            Step(f"{name} right: {a.name}", "right", exercise, a) for a in exercise.rights[:right_answers]
-        ]
+        wrongs, rights = (
+            [Step(f"{name} {kind}: {a.name}", kind, exercise, a) for a in found]
+            for kind, found in zip(("wrong", "right"), chosen(exercise, answers), strict=True)
+        )
         yield Step(f"{name} untouched", "untouched", exercise)
         # A wrong answer is a second try itself: each comes after another one, and the solution after all.
         # Where some are tried only, the solution was seen on these brokers before: a right one comes first.
@@ -59,6 +58,11 @@ def steps(lesson: Lesson, answers: int | None = None, share: tuple[int, int] = W
         yield Step(f"{name} nonsense", "nonsense", exercise)
     if share[0] == share[1]:
         yield Step(f"{lab} rest of the lesson", "rest")
+
+
+def chosen(exercise: Exercise, answers: int | None) -> tuple[Sequence[Wrong], Sequence[Wrong]]:
+    """Return the wrong and the right answers that are tried: at most so many, and half as many."""
+    return exercise.wrongs[:answers], exercise.rights[: None if answers is None else answers // 2]
 
 
 def _shared(exercises: Sequence[Exercise], count: int) -> list[list[Exercise]]:

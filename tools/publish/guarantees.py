@@ -22,6 +22,7 @@ from threebrokers.lab.opening import open_lab
 from tools import ROOT
 from tools.proof import environment
 from tools.publish import (
+    first_refused,
     killed_transfers,
     killed_workers,
     lone_leaders,
@@ -51,6 +52,7 @@ PARTS: dict[str, Part] = {
     "resent": resent,
     "restarts": rolling_restarts,
     "alone": lone_leaders,
+    "refused": first_refused,
     "workers": killed_workers,
     "transfers": killed_transfers,
 }

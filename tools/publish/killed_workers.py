@@ -29,7 +29,9 @@ and just before the `COMMIT` of order 13. *Lost* has no invoice, *twice* has mor
 """
 SEE = """
 Who commits before the work loses an order, who commits after it does one again, and a client that commits by
-itself does both. Nothing is lost or done again where work and offset are in one transaction.
+itself does both. It loses none if it may commit only what the program has stored after the work
+(`enable.auto.offset.store=false`); but all since its last commit is done again. Nothing is lost or done again
+where work and offset are in one transaction.
 """
 
 
@@ -72,6 +74,7 @@ WAYS: dict[str, tuple[str, Run]] = {
     "`enable.auto.commit`": ("worker", _told("automatic")),
     "commit, then work": ("worker", _told("commit, then work")),
     "work, then commit": ("worker", _told("work, then commit")),
+    "work, then `store_offsets()`, committed by the client": ("worker", _told("work, then store")),
     "work and offset in one transaction of the database": ("bookkeeper", _in_the_database),
 }
 Done = Mapping[str, Account]

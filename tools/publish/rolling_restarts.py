@@ -22,6 +22,10 @@ SEE = """
 Nothing that was acknowledged is lost, whatever the setting. With 1 and 2 writing goes on while a broker is
 away. With 3 it stops: who tries once is told so at each record, and who sends again waits for the broker.
 Without idempotence a record or two came twice in some runs, even with `retries=0`. With idempotence none did.
+
+The cause: a leader that hands over while a record still waits for the followers' word answers
+`NOT_LEADER_OR_FOLLOWER`, although it has stored the record and they may have it. librdkafka takes this answer
+for "not stored", and sends the record to the next leader without counting that as a retry.
 """
 Verdicts = Mapping[str, Verdict]
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from typing import TypeAlias
 
 import psutil
 from pyspark.sql import DataFrame, SparkSession
@@ -30,7 +31,7 @@ from tools import ROOT
 from tools.proof import environment
 
 PAGE = ROOT / "docs" / "scaling.md"
-LAB, RUNS = "12", 3
+LAB, RUNS = "12", 5
 PARTITIONS, CORES, LEAST = (1, 2, 4, 8), (1, 2), (1, 2, 4, 8)
 BATCHES = (1_000, 4_000, 16_000, 64_000)  # records in each micro-batch
 BATCHES_OF_EACH = 8
@@ -43,19 +44,22 @@ WANTED = 1_000_000  # records per second
 HOST_CORES, BROKERS = 16, 3  # what the computation takes for a host, and for a cluster of brokers
 
 
+Runs: TypeAlias = Sequence[float]  # what each run has given; the median counts
+
+
 @dataclass
 class Curves:
     """What was measured. Rates are records per second, times ms, sizes bytes."""
 
     record_bytes: float = 0
-    by_partitions: dict[int, dict[int, float]] = field(default_factory=dict)  # cores: {partitions: rate}
-    by_least: dict[int, float] = field(default_factory=dict)  # minPartitions, of a topic with one partition
-    by_batch: dict[int, tuple[float, float]] = field(default_factory=dict)  # records: (time of a batch, rate)
+    by_partitions: dict[int, dict[int, Runs]] = field(default_factory=dict)  # cores: {partitions: rates}
+    by_least: dict[int, Runs] = field(default_factory=dict)  # minPartitions, of a topic with one partition
+    by_batch: dict[int, Runs] = field(default_factory=dict)  # records: times of a batch
     state: dict[str, dict[int, int]] = field(default_factory=dict)  # provider: {rows: bytes}
 
 
 def measured(lab: Lab, runs: int, say: Callable[[str], None]) -> Curves:
-    """Measure every curve, each point `runs` times (the median counts)."""
+    """Measure every curve, each point `runs` times; the state, which Spark only estimates, once."""
     messages = flight_messages()
     curves = Curves(sum(len(key or b"") + len(value) for key, value in messages) / len(messages))
     topics = {}
@@ -67,18 +71,18 @@ def measured(lab: Lab, runs: int, say: Callable[[str], None]) -> Curves:
         spark = session(f"local[{cores}]")
         _seconds(spark, lab, topics[1])  # the first query pays for what all share
         curves.by_partitions[cores] = {
-            n: count / _median(runs, partial(_seconds, spark, lab, topic)) for n, topic in topics.items()
+            n: _rates(runs, count, partial(_seconds, spark, lab, topic)) for n, topic in topics.items()
         }
-        say(f"{counted(cores, 'core')}: {_rates(curves.by_partitions[cores])}")
+        say(f"{counted(cores, 'core')}: {_told(curves.by_partitions[cores], '/s')}")
     for least in LEAST:
         once = partial(_seconds, spark, lab, topics[1], {"minPartitions": str(least)})
-        curves.by_least[least] = count / _median(runs, once)
-    say(f"minPartitions: {_rates(curves.by_least)}")
+        curves.by_least[least] = _rates(runs, count, once)
+    say(f"minPartitions: {_told(curves.by_least, '/s')}")
     for size in BATCHES:
         topic = lab.fresh_topic("scaling-batches", partitions=4)
         send(lab, topic, messages[: size * BATCHES_OF_EACH])
-        curves.by_batch[size] = _batches(spark, lab, topic, size)
-        say(f"batches of {size}: {curves.by_batch[size][0]:.0f} ms")
+        curves.by_batch[size] = [_batch(spark, lab, topic, size) for _ in range(runs)]
+    say(f"batches: {_told(curves.by_batch, ' ms')}")
     for name, provider in PROVIDERS.items():
         curves.state[name] = _state(spark, lab, topics[1], provider)
         say(f"state, {name}: {curves.state[name]}")
@@ -88,16 +92,21 @@ def measured(lab: Lab, runs: int, say: Callable[[str], None]) -> Curves:
 def page(curves: Curves, runs: int, versions: Sequence[str], machine: str) -> str:
     """Return the page."""
     rows: dict[str, Sequence[object]] = {
-        str(n): [f"{rate[n]:,.0f}" for rate in curves.by_partitions.values()] for n in PARTITIONS
+        str(n): [_shown(rates[n]) for rates in curves.by_partitions.values()] for n in PARTITIONS
     }
     cores = [counted(n, "core") for n in curves.by_partitions]
-    parts = [HEAD.format(runs=runs, machine=machine, versions=", ".join(versions), size=curves.record_bytes)]
+    parts = [
+        HEAD.format(
+            runs=counted(runs, "run"), machine=machine, versions=", ".join(versions), size=curves.record_bytes
+        )
+    ]
     parts += [PARTS, _table(["partitions", *cores], rows)]
     parts += [LEAST_TEXT, _table(["`minPartitions`", "records/s"], {
-        str(n): [f"{rate:,.0f}"] for n, rate in curves.by_least.items()
+        str(n): [_shown(rates)] for n, rates in curves.by_least.items()
     })]  # fmt: skip
     parts += [BATCH_TEXT, _table(["records in a batch", "time of a batch (ms)", "records/s"], {
-        f"{n:,}": [f"{ms:,.0f}", f"{rate:,.0f}"] for n, (ms, rate) in curves.by_batch.items()
+        f"{n:,}": [_shown(times), f"{n / statistics.median(times) * 1000:,.0f}"]
+        for n, times in curves.by_batch.items()
     })]  # fmt: skip
     sizes = next(iter(curves.state.values()))
     parts += [STATE_TEXT, _table(["rows of state", *(f"{name} (MB)" for name in curves.state)], {
@@ -109,16 +118,17 @@ def page(curves: Curves, runs: int, versions: Sequence[str], machine: str) -> st
 def _needed(curves: Curves) -> str:
     """Return what a million records per second take, computed from the curves."""
     few, many = min(curves.by_partitions), max(curves.by_partitions)
-    best = {cores: max(rates.values()) for cores, rates in curves.by_partitions.items()}
-    worst = min(curves.by_partitions[few].values())
+    middle = {cores: _medians(rates) for cores, rates in curves.by_partitions.items()}
+    best = {cores: max(rates.values()) for cores, rates in middle.items()}
+    worst = min(middle[few].values())
     cores, most = (-(-WANTED // int(rate)) for rate in (best[few], worst))
-    fixed, each = _line({n: ms for n, (ms, _) in curves.by_batch.items()})
+    fixed, each = _line(_medians(curves.by_batch))
     # The size of the heap goes up and down with what was collected: the point with the most for a row counts.
     row = max(size / rows for rows, size in curves.state[next(iter(curves.state))].items())
     return NEEDED.format(
         best=best[few], worst=worst, cores=cores, most=most, many=many, grown=best[many] / best[few],
         hosts=-(-most // HOST_CORES) + 1, host=HOST_CORES,
-        partitions=2 * most, alone=curves.by_partitions[few][min(PARTITIONS)],
+        partitions=2 * most, alone=middle[few][min(PARTITIONS)],
         fixed=fixed, full=_wait(fixed, each * many / most * WANTED), traffic=curves.record_bytes,
         written=3 * curves.record_bytes, each=curves.record_bytes * 3 / BROKERS, brokers=BROKERS,
         row=row, rows=1_000_000_000 / max(row, 1) / 1e6,
@@ -165,8 +175,8 @@ def _stream(spark: SparkSession, lab: Lab, topic: str, size: int) -> DataFrame:
     return reader.option("maxOffsetsPerTrigger", str(size)).load()
 
 
-def _batches(spark: SparkSession, lab: Lab, topic: str, size: int) -> tuple[float, float]:
-    """Return the median time (ms) of full micro-batches of so many records, and records per second."""
+def _batch(spark: SparkSession, lab: Lab, topic: str, size: int) -> float:
+    """Return the median time (ms) of full micro-batches of so many records, of one run of the query."""
     day = F.window("scheduled", "1 day")
     counts = flight_columns(_stream(spark, lab, topic, size)).withWatermark("scheduled", "1 day")
     query = (
@@ -175,8 +185,7 @@ def _batches(spark: SparkSession, lab: Lab, topic: str, size: int) -> tuple[floa
     )  # fmt: skip
     query.awaitTermination()
     full = [step for step in query.recentProgress if int(step["numInputRows"]) >= size * 0.9]
-    took = statistics.median(float(step["durationMs"]["triggerExecution"]) for step in full[1:] or full)
-    return took, size / took * 1000
+    return statistics.median(float(step["durationMs"]["triggerExecution"]) for step in full[1:] or full)
 
 
 def _state(spark: SparkSession, lab: Lab, topic: str, provider: str) -> dict[int, int]:
@@ -199,12 +208,24 @@ def _state(spark: SparkSession, lab: Lab, topic: str, provider: str) -> dict[int
     return dict(sorted(found.items())[:STEPS])
 
 
-def _median(runs: int, once: Callable[[], float]) -> float:
-    return statistics.median(once() for _ in range(runs))
+def _rates(runs: int, count: int, once: Callable[[], float]) -> Runs:
+    """Return the rate of each run; `once` makes one, and returns its seconds for so many records."""
+    return [count / once() for _ in range(runs)]
 
 
-def _rates(found: Mapping[int, float]) -> str:
-    return ", ".join(f"{n}: {rate:,.0f}/s" for n, rate in found.items())
+def _medians(found: Mapping[int, Runs]) -> dict[int, float]:
+    return {n: statistics.median(values) for n, values in found.items()}
+
+
+def _told(found: Mapping[int, Runs], unit: str) -> str:
+    return ", ".join(f"{n}: {_shown(values)}{unit}" for n, values in found.items())
+
+
+def _shown(values: Runs) -> str:
+    """Return the median, and behind it the least and the most if there are several."""
+    lowest, highest = min(values), max(values)
+    range_ = f" ({lowest:,.0f} to {highest:,.0f})" if len(values) > 1 else ""
+    return f"{statistics.median(values):,.0f}{range_}"
 
 
 def _table(columns: Sequence[str], rows: Mapping[str, Sequence[object]]) -> str:
@@ -241,10 +262,10 @@ HEAD = """\
 
 How reading Kafka with Spark grows, measured, and what a million records per second would take, computed.
 
-Rates by partitions, cores and `minPartitions` are the median of {runs} runs, batches and state were measured
-once, on one machine ({machine}), with {versions}. Brokers, Spark and the measuring
-program share it: read how the numbers change, not how large they are. The records are the
-course's flights, {size:.0f} bytes each, in topics with one replica.
+Rates and times of batches are the median of {runs}, with the lowest and the highest behind it in brackets;
+state was measured once. All on one machine ({machine}), with {versions}. Brokers, Spark
+and the measuring program share it: read how the numbers change, not how large they are. The records are
+the course's flights, {size:.0f} bytes each, in topics with one replica.
 """
 PARTS = """\
 ## Partitions and cores

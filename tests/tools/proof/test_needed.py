@@ -65,9 +65,9 @@ print(topic, wanted)
 """
 
 
-def what_is_needed(path: Path, text: str) -> list[str]:
+def what_is_needed(path: Path, text: str, answers: int | None = None) -> list[str]:
     path.write_text(text, "utf-8")
-    found = needed(lessons.read(path))
+    found = needed(lessons.read(path), answers)
     return [text for _, text in sorted(found.items()) if text]
 
 
@@ -87,6 +87,8 @@ def test_what_only_a_wrong_answer_uses_is_needed_too(tmp_path):
     other = EXERCISE.replace('json.loads("1")', "counted")
     found = what_is_needed(tmp_path / "03_count.py", BEFORE + other)
     assert "import json\nfrom collections import Counter\ncounted = Counter()" in found
+    without = what_is_needed(tmp_path / "03_count.py", BEFORE + other, answers=0)
+    assert "import json\nfrom collections import Counter" in without
 
 
 def test_a_cell_that_changes_a_value_is_needed_as_it_is_and_one_that_shows_it_is_not(tmp_path):
@@ -107,6 +109,14 @@ shown = sum(wanted)
     found = what_is_needed(tmp_path / "03_count.py", BEFORE + sends + shows + EXERCISE)
     assert "for number in range(3):\n    producer.produce(wanted, number)\nleft = producer.flush()" in found
     assert not any("picture" in text or "shown" in text for text in found)
+
+
+def test_what_a_loop_binds_itself_is_needed_from_nobody(tmp_path):
+    loop = "# %%\nfor each in range(3):\n    print(each)\n\n"
+    own = EXERCISE.replace("topic = copies_of(len(wanted))", "for each in wanted:\n    topic = each")
+    assert not any("range(3)" in text for text in what_is_needed(tmp_path / "03_a.py", BEFORE + loop + own))
+    its_end = own.replace("for each in wanted", "for each in [each, *wanted]")
+    assert loop[5:].strip() in what_is_needed(tmp_path / "03_b.py", BEFORE + loop + its_end)
 
 
 def test_what_no_name_shows_is_needed_if_it_says_so(tmp_path):

@@ -11,6 +11,7 @@ import pytest
 
 from threebrokers.lab.transfers import PLACES
 from tools.publish import (
+    first_refused,
     guarantees,
     killed_transfers,
     killed_workers,
@@ -190,9 +191,20 @@ def test_what_the_page_says_of_restarts_is_in_its_tables(text: str) -> None:
 
 def test_what_the_page_says_of_workers_is_in_its_tables(text: str) -> None:
     lost, twice = (rows(text, killed_workers.HEADING, column) for column in ("lost", "twice"))
-    assert list(lost.values()) == ["1", "1", "0", "0"]
-    assert list(twice.values())[1:] == ["0", "1", "0"]
-    assert twice["`enable.auto.commit`"] != "0"
+    assert list(lost.values()) == ["1", "1", "0", "0", "0"]
+    by_itself, first, after, stored, in_the_database = twice.values()
+    assert [first, after, in_the_database] == ["0", "1", "0"]
+    assert "0" not in (by_itself, stored)
     *_, one_transaction = killed_transfers.WAYS
     for column, number in (("once", "18"), ("lost", "0"), ("twice", "0"), ("in part", "0")):
         assert rows(text, killed_transfers.HEADING, column)[one_transaction] == number
+
+
+def test_what_the_page_says_of_refused_requests_is_in_its_tables(text: str) -> None:
+    lost, overtaken = (rows(text, first_refused.HEADING, column) for column in ("lost", "overtaken"))
+    alone, idempotent, known = lost.values()
+    assert [alone, known] == ["0", "0"]
+    assert idempotent != "0"
+    alone, idempotent, known = overtaken.values()
+    assert [idempotent, known] == ["0", "0"]
+    assert alone != "0"

@@ -36,7 +36,7 @@ def test_every_way_is_one_that_a_program_of_the_lesson_knows(
     found = killed_workers.measured(lab, 2, said.append).runs
     assert [list(run) for run in found] == [list(killed_workers.WAYS)] * 2
     *told, in_the_database = found[1].values()
-    assert told == [Account(40, 38, 1, 1)] * 3
+    assert told == [Account(40, 38, 1, 1)] * 4
     assert in_the_database == Account(40, 40, 0, 0)
     assert len(said) == 2
     assert len({topic for _, topic in asked} | {killing.TOPIC}) == len(killed_workers.WAYS)

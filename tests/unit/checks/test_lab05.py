@@ -9,9 +9,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from confluent_kafka import KafkaError, KafkaException, consistent, murmur2
+from confluent_kafka import KafkaError, KafkaException, Message, consistent, murmur2
 
 from threebrokers.checks.lab05 import deciding, packed, places, sending, way_back, wrapping
+from threebrokers.checks.lab05.heard import Heard
+from threebrokers.errors import LabError
 from threebrokers.kafka.batches import Batch
 from threebrokers.kafka.clients import LabProducer
 from threebrokers.kafka.log_reader import Record
@@ -37,7 +39,8 @@ LATE = [order["value"] for order in ORDERS if order["key"] == AHEAD]
 
 def sent(returned: Any, **other: Any) -> Sending:
     stored = Counter(order["value"] for order in ORDERS if order["key"] != AHEAD)
-    told_of = {"seconds": 0.1, "stored": stored, "unreported": 0, "listened": True}
+    taken = {order["value"] for order in ORDERS}
+    told_of = {"seconds": 0.1, "stored": stored, "unreported": 0, "listened": True, "taken": taken}
     return Sending("trial", ORDERS, returned=returned, **(told_of | other))
 
 
@@ -68,8 +71,17 @@ def test_orders_that_are_not_stored_may_be_returned_in_any_form():
         (sent(None), "`send` returned None (nothing was returned or kept); it should return a list"),
         (sent([]), "2 orders are not in the topic, and `send` did not return them; it should return each"),
         (sent([], listened=False), "no function was there for the delivery reports"),
+        (
+            sent([], listened=False, taken=frozenset()),
+            "did not return them: it sent nothing with the `producer` that it was given; that one asks",
+        ),
+        (
+            sent(None, fault=LabError("A callback is called with two", "give it a function that takes both")),
+            "`send(producer, topic, orders)` ended in an error: a callback is called with two; give it a "
+            "function that takes both. Look at: the cell",
+        ),
         (sent(LATE, unreported=3), "returned while 3 orders had no delivery report"),
-        (sent([*LATE, ORDERS[0]["value"]]), "`send` returned 1 orders that are in the topic"),
+        (sent([*LATE, ORDERS[0]["value"]]), "`send` returned 1 order that is in the topic; only"),
         (sent([KafkaError(KafkaError.INVALID_TIMESTAMP)]), "a list with an error (INVALID_TIMESTAMP)"),
         (sent([None]), "a list with None"),
         (sent([], fault=BufferError("Local: Queue full")), "BufferError: 100 records wait"),
@@ -83,7 +95,7 @@ def test_what_is_wrong_with_a_sending_is_told(done: Sending, words: str):
 def test_orders_that_a_full_queue_cost_are_told_even_if_they_are_returned():
     good = [order["value"] for order in ORDERS if order["key"] != AHEAD]
     some = sent([*LATE, good[0]], stored=Counter(good[1:]), taken={*LATE, *good[1:]})
-    assert "1 good orders never came into the producer" in told(judged, some)
+    assert "1 good order never came into the producer" in told(judged, some)
     judged(sent(LATE, taken={*good}))  # who looks at the clock first need not send what will be refused
     judged(sent(LATE, taken=frozenset()))  # a producer of its own
 
@@ -114,7 +126,7 @@ def test_orders_that_are_there_twice_are_told():
 
 def test_who_returns_other_orders_than_those_that_are_missing_hears_of_both():
     others = [ORDERS[0]["value"], LATE[0]]
-    assert "returned 1 orders that are in the topic, and not 1 that are missing" in told(judged, sent(others))
+    assert "returned 1 order that is in the topic, and not 1 that is missing" in told(judged, sent(others))
 
 
 def test_one_order_is_refused_for_another_reason_than_its_clock():
@@ -209,6 +221,31 @@ def test_batches_of_a_stream_that_are_too_small_or_too_late_are_told(of, config,
     assert words in told(packed.judge_stream, of, config)
 
 
+def test_who_waits_for_something_else_in_the_loop_is_told():
+    slow = [Batch(0, n, 13, 99, "none", n * 1000, n * 1000 + 390) for n in range(20)]
+    said = told(packed.judge_stream, slow, {"linger.ms": 400})
+    assert "a batch has 13 records: the readings were sent over 19.4 s, and they come in for 0.7 s" in said
+    assert said.endswith("Look at: the loop: what else does it wait for?")
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_what_was_sent_to_another_topic_is_told(monkeypatch, given: bool):
+    own = packer({})
+    monkeypatch.setattr(packed, "log_of", lambda lab, topic: [])
+    own.produce("small" if given else "first", b"x")
+    if given:
+        packed.expect_given(None, "small", "small", own)  # another sentence says what is wrong
+    else:
+        said = told(packed.expect_given, None, "lab05.small", "small", own)
+        assert (
+            "the topic 'lab05.small' is empty: the producer that the check was given has sent nothing" in said
+        )
+        assert "to `small`. Look at: the topic that produce() names" in said
+        monkeypatch.setattr(packed, "log_of", lambda lab, topic: [1])
+        packed.expect_given(None, "lab05.small", "small", own)  # filled by another producer
+    own.discard()
+
+
 def test_a_hundred_a_batch_in_time_is_right():
     assert packed.judge_stream(batches(100, 99, wait=500), None) == (100, 500)
 
@@ -299,6 +336,26 @@ def test_a_partitioner_that_keeps_others_off_is_right():
         (
             lambda s, n: n - 1 if s and s.startswith(("IBM", "UBER")) else right(s, n),
             "IBMX goes to partition 3, which is kept",
+        ),
+        (
+            lambda s, n: n - 1 if s in IMPORTANT or n < 2 else murmur2((s or "").encode(), 3) % (n - 1),
+            "136 other symbols use 3 of 6 partitions",
+        ),
+        (
+            lambda s, n: min(3, n - 1) if s in IMPORTANT else min(right(s, n), max(n - 2, 0)),
+            "of 7 partitions IBM goes to 3; it should go to the last one, 6",
+        ),
+        (
+            lambda s, n: n - 1 if s in IMPORTANT or (s or "")[:2] == "ZZ" else right(s, n),
+            "of 4 partitions other symbols use the last one, too",
+        ),
+        (
+            lambda s, n: n - 1 if (s or "").upper() in IMPORTANT else right(s, n),
+            "the symbol as it is written, or in other letters?",
+        ),
+        (
+            lambda s, n: n - 1 if s in IMPORTANT or n < 2 else murmur2((s or "").encode("ascii"), n - 1),
+            "`partition_of('NESTLÉ', 4)` ended with UnicodeEncodeError",
         ),
     ],
 )
@@ -414,7 +471,21 @@ def test_three_answers_to_all_errors_are_right(any_lab: Any):
         (lambda error: "later", ": the record was forgotten, and a good one behind it was stored"),
         (lambda error: ["again"], "after 'queue full' `decide` returned ['again']"),
         (lambda error: "retry", 'it should return "again", "aside" or "stop"'),
-        (lambda error: error.code(), "`decide` of one of the six errors ended with AttributeError"),
+        (
+            lambda error: error.code(),
+            "after 'queue full' `decide` ended with AttributeError: 'BufferError' object has no attribute "
+            '\'code\'; it should return "again", "aside" or "stop". Look at: the error, which comes raised, '
+            "as a BufferError",
+        ),
+        (
+            lambda error: "stop" if decide(error) == "aside" else decide(error),
+            "it should be 'aside': only this record is too large, and the producer can go on. Look at: the "
+            "row 'too large' of the table under that cell",
+        ),
+        (
+            lambda error: decide(error) if error is not SIX["not allowed"].error else "stop",
+            "'aside': only this topic is forbidden, and the producer can send to others",
+        ),
         (
             lambda error: "again" if isinstance(error, BufferError) else "aside",
             "after 'timed out' `decide` says 'aside': the record was kept apart",
@@ -439,6 +510,15 @@ def test_a_wrong_decision_is_told_with_what_became_of_the_records(any_lab, wrong
         ),
         (lambda error: error.code(), "`decide` of MSG_SIZE_TOO_LARGE in a report returned 10"),
         (lambda error: error.args[0], "`decide` of MSG_SIZE_TOO_LARGE in a report ended with AttributeError"),
+        (
+            lambda error: {KafkaError.MSG_SIZE_TOO_LARGE: "aside"}[error.code()],
+            "Look at: `decide(KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART))`: call it yourself",
+        ),
+        (
+            lambda error: "again" if "TIMED" in getattr(error, "name", str)() else decide(error),
+            "time-out (_MSG_TIMED_OUT) says 'again'; it should be 'stop': after any fatal error a producer "
+            "refuses every record. Look at: `decide(KafkaError(KafkaError._MSG_TIMED_OUT, fatal=True))`",
+        ),
         (
             lambda error: "stop" if getattr(error, "code", int)() == KafkaError._FENCED else "aside",
             "the KafkaException of a producer that was fenced, fatal says 'aside'",
@@ -537,6 +617,7 @@ def in_capitals(price: StockPrice) -> bytes:
         (beyond(cents="5"), "cents='5'))` returned"),
         (beyond(dollars=-1), "dollars=-1, cents=5))` returned"),
         (beyond(dollars=141.5), "dollars=141.5, cents=5))` returned"),
+        (beyond(cents=True), "cents=True))` returned"),
         (beyond(symbol=7), "symbol=7, dollars=141, cents=5))` returned"),
         (names_all, "says the same of wrong cents and of wrong dollars"),
         (shows_all, "it should name the field that is wrong, cents"),
@@ -562,7 +643,7 @@ def traced(*headers: list[tuple[str, bytes]], value: bytes = b"order") -> list[R
     [
         (traced([("shop", b"x")]), "of 2 orders 1 are in the topic"),
         (traced([("shop", b"x")], [("id", b"1")]), "no header 'trace-id', but id and shop"),
-        (traced([("trace-id", b"1")], [("trace-id", b"1")]), "2 records share 1 trace ids"),
+        (traced([("trace-id", b"1")], [("trace-id", b"1")]), "2 records share 1 trace id;"),
         (traced([("trace-id", b"1")], [("trace-id", b"2")]), "the program's own headers are gone"),
         (traced([], [], value=b"1 order"), "a record has another value than the order"),
         (traced([], []), "no header 'trace-id', but none at all"),
@@ -579,7 +660,7 @@ def test_records_keep_their_keys_and_each_is_there():
     log = [replace(record, key=b"Kyiv") for record in traced(*headers)]
     wrapping._judge_records(log, [order], [order])
     keyless = [log[0], replace(log[1], key=None)]
-    assert "1 records have another key" in told(wrapping._judge_records, keyless, [order], [order])
+    assert "1 record has another key" in told(wrapping._judge_records, keyless, [order], [order])
 
 
 def test_the_programs_list_of_headers_stays_and_each_wrapper_counts_its_own():
@@ -601,6 +682,124 @@ def test_a_wrapper_sends_with_its_producer_and_does_not_wait(sent_at: float, unr
 
     wrapping._judge_way(producer(1.0, 30), "traced")
     assert words in told(wrapping._judge_way, producer(sent_at, unreported), "traced")
+
+
+FLUSHES: Any = SimpleNamespace(producer=lambda: SimpleNamespace(flush=lambda: 0))
+
+
+class Sends:
+    """A wrapper that sends a record by adding it to a log, with this id."""
+
+    def __init__(self, log: list[Record], own: bytes) -> None:
+        self.log, self.own = log, own
+
+    def produce(self, topic: str, value: bytes, key: str) -> None:
+        self.log.append(traced([("trace-id", self.own)])[0])
+
+
+@pytest.mark.parametrize(
+    ("second", "anew", "words"),
+    [
+        (
+            b"1",
+            None,
+            "a second `Traced(producer)` gives its record the trace id b'1', which another record has",
+        ),
+        (b"2", b"1", "if the program starts again, `Traced` gives its record the trace id b'1'"),
+        (b"2", b"3", ""),
+        (b"2", None, ""),
+    ],
+)
+def test_ids_do_not_come_again(monkeypatch, second: bytes, anew: bytes | None, words: str):
+    log = traced([("trace-id", b"1")])
+    again = None if anew is None else lambda producer: Sends(log, anew)
+    monkeypatch.setattr(wrapping, "defined_anew", lambda name: again)
+    monkeypatch.setattr(wrapping, "log_of", lambda lab, topic: list(log))
+    judged = (FLUSHES, "traced", lambda producer: Sends(log, second))
+    if words:
+        assert words in told(wrapping._judge_later_ids, *judged)
+    else:
+        wrapping._judge_later_ids(*judged)
+
+
+def test_what_only_the_notebook_has_is_no_fault_after_a_restart(monkeypatch):
+    log: Any = []
+    monkeypatch.setattr(wrapping, "defined_anew", lambda name: lambda producer: log.missing)
+    monkeypatch.setattr(wrapping, "log_of", lambda lab, topic: list(log))
+    wrapping._judge_later_ids(FLUSHES, "traced", lambda producer: Sends(log, b"1"))
+    fails = told(wrapping._judge_later_ids, FLUSHES, "traced", lambda producer: log.missing)
+    assert "`produce` of a second `Traced`" in fails
+
+
+class ToldOf(Message):
+    """A record's report, with an error or without."""
+
+    def __init__(self, fault: KafkaError | None = None) -> None:
+        super().__init__()
+        self.fault = fault
+
+    def error(self) -> KafkaError | None:
+        return self.fault
+
+
+PURGED = KafkaError(KafkaError._PURGE_QUEUE)
+STORED_ONE, FAILED_ONE = (None, ToldOf()), (PURGED, ToldOf(PURGED))
+
+
+@pytest.mark.parametrize(
+    ("calls", "words"),
+    [
+        ([STORED_ONE, STORED_ONE], "heard of 2 of 3 orders, not of the one that failed"),
+        ([FAILED_ONE], "heard of 1 of 3 orders; whoever wraps"),
+        ([STORED_ONE, STORED_ONE, FAILED_ONE] * 2, "was called 6 times for 3 orders; it should hear of each"),
+        ([(None, None)] * 3, "calls the program's own callback with (None, None); it should hear what"),
+        ([(ToldOf(),)], "calls the program's own callback with 1 argument; as a callback"),
+        (
+            [STORED_ONE, STORED_ONE, (None, ToldOf(PURGED))],
+            "was told the error None, and the report says _PURGE",
+        ),
+    ],
+)
+def test_what_the_program_hears_is_judged(calls: list[tuple[Any, ...]], words: str):
+    def heard_of(calls: list[tuple[Any, ...]]) -> Heard:
+        heard = Heard()
+        for arguments in calls:
+            heard(*arguments)
+        return heard
+
+    heard_of([STORED_ONE, FAILED_ONE, STORED_ONE]).judge(3)
+    assert words in told(heard_of(calls).judge, 3)
+
+
+def test_a_callback_is_called_by_place():
+    heard = Heard()
+    heard(error=None, message=ToldOf())
+    assert "calls the program's own callback with names: error, message; it is called as" in told(
+        heard.judge, 1
+    )
+
+
+def test_errors_in_a_wrapper_are_told_by_what_the_program_did():
+    def fails() -> None:
+        with wrapping._reporting("the program has given no callback"):
+            raise TypeError("'NoneType' object is not callable")
+
+    said = told(fails)
+    assert (
+        "your function for the delivery reports ended with TypeError: 'NoneType' object is not callable"
+        in said
+    )
+    assert said.endswith("Look at: what it calls if the program has given no callback")
+
+    def refused() -> None:
+        with wrapping._sending(wrapping.BARE):
+            raise LabError("A delivery callback has one argument", "give it two")
+
+    said = told(refused)
+    assert (
+        "called as `traced.produce(topic, value, key=…)`, ended in an error: a delivery callback has" in said
+    )
+    assert "one argument; give it two. Look at: `Traced` in the cell" in said
 
 
 def test_acknowledgements_are_counted():
@@ -628,6 +827,21 @@ def stage_from_bytes(data: bytes | None) -> str | None:
     return None if data is None else data.decode()
 
 
+FIVE = {stage if stage is None else stage.encode(): stage for stage in way_back.STAGES}
+
+
+def caught(instead: Callable[[Exception], Any]) -> Callable[[bytes | None], Any]:
+    """Return a deserializer that gives back something of an error, and does not raise it."""
+
+    def read(data: bytes | None) -> Any:
+        try:
+            return stage_from_bytes(data)
+        except UnicodeDecodeError as fault:
+            return instead(fault)
+
+    return read
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
@@ -638,6 +852,25 @@ def stage_from_bytes(data: bytes | None) -> str | None:
         (lambda data: data.decode() if data else None, "an empty text is a stage"),
         (lambda data: data and data.decode("latin-1"), "it should return 'Prüfung': the bytes are UTF-8"),
         (lambda data: None if data is None else data.decode(errors="ignore"), "a stage that nobody has"),
+        (
+            FIVE.__getitem__,
+            "ended with KeyError: b'painting'; it should return 'painting': a stage can have any",
+        ),
+        (
+            lambda data: None if data in (None, b"None") else data.decode(),
+            "`stage_from_bytes(b'None')` returned None (nothing was returned or kept); it should return 'N",
+        ),
+        (
+            lambda data: data if data is None else data.decode().strip(),
+            "it should return ' welding ', as it was",
+        ),
+        (lambda data: data if data is None else data.decode("utf-8-sig"), "\\ufeffwelding', as it was given"),
+        (caught(lambda fault: None), "returned None, as for an alert without a stage; it should raise"),
+        (
+            caught(lambda fault: fault),
+            "returned an error (UnicodeDecodeError) as if it were a stage; it should",
+        ),
+        (caught(lambda fault: 7), "returned 7 (int); it should raise a ValueError"),
         (lambda data: {1: 2}[0], "ended with KeyError"),
     ],
 )
@@ -649,7 +882,7 @@ def test_what_is_wrong_with_a_deserializer_is_told(wrong: Callable[..., Any], wo
 def test_bytes_that_nobody_can_read_are_a_value_error():
     def raises(fault: Exception) -> Callable[..., Any]:
         def read(data: bytes | None) -> str | None:
-            if data == way_back.BROKEN:
+            if data in way_back.BROKEN:
                 raise fault
             return stage_from_bytes(data)
 

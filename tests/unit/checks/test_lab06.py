@@ -62,6 +62,8 @@ def test_orders_that_are_done_once_or_were_in_work_pass(monkeypatch):
         ([n for n in ALL if n not in (7, 8, 9)], 40, "orders 7–9 have no invoice"),
         ([*ALL, *ALL[:7]], None, "has committed nothing, so each start began at order 0"),
         ([*ALL, 6, 12], 39, "has committed 39: one too small"),
+        ([n for n in ALL if n != 7], 41, "has committed 41: one too large, so that a start may pass over"),
+        ([n for n in ALL if n > 9 or n < 7], 43, "has committed 43: 3 too large"),
         (ALL, 30, "has committed offset 30 in the end; it should be 40"),
         ([*ALL, 0, 1, 2, 13], 40, "3 orders (orders 0–2) were done, and not committed yet"),
         ([*ALL, *ALL], 40, "orders 0–39 have two invoices, also those that no kill came near"),
@@ -121,6 +123,65 @@ def test_a_worker_that_was_not_written_failed_or_is_of_an_earlier_try(monkeypatc
         runs.judge_runs(killed([], idle=True))
     tries(monkeypatch, began=101.0)
     assert "the program has changed since it was killed" in told(runs.judge_runs, killed(ALL))
+
+
+def test_a_program_that_is_written_and_ended_at_once_is_an_attempt(monkeypatch):
+    tries(monkeypatch, "%%program careful\nfor m in c.consume(10, timeout=0.2):\n    orders.work(m)")
+    assert "ended by itself before it was a member of its group" in told(
+        runs.judge_runs, killed([], idle=True)
+    )
+    tries(monkeypatch, "%%program member\nc.subscribe([t])\nover.set()\nthread.join()")
+    assert "Look at: `until_ctrl_c()`" in told(leaving.judge_leaving, Departure(100.0, idle=True))
+    tries(monkeypatch, "%%program member\nover = threading.Event()")
+    with pytest.raises(NotAttempted, match=r"Exercise 6\.4 is not attempted yet"):
+        leaving.judge_leaving(Departure(100.0, idle=True))
+
+
+def test_a_program_that_ends_when_nothing_comes(monkeypatch):
+    ends = "%%program p\nwhile True:\n    m = c.poll(1)\n    if m is None:\n        break\n    orders.work(m)"
+    tries(monkeypatch, ends)
+    assert "ends as soon as nothing has come" in told(runs.judge_runs, killed([*ALL, 13]))
+
+
+def test_what_is_stored_is_committed_in_the_background(monkeypatch):
+    tries(monkeypatch, "%%program p\norders.work(m)\nc.store_offsets(m)")
+    assert "Look at: who commits: the client does so in the background" in told(
+        runs.judge_runs, killed([*ALL, 3, 4])
+    )
+
+
+BOOKED = (
+    "%%program b\nc.subscribe([t])\nwhile True:\n    write()\n    c.commit(message=m, asynchronous=False)"
+)
+BEGINS = "def begin(c, places):\n    places[0].offset = next_offset(0)\n    c.assign(places)\n"
+
+
+def test_who_begins_where_the_brokers_say_was_lucky(monkeypatch):
+    once = dict.fromkeys(range(40), 1)
+    good = Invoices(100.0, 2, counts=once, positions={0: 40})
+    tries(monkeypatch, BOOKED)
+    assert "killed between the two commits it would write an invoice twice" in told(runs.judge_invoices, good)
+    lost = Invoices(100.0, 2, counts={n: 1 for n in range(40) if n != 7}, positions={0: 40})
+    assert "they were told before the invoice was written" in told(runs.judge_invoices, lost)
+    again = Invoices(100.0, 2, counts=once | dict.fromkeys((10, 11), 2), positions={0: 40})
+    assert "and died before it had told them" in told(runs.judge_invoices, again)
+    tries(
+        monkeypatch, BOOKED.replace("c.subscribe([t])", f"{BEGINS}c.subscribe([t])")
+    )  # nobody is told of it
+    assert "killed between the two commits" in told(runs.judge_invoices, good)
+    tries(monkeypatch, BOOKED.replace("c.subscribe([t])", f"{BEGINS}c.subscribe([t], on_assign=begin)"))
+    runs.judge_invoices(good)
+
+
+def test_a_bookkeeper_without_a_topic(monkeypatch):
+    tries(monkeypatch, "%%program b\nm = c.poll(0.2)")
+    assert "has not got one order: its consumer has asked for no topic" in told(
+        runs.judge_invoices, Invoices(100.0)
+    )
+    tries(monkeypatch, "%%program b\nc.subscribe([t])")
+    assert "nothing stands in the table" in told(runs.judge_invoices, Invoices(100.0))
+    why = "it asked for no topic"
+    assert "has asked for no topic" in told(runs.judge_invoices, Invoices(100.0, why=why))
 
 
 def test_invoices(monkeypatch):
@@ -233,6 +294,22 @@ def test_payments_are_booked_once_and_no_good_one_is_set_aside():
     assert "1 payment among the dead letters can be booked" in said
 
 
+def test_each_dead_letter_tells_its_own_reason():
+    dead_letters._judge_reasons([letter(9), letter(17, headers=(("reason", b"KeyError"),))])
+    said = told(dead_letters._judge_reasons, [letter(9), letter(17)])
+    assert "the reason of each dead letter is 'r'" in said
+
+
+def test_who_leaves_the_commits_to_the_client_was_lucky():
+    own = counting(24)
+    lab: Any = SimpleNamespace(consumers=lambda: [own])
+    assert "commits by itself, in the background" in told(dead_letters._expect_own_commits, lab, "mine")
+    for setting in ("enable.auto.commit", "enable.auto.offset.store"):
+        own.config = {"group.id": "mine", setting: False}
+        dead_letters._expect_own_commits(lab, "mine")
+    dead_letters._expect_own_commits(lab, "other")
+
+
 def commit_record(group: str, offset: int | None) -> Record:
     name = struct.pack(">h", len(group)) + group.encode()
     key = struct.pack(">h", 1) + name + struct.pack(">h", 6) + b"clicks" + struct.pack(">i", 0)
@@ -257,12 +334,30 @@ def counting(received: int, group: str = "mine") -> Any:
 def test_offsets_of_records_that_nobody_has_read(monkeypatch):
     first, second = counting(2000), counting(3000)
     lab: Any = SimpleNamespace(consumers=lambda: [first, second, counting(5000, "other")])
-    commits._expect_all_read(lab, "mine", first, 5000)
-    commits._expect_all_read(lab, "mine", PLAIN, 5000)
+    commits._expect_all_read(lab, "mine", "visits", first, 5000)
+    commits._expect_all_read(lab, "mine", "visits", PLAIN, 5000)
     second.received = 0
-    assert "`visitor` has read 2000 of 5000 records" in told(
-        commits._expect_all_read, lab, "mine", first, 5000
+    assert "`visitor` has read 2000 of 5000 records; all" in told(
+        commits._expect_all_read, lab, "mine", "visits", first, 5000
     )
+
+
+def test_who_has_read_nothing_is_told_why(monkeypatch):
+    one = counting(0)
+    lab: Any = SimpleNamespace(consumers=lambda: [one])
+    monkeypatch.setattr(commits, "why_nothing", lambda *_: None)
+
+    def said() -> str:
+        return told(commits._expect_all_read, lab, "mine", "visits", one, 5000)
+
+    one.asked = False
+    assert "has read 0 of 5000 records: it has neither subscribed" in said()
+    one.asked = True
+    assert "has read 0 of 5000 records: `auto.offset.reset` is latest" in said()
+    one.config["auto.offset.reset"] = "earliest"
+    assert "has read 0 of 5000 records; all should be read" in said()
+    monkeypatch.setattr(commits, "why_nothing", lambda *_: NotYet("nothing came", "no such topic", "there"))
+    assert "no such topic" in said()
 
 
 @pytest.mark.parametrize(
@@ -322,6 +417,36 @@ def test_what_is_young_enough_is_told_from_the_rest():
         assert words in told(replay.judge_places, RECORDS, 30, places)
 
 
+def replays(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    monkeypatch.setattr(replay, "attempt", lambda: SimpleNamespace(code=ast.parse(code)))
+
+
+def test_an_empty_list_has_its_reason(monkeypatch):
+    reader, own = counting(92, "six-bookers-1-opened"), counting(9, "six-bookers-1-opened")
+    made = [counting(7, "six-bookers-0-opened"), reader]
+    lab: Any = SimpleNamespace(consumers=lambda: made)
+    replays(monkeypatch, "b.assign([TopicPartition(t, p, since) for p in range(3)])")
+    assert "the offset `since`, and this is a time" in str(replay._nothing(lab, 92))
+    replays(monkeypatch, "b.offsets_for_times([TopicPartition(t, p, since)])")
+    assert "`replayed` is empty: nothing came" in str(replay._nothing(lab, 92))
+    made.append(own)
+    assert "the consumer got 9 records: your program kept none" in str(replay._nothing(lab, 92))
+    made.append(counting(92, "six-bookers-own-opened"))
+    assert "nothing came" in str(replay._nothing(lab, 92))  # nobody can tell
+    made.clear()
+    assert replay._received(lab, 92) == 0
+
+
+def test_a_loop_that_ends_at_a_late_record(monkeypatch):
+    places = [(0, 3), (0, 4)]
+    replays(monkeypatch, "while True:\n    if m.timestamp()[1] < since:\n        break")
+    assert "your loop ends at the first record that is older" in told(
+        replay.judge_places, RECORDS, 30, places
+    )
+    replays(monkeypatch, "while True:\n    if m is None:\n        break\n    if t < since:\n        continue")
+    assert "there is nothing of partition 1" in told(replay.judge_places, RECORDS, 30, places)
+
+
 def test_what_came_late_is_old_where_it_stands():
     late = [*RECORDS, payment(5, partition=0, timestamp=1)]
     wanted = [(p, n) for p in (0, 1) for n in (3, 4)]
@@ -329,23 +454,6 @@ def test_what_came_late_is_old_where_it_stands():
     said = told(replay.judge_places, late, 30, [*wanted, (0, 5)])
     assert "1 record older than `since`: it came late, and stands behind younger ones" in said
     assert "an offset is no time" in told(replay.judge_places, late, 30, [*wanted, (0, 5), (0, 2)])
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "while x:\n    c.commit()\nc.close()",
-        "try:\n    while x:\n        c.commit()\nfinally:\n    c.commit()",
-        "while x:\n    c.poll()\nc.commit()",
-    ],
-)
-def test_a_last_commit_runs_after_an_interruption_too(code: str):
-    commits.expect_last_commit(ast.parse(code))
-
-
-def test_a_last_commit_behind_a_loop_is_passed_over():
-    code = ast.parse("while x:\n    if n % 400 == 0:\n        c.commit(m)\nc.commit()\nc.close()")
-    assert "stands behind the loop, and an interruption" in told(commits.expect_last_commit, code)
 
 
 def test_a_partition_without_a_young_record_ends_where_it_is():
@@ -366,16 +474,18 @@ def test_since_stays_as_the_cell_computes_it():
 def test_a_dead_letter_is_safe_before_its_offset_is_committed(monkeypatch):
     postman = LabProducer.__new__(LabProducer)
     postman.has_listener, postman.settled_at = False, deque([1.0, 5.004, 9.0])
-    sent = letter(9, timestamp=5000)
-    known = dead_letters._known(sent, postman)
-    assert known == 5004
-    dead_letters._judge_order(9, known, [(9, 4000), (10, 5004), (24, 6000)])
+    sent = {9: 5000, 17: 8000}
+    assert dead_letters._known(9, sent, postman) == (5004, 9)
+    assert dead_letters._known(17, sent, postman) == (9000, 17)
+    assert dead_letters._known(9, {9: 5000, 17: 5003}, postman) == (5004, 17)  # both are on their way
+    dead_letters._judge_order(9, 5004, 9, [(9, 4000), (10, 5004), (24, 6000)])
+    dead_letters._judge_order(9, 5004, 17, [(10, 5001)])
     for commits_ in ([(10, 4999)], [(10, 5002)], [(24, 5003)]):
         assert "before the dead letter of payment 9 was acknowledged" in told(
-            dead_letters._judge_order, 9, known, commits_
+            dead_letters._judge_order, 9, 5004, 9, commits_
         )
-    postman.has_listener = True  # it may know in another way
-    assert dead_letters._known(sent, postman) == dead_letters._known(sent, PLAIN) == 5000
+    monkeypatch.setattr(dead_letters, "learns_by_flush", lambda postman: False)  # it may know in another way
+    assert dead_letters._known(9, sent, postman) == dead_letters._known(9, sent, PLAIN) == (5000, 9)
     postman.config = {"acks": 0}
     monkeypatch.setattr(dead_letters, "expect_topic", lambda lab, topic, wanted: None)
     assert "`postman` has acks=0" in told(dead_letters.judge_dead_letters, None, "dead", {}, postman)

@@ -27,15 +27,32 @@ def heard(monkeypatch: pytest.MonkeyPatch, source: str | None, producer: Produce
     delivery_reports.expect_heard(producer)
 
 
+RAISES = "\nif any(seen):\n    raise ValueError"
+KEPT = 'postman = lab.producer({"on_delivery": lambda error, letter: seen.append(error)})'
+BOX = "class Box:\n    def report(self, error, letter):\n        self.last = error\n"
 LISTENS = (
-    'postman = lab.producer({"on_delivery": lambda error, letter: reports.append(error)})',
+    f"{KEPT}{RAISES}",
+    f"{KEPT}{RAISES}\nc.commit(m)",
+    f"{KEPT}\nassert not any(seen), seen",
+    f"{KEPT}\nexpect_stored(seen)",
     "def told(fault, letter):\n    if fault:\n        raise ValueError\n"
     "postman.produce(d, v, k, on_delivery=told)",
-    "postman.produce(d, v, k, 0, lambda e, m: seen.append((e, m)))",
-    "postman.produce(d, v, k, callback=lambda *all: seen.append(all))",
+    "def told(fault, letter):\n    stop(fault)\npostman.produce(d, v, k, on_delivery=told)",
+    f"postman.produce(d, v, k, 0, lambda e, m: seen.append((e, m))){RAISES}",
+    f"postman.produce(d, v, k, callback=lambda *all: seen.append(all)){RAISES}",
     "postman.produce(d, v, k, on_delivery=elsewhere.report)",
-    "class Box:\n    def report(self, error, letter):\n        self.last = error\n"
-    "postman.produce(d, v, on_delivery=box.report)",
+    f"{BOX}postman.produce(d, v, on_delivery=box.report)\nif box.last:\n    raise ValueError",
+    "def told(e, m):\n    f.set_exception(X(e)) if e else f.set_result(m)\n    done.append(f)\n"
+    "postman.produce(d, v, on_delivery=told)\ndone[0].result()",
+    f"{KEPT}\ndef safe():\n    if any(seen):\n        raise ValueError\nc.commit(m)\nsafe()",
+)
+GOES_ON = (
+    (KEPT, "keeps the delivery reports in `seen`, and nothing looks at them"),
+    (f"{KEPT}\nc.commit(m)", "keeps the delivery reports in `seen`, and nothing looks at them"),
+    ("p.produce(d, v, on_delivery=lambda e, m: print(e))", "nowhere, and raises nothing"),
+    (f"{KEPT}\nif any(seen):\n    print('refused')", "none of its lines ends it with an error"),
+    (f"{KEPT}\nwhile x:\n    if any(seen):\n        break", "none of its lines ends it with an error"),
+    (f"{KEPT}\np.flush()\nc.commit(m){RAISES}", "commits first, and looks at the delivery reports only then"),
 )
 
 
@@ -45,6 +62,40 @@ def test_whoever_looks_at_the_error_of_a_report_is_believed(
 ) -> None:
     heard(monkeypatch, source, postman(listens=True))
     heard(monkeypatch, source, PLAIN)
+
+
+@pytest.mark.parametrize(("source", "words"), GOES_ON)
+def test_an_error_in_a_report_ends_the_program(
+    monkeypatch: pytest.MonkeyPatch, source: str, words: str
+) -> None:
+    for producer in (postman(listens=True), PLAIN):
+        with pytest.raises(NotYet, match=words):
+            heard(monkeypatch, source, producer)
+
+
+@pytest.mark.parametrize(
+    ("source", "listens", "learns"),
+    [
+        ("p.flush()", False, True),
+        (f"{KEPT}\np.flush()", True, True),
+        (f"{KEPT}\nwhile not seen:\n    p.poll(0.1)", True, False),
+        ("p.produce(d, on_delivery=lambda e, m: e or c.commit(m))\np.flush()", True, False),
+        (
+            "def told(e, m):\n    save()\ndef save():\n    c.commit()\n"
+            "p.produce(d, on_delivery=told)\np.flush()",
+            True,
+            False,
+        ),
+        ("p.produce(d, on_delivery=elsewhere)\np.flush()", True, False),
+    ],
+)
+def test_when_a_program_can_know_that_a_letter_is_stored(
+    monkeypatch: pytest.MonkeyPatch, source: str, listens: bool, learns: bool
+) -> None:
+    monkeypatch.setattr(delivery_reports, "attempt", lambda: SimpleNamespace(source=source))
+    assert delivery_reports.learns_by_flush(postman(listens=listens)) == learns
+    monkeypatch.setattr(delivery_reports, "attempt", lambda: None)
+    assert delivery_reports.learns_by_flush(postman(listens=listens)) == (not listens)
 
 
 def test_whoever_takes_no_report_would_not_notice_a_lost_letter(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,3 +138,32 @@ def test_a_letter_that_was_sent_and_is_not_stored_is_told(monkeypatch: pytest.Mo
             delivery_reports.expect_stored(LAB, postman(listens=True), "g", "dead", 1, 9)
     delivery_reports.expect_stored(LAB, postman(listens=True), "g", "dead", 2, 9)  # another program's fault
     delivery_reports.expect_stored(LAB, PLAIN, "g", "dead", 0, 9)
+
+
+FLUSHES = (
+    "for m in c.consume(24):\n    try:\n        book(m)\n    except ValueError:\n        p.produce(d)\n"
+    "        p.flush()\n    c.commit(m)",
+    "for m in c.consume(24):\n    p.produce(d)\np.flush()\nc.commit()",
+    "for m in c.consume(24):\n    p.produce(d)\nif p.flush():\n    raise X\nc.commit()",
+    "p.produce(d)\nwhile not told:\n    p.poll(0.1)\nc.commit()",
+    "p.begin_transaction()\np.produce(d)\np.commit_transaction()\nc.commit()",
+    "%matplotlib inline",
+)
+HURRIES = (
+    "for m in ms:\n    try:\n        book(m)\n    except ValueError:\n        p.produce(d)\n    c.commit(m)",
+    "try:\n    book(m)\nexcept ValueError:\n    p.produce(d)\n    c.commit(m)\n    p.flush()\n    look()",
+)
+
+
+def test_nothing_is_committed_between_a_letter_and_its_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    def judged(source: str) -> None:
+        monkeypatch.setattr(delivery_reports, "attempt", lambda: SimpleNamespace(source=source))
+        delivery_reports.expect_flush_first()
+
+    for source in FLUSHES:
+        judged(source)
+    for source in HURRIES:
+        with pytest.raises(NotYet, match="commits before the dead letter is acknowledged"):
+            judged(source)
+    monkeypatch.setattr(delivery_reports, "attempt", lambda: None)
+    delivery_reports.expect_flush_first()

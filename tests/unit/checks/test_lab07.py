@@ -309,6 +309,7 @@ def worker(monkeypatch: Any, **config: Any) -> Any:
     monkeypatch.setattr(slow, "expect_consumer", lambda name, value: value)
     monkeypatch.setattr(slow, "LabConsumer", SimpleNamespace)
     monkeypatch.setattr(slow, "committed", lambda lab, group, topic: lab.committed[group, topic])
+    monkeypatch.setattr(slow, "_times", lambda lab, clinic: ({}, []))
     settings = {name.replace("_", "."): value for name, value in config.items()}
     return SimpleNamespace(config=settings, subscribed=("scans",))
 
@@ -347,6 +348,13 @@ def test_a_worker_that_did_not_do_it(config, found, words, monkeypatch):
     assert words in told(slow.judge_slow, SimpleNamespace(), worker(monkeypatch, **config), found)
 
 
+def test_a_scan_is_examined_before_it_is_committed():
+    done = {0: 1000, 1: 1150, 2: 1300}
+    slow._expect_work_first(done, [(1, 1000), (2, 1150), (3, 1900)])
+    said = told(slow._expect_work_first, done, [(1, 1000), (3, 1290)])
+    assert "the group had committed 3 when scan 2 was not examined yet" in said
+
+
 def test_a_new_worker_for_each_turn_was_not_thrown_out(monkeypatch):
     found = clinic(replace(examined(range(24)), delivered_by={1: 8, 2: 8, 3: 8}), thrown_out=True)
     said = told(slow.judge_slow, SimpleNamespace(), worker(monkeypatch), found)
@@ -371,6 +379,31 @@ def test_a_worker_without_a_group_is_told_so(monkeypatch):
     assert "the worker is in no group" in told(slow.judge_slow, SimpleNamespace(), alone, found)
 
 
+def waits(consumer: Any, partitions: list[Any]) -> None:
+    consumer.commit(asynchronous=False)
+
+
+def test_who_gives_partitions_up_waits_for_the_commit():
+    def at_positions(consumer: Any, partitions: list[Any]) -> None:
+        places = [place for place in consumer.position(partitions) if place.offset >= 0]
+        consumer.commit(offsets=places, asynchronous=False)
+
+    def by_hand(consumer: Any, partitions: list[Any]) -> None:
+        if (
+            consumer.committed(consumer.assignment())[0].offset
+            < consumer.get_watermark_offsets(partitions)[1]
+        ):
+            consumer.commit(None, None, False)
+
+    def unknown(consumer: Any, partitions: list[Any]) -> None:
+        consumer.list_topics()
+
+    for right in (waits, at_positions, by_hand, unknown, lambda consumer, partitions: None):
+        handover.expect_awaited(right, "handover")
+    for wrong in (lambda c, p: c.commit(), lambda c, p: (print(p), c.commit(offsets=c.position(p)))):
+        assert "`on_revoke` does not wait for its commit" in told(handover.expect_awaited, wrong, "handover")
+
+
 def test_a_hand_over_is_judged_by_the_ledger():
     def lab_with(balance: Balance) -> Any:
         return SimpleNamespace(
@@ -385,7 +418,7 @@ def test_a_hand_over_is_judged_by_the_ledger():
         committed=everything,
         stored=everything,
     )
-    handover.judge_handover(lab_with(whole))
+    handover.judge_handover(lab_with(whole), waits)
     again = Balance(
         "handover",
         attempted=whole.attempted,
@@ -393,7 +426,9 @@ def test_a_hand_over_is_judged_by_the_ledger():
         committed=everything,
         stored=everything,
     )
-    assert "3 records of partitions 1 and 2 were done twice" in told(handover.judge_handover, lab_with(again))
+    assert "3 records of partitions 1 and 2 were done twice" in told(
+        handover.judge_handover, lab_with(again), waits
+    )
     last = Balance(
         "handover",
         attempted=whole.attempted,
@@ -402,11 +437,13 @@ def test_a_hand_over_is_judged_by_the_ledger():
         stored=everything,
     )
     assert "the last record of partitions 1 and 2 was done twice" in told(
-        handover.judge_handover, lab_with(last)
+        handover.judge_handover, lab_with(last), waits
     )
-    assert "A and B have done nothing yet" in told(handover.judge_handover, lab_with(Balance("handover")))
+    assert "A and B have done nothing yet" in told(
+        handover.judge_handover, lab_with(Balance("handover")), waits
+    )
     skipped = replace(whole, processed=everything[:-3])
-    assert "3 of 200 records were left out" in told(handover.judge_handover, lab_with(skipped))
+    assert "3 of 200 records were left out" in told(handover.judge_handover, lab_with(skipped), waits)
 
 
 # --- 7.7 and 7.8

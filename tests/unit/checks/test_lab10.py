@@ -201,6 +201,7 @@ def test_one_invoice_for_each_order_passes():
     ("changes", "words"),
     [
         ({"counts": {}}, "no order stands in the column `order_number`"),
+        ({"counts": {}, "why": "it asked for no topic"}, "its consumer has asked for no topic"),
         ({"automatic": True}, "the client commits by itself"),
         ({"counts": ONCE | {3: 0, 8: 0}}, "orders 3, 8 have no invoice: the offset was committed before"),
         ({"counts": ONCE | {3: 0}, "marked": frozenset({3, 4})}, "the mark was committed before the effect"),
@@ -299,11 +300,11 @@ def test_a_report_that_the_program_did_not_wait_for(holders):
 # --- 10.6
 
 
-def killed(gone: list[int], again: list[int], done: bool = True, **habits: bool) -> Killed:
+def killed(gone: list[int], again: list[int], done: bool = True, **habits: Any) -> Killed:
     stored = entries(range(40))
     processed = entries([*(n for n in range(40) if n not in gone), *again]) if done else []
     balance = Balance("o", stored=stored, committed=stored, processed=processed)
-    return Killed(100.0, 2, balance=balance, committed=40, **habits)
+    return Killed(100.0, 2, balance=balance, **({"committed": 40} | habits))
 
 
 def test_both_promises_kept_and_broken_by_one():
@@ -320,6 +321,10 @@ def test_both_promises_kept_and_broken_by_one():
         (killed([], []), killed([], [13]), "no order got lost"),
         (killed([7], []), killed([], [10, 11, 12, 13]), "orders 10–13 came twice"),
         (killed([7], []), killed([], [], done=False), "the worker has done nothing"),
+        (killed([], [*range(14)], committed=None), killed([], [13]), "the group has committed nothing"),
+        (killed([7], []), killed([], [*range(14)], committed=None), "the group has committed nothing"),
+        (killed([], [13], committed=39), killed([], [13]), "has committed 39: one too small"),
+        (killed([7], []), killed([], [7, 13], committed=39), "has committed 39: one too small"),
         (killed([7], [9, 10], hurried=True), killed([], [13]), "works on while a commit is under way"),
         (killed([7], []), killed([], [7, 8, 13], hurried=True), "takes the next order while"),
         (killed([7], [], hurried=True), killed([], [13]), "arrived early enough"),

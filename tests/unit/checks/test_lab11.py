@@ -97,6 +97,9 @@ def test_transactions_that_are_missing_open_or_in_parts(a_shop):
     assert "12 transactions were committed with records of only a part of the three topics" in said
     a_shop.parts = [frozenset({("shop-orders", 0)})] * 4
     assert "4 transactions were committed with records of shop-orders alone" in told(a_shop.judged)
+    a_shop.numbers["shop-audit"] = []
+    assert "shop-audit holds no record; each of the three" in told(a_shop.judged)
+    a_shop.numbers["shop-audit"] = list(PAID)
     a_shop.held = {"shop-audit": {0: 3}}
     assert "a transaction in shop-audit is still open: flush() only" in told(a_shop.judged)
     a_shop.transactional = False
@@ -195,6 +198,13 @@ def test_transfers_that_are_booked_once_pass():
             {"counts": {0: (2, 2), 1: (1, 1)}, "due": 1, "committed": 1},
             "has committed 1, the offset of a transfer that is booked",
         ),
+        ({"outside": True}, "commits the offset as well, outside of the transaction"),
+        (
+            {"counts": {}, "committed": None},
+            "transfers 0–17 are missing: entries are in the log, and all of them were taken back",
+        ),
+        ({"counts": {0: (1, 0)}, "due": 1, "committed": 1}, "transfer 0 has one entry"),
+        ({"counts": {0: (1, 1), 1: (2, 1)}, "due": 2, "committed": 1}, "committed by different transactions"),
         ({"held": {0: 5}}, "the last transaction is still open"),
         ({"committed": 7}, "the group has committed offset 7 in the end"),
         ({"kills": ()}, "the program was killed 0 times"),

@@ -241,3 +241,13 @@ def test_settings_that_the_client_refuses_are_told_in_one_sentence():
         Consumer(wrong)
     assert str(told.value).endswith("): change the one that it names.")
     assert len(str(told.value)) < LONGEST, "a check cuts what is longer"
+
+
+def test_a_consumer_is_told_by_its_group_and_what_it_reads(clients: Clients) -> None:
+    reader = clients.consumer({"group.id": "page"})
+    assert repr(reader) == "<consumer of group 'page': reads nothing; its partitions: none>"
+    reader.subscribe(["greetings"])
+    reader.held = {("greetings", 1), ("greetings", 0)}
+    assert repr(reader) == (
+        "<consumer of group 'page': reads greetings; its partitions: greetings 0, greetings 1>"
+    )

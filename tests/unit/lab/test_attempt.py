@@ -64,6 +64,24 @@ def test_a_cell_that_ended_in_an_error_is_said_first_and_old_variables_are_not_j
     assert run("check-9-1", "lab.check.three(number)") is None
 
 
+@pytest.mark.parametrize(
+    ("source", "where"),
+    [
+        ("def half(n):\n    return n / 0\n\nnumber = half(3)", "in line 2 (called from line 4): ZeroDiv"),
+        ("number = max([3], key=lambda n:\n    n / 0)", "in line 2 (called from line 1): ZeroDivision"),
+        ("number = 3\nquarter(number)", "in line 2: ZeroDivision"),
+        ("number = 3\neval('number number')", "in line 2: SyntaxError"),
+        ("class Own:\n    n = 1 / 0\nnumber = Own()", "in line 2 (called from line 1): ZeroDivision"),
+    ],
+)
+def test_the_innermost_line_of_the_cell_is_named(run: Run, source: str, where: str) -> None:
+    run("code-1234abcd", "\n\n\n\ndef quarter(n):\n    return n / 0")
+    run("exercise-9-1", source)
+    said = str(run("check-9-1", "lab.check.three(number)"))
+    assert f"ended in an error {where}" in said
+    assert "Look at: line 2 of that cell: mend it" in said
+
+
 def test_a_sentence_of_the_course_is_followed_and_no_line_is_mended(run: Run) -> None:
     run("exercise-9-1", "from threebrokers.errors import LabError\nraise LabError('No leader', 'wait')")
     said = str(run("check-9-1", "lab.check.three(number)"))
@@ -141,6 +159,17 @@ def test_a_name_that_is_missing_is_one_sentence(run: Run) -> None:
     run("exercise-9-2", "topic = 'x'")
     said = str(run("check-9-2", "lab.check.two(topic, producer=producer)"))
     assert "✗ 9.2  `producer` does not exist; the cell of the exercise should give `producer` a value" in said
+
+
+def test_a_name_that_the_cell_below_gives_is_looked_for_there(run: Run) -> None:
+    run("exercise-9-1", "print('a program')")
+    said = str(run("check-9-1", "lab.check.three(number)"))
+    assert "`number` does not exist; the cell of the exercise, or the one below it, should give" in said
+    run("code-1234abcd", "number = 1 / 0")
+    said = str(run("check-9-1", "lab.check.three(number)"))
+    assert "the cell that should give `number` a value ended in an error in line 1: ZeroDivision" in said
+    run("code-1234abcd", "number = 3")
+    assert run("check-9-1", "lab.check.three(number)") is None
 
 
 def test_a_check_knows_the_run_that_it_judges(run: Run) -> None:

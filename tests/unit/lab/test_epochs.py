@@ -34,6 +34,11 @@ class Cluster:
         return ""
 
 
+@pytest.fixture(autouse=True)
+def _home(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
+
+
 def lab_of(cluster: Cluster) -> Any:
     return SimpleNamespace(
         cluster=cluster, topic=lambda name: name, fresh_topic=lambda name, replication_factor: name

@@ -25,6 +25,8 @@ def test_ten_orders_are_stored_twice():
     assert set(TWICE) <= set(SECOND_LIFE)
     # Each kill comes before the orders that stand there twice end, so that a life after it meets them.
     assert all(order < TWICE.stop for order, _ in PLACES)
+    # What a kill has lost is not mended by the second record of an order; before its first word nothing is.
+    assert [place for order, place in PLACES if order in TWICE] == ["1"]
 
 
 def test_what_a_database_holds(tmp_path: Path):
@@ -66,10 +68,10 @@ class Book:
 @pytest.mark.parametrize(
     ("life", "place"),
     [
-        (1, "order 3, before BEGIN"),
-        (2, "order 8, before INSERT INTO invoices VALUES (8, 18)"),
-        (3, "order 13, before COMMIT"),
-        (4, "order 18, before commit() of the consumer"),
+        (1, "order 3, before INSERT INTO invoices VALUES (3, 13)"),
+        (2, "order 8, before COMMIT"),
+        (3, "order 13, before commit() of the consumer"),
+        (4, "order 18, before BEGIN"),
         (5, "order 23, before BEGIN"),
         (6, ""),
     ],
@@ -80,6 +82,7 @@ def test_a_program_is_killed_before_each_thing_that_it_tells(
     monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
     monkeypatch.setattr(orders, "ASK_SECONDS", 100_000)  # longer than the tests
     monkeypatch.setattr(orders, "_die", lambda: None)
+    monkeypatch.setattr(orders, "next_life", lambda most, gently: 0)  # this process is not copied
     book = Book(life)
     lab: Any = SimpleNamespace(
         number="10", program_name="biller", join_ledger=lambda name: book, group=lambda name: name

@@ -18,6 +18,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(orders, "ASK_SECONDS", 100_000)  # longer than the tests
     monkeypatch.setattr(orders, "STOP_SECONDS", 0)  # nobody kills this process
     monkeypatch.setattr(orders, "_die", lambda: None)
+    monkeypatch.setattr(orders, "next_life", lambda most, gently: 0)  # this process is not copied
     return tmp_path
 
 
@@ -136,11 +137,13 @@ def test_it_is_killed_when_its_client_has_surely_committed(monkeypatch, said, co
 
     monkeypatch.setattr(lives, "quiet_wait", quiet_wait)
     monkeypatch.setattr(lives, "committed_offset", lambda *asked: place["offset"])
-    program: Any = SimpleNamespace(output=said, kill=lambda: None)
-    lives._kill(lab(Book(1)), program, Job("careful", "orders"), "group", (7, "before"))
-    assert waits == [within]
+    program: Any = SimpleNamespace(output=said)
+    asked = orders.kill_file(lab(Book(1)), "careful")
+    asked.parent.mkdir()
     lives._kill(lab(Book(1)), program, Job("careful", "orders"), "group", (13, "after"))
-    assert waits == [within]
+    assert (waits, asked.exists()) == ([], False)
+    lives._kill(lab(Book(1)), program, Job("careful", "orders"), "group", (7, "before"))
+    assert (waits, asked.exists()) == ([within], True)
 
 
 @pytest.mark.parametrize(
@@ -243,7 +246,27 @@ def test_it_says_why_nobody_waits_for_a_program_any_more(monkeypatch, said, stat
     here = lab(Book(1))
     program = Running(here)
     program.output, program.state, program.exit_code = said, state or "runs", 1 if state else None
-    assert lives._why_it_is_over(here, program, Job("careful", "orders"), "g") == why  # type: ignore[arg-type]
+    job = Job("careful", "orders")
+    assert lives._why_it_is_over(here, program, job, "g", 1) == why  # type: ignore[arg-type]
+
+
+def test_what_each_life_has_written():
+    program: Any = SimpleNamespace(output="first words\n")
+    assert [lives._said(program, life) for life in (1, 2)] == ["first words\n", ""]
+    program.output += "run 1 begins\nkilled\nrun 2 begins\ndone\n"
+    assert lives._said(program, 1) == "run 1 begins\nkilled\n"
+    assert lives._said(program, 2) == "run 2 begins\ndone\n"
+    assert lives._said(program, 3) == ""
+
+
+def test_a_life_kills_itself_when_it_is_asked_and_not_before(monkeypatch):
+    here, seen = lab(Book(1)), list[bool]()
+    asked = orders.kill_file(here, "careful")
+    monkeypatch.setattr(orders, "_die", lambda: seen.append(asked.exists()))
+    work, _ = given(1, stops=killing.AT_WORK)
+    monkeypatch.setattr(orders, "quiet_wait", lambda look, within: (seen.append(look()), asked.touch()))
+    work.work(order(7))
+    assert seen == [False, False]  # it was not asked yet; and the file is gone again when it dies
 
 
 def test_how_the_lives_of_a_program_went_is_one_line():

@@ -186,13 +186,13 @@ def test_batches_are_counted_by_linger_without_the_first_record_of_each(monkeypa
             return 0
 
     lab.producer = lambda config: Writer()
-    sent = packing.TURNS * packing.A_TURN
+    sent, slow = packing.TURNS * packing.A_TURN, packing.TURNS * packing.A_SLOW_TURN
     found = [Batch(p, 0, 1, 200, "none", 0, 0) for p in (0, 1)]
-    found += [Batch(0, 1 + n, sent // 100, 200, "none", 0, 0) for n in range(100)]
+    found += [Batch(0, 1 + n, slow // 100, 200, "none", 0, 0) for n in range(100)]
     found += [Batch(1, 1, sent, 200, "none", 0, 0)]
     monkeypatch.setattr(packing, "stored_batches", lambda lab, topic: found)
     table = packing.by_linger(lab, [0, 20])
-    assert table["records a batch"].to_dict() == {0: sent / 100, 20: sent}
+    assert table["records a batch"].to_dict() == {0: slow / 100, 20: sent}
     assert table.index.name == "linger.ms"
     assert (table["records a second"] > 0).all()
     monkeypatch.setattr(Writer, "flush", lambda self, seconds: 3)
@@ -206,6 +206,11 @@ def test_what_a_program_does_after_an_error_is_told_with_both_records(monkeypatc
     finished = refusals._Met(KafkaError(KafkaError._FENCED, fatal=True), lambda: full, lambda: full)
     monkeypatch.setattr(refusals, "_six", lambda lab, topic: {"queue full": met, "fenced": finished})
     assert refusals.after_errors(lab, ...) is None
+    table = refusals.after_errors(lab, lambda error: error.code())
+    assert (
+        table["decide(error)"].iloc[0].startswith("✗ AttributeError: 'BufferError' object has no attribute")
+    )
+    assert table["the record"].iloc[0] == "forgotten"
     for says, records, behind in (
         ("again", ["stored", "refused 3 times more"], ["stored", "refused"]),
         (" ASIDE", ["kept apart", "kept apart"], ["stored", "refused"]),

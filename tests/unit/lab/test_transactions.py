@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
+from threebrokers.errors import LabError
 from threebrokers.kafka.batches import Batch
 from threebrokers.kafka.state import PartitionState, TopicState
 from threebrokers.kafka.transactions import TransactionNote
@@ -33,11 +34,9 @@ def topic(*ends: tuple[int, int]) -> TopicState:
     return TopicState("t", tuple(places))
 
 
-def cluster(state: TopicState | None, told: str = "") -> Any:
-    here = SimpleNamespace(
-        state=lambda names: SimpleNamespace(topic=lambda name: state), tool=lambda *w: told
-    )
-    return SimpleNamespace(cluster=here)
+def cluster(state: TopicState | None) -> Any:
+    told = SimpleNamespace(topic=lambda name: state, last_response_at=1.0)
+    return SimpleNamespace(cluster=SimpleNamespace(state=lambda names: told))
 
 
 def test_where_open_transactions_hold_readers_back():
@@ -81,9 +80,20 @@ def test_the_notes_are_read_when_the_last_transaction_is_over(monkeypatch: pytes
     assert list(table["partitions of the transaction"]) == ["a-0"] * 3
 
 
-def test_the_coordinator_is_read_from_the_tools_table():
-    told = "CoordinatorId\tTransactionalId\tProducerId\n3            \tvan-a          \t17\n"
-    assert transactions.coordinator_of_transactions(cluster(None, told), "van-a") == 3
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("", 0), ("van-a", 111972407), ("hello", 99162322), ("é😀", 1996812), ("zzzzzz", -685785664)],
+)
+def test_a_hash_is_that_of_java(text: str, number: int):
+    assert transactions._java_hash(text) == number
+
+
+def test_the_coordinator_leads_the_partition_that_the_hash_chooses():
+    known = SimpleNamespace(partitions=[SimpleNamespace(leader=leader) for leader in (2, 3, None)])
+    lab: Any = cluster(known)  # type: ignore[arg-type]
+    assert transactions.coordinator_of_transactions(lab, "hello") == 3  # 99162322 % 3 is 1
+    with pytest.raises(LabError, match="Nobody coordinates"):
+        transactions.coordinator_of_transactions(lab, "b")  # 98 % 3 is 2
 
 
 class Writer:
@@ -153,10 +163,8 @@ def lab(monkeypatch: pytest.MonkeyPatch) -> Any:
     )
     own = {"topic": lambda name: name, "fresh_topic": lambda name, **more: name}
     frozen = Writer.frozen
-    told = "CoordinatorId\tTransactionalId\n2\tbooked-1\n"
-    brokers = SimpleNamespace(
-        tool=lambda *words: told, pause=lambda n, force: frozen.add(n), resume=frozen.remove
-    )
+    monkeypatch.setattr(failing, "coordinator_of_transactions", lambda lab, name: 2)
+    brokers = SimpleNamespace(pause=lambda n, force: frozen.add(n), resume=frozen.remove)
     return SimpleNamespace(producer=Writer, bootstrap="", cluster=brokers, **own)
 
 

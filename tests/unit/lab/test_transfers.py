@@ -1,8 +1,6 @@
 """A worker that is killed in ten places, as its program and its notebook see it, without brokers."""
 
 import json
-import os
-import signal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -87,7 +85,7 @@ def worker(monkeypatch: pytest.MonkeyPatch, life: int) -> Transfers:
     def kill(pid: int, number: int) -> None:
         raise KilledError
 
-    monkeypatch.setattr(transfers, "_next_life", lambda: life)
+    monkeypatch.setattr(transfers, "next_life", lambda most: life)
     monkeypatch.setattr(transfers.os, "kill", kill)
     here = lab()
     job_file(here).write(TransfersJob("bank-transfers", "bank-entries", "tellers"))
@@ -173,7 +171,7 @@ def test_a_client_that_commits_by_itself_is_told_and_waited_for(monkeypatch):
 
 
 def test_a_worker_gets_two_transfers_at_most_and_leaves_work_for_its_next_life(monkeypatch):
-    monkeypatch.setattr(transfers, "_next_life", lambda: 10)
+    monkeypatch.setattr(transfers, "next_life", lambda most: 10)
     job_file(lab()).write(TransfersJob("a", "b", "c"))
     consumer = Transfers(lab()).consumer()
     assert [len(consumer.consume(n, timeout=0)) for n in (1, 2, 10)] == [1, 2, 2]
@@ -197,21 +195,6 @@ def test_the_entries_of_a_transfer_and_its_mail(monkeypatch):
     ]
     bank.mail(message(2))
     assert notes()[-1] == {"kind": "mail", "life": 1, "transfer": 2}
-
-
-@pytest.mark.parametrize(("ends", "code"), [(0, 0), (3, 3)])
-def test_a_process_is_copied_for_each_life_and_ends_as_the_last_one_did(ends, code):
-    """The lives of a program in real processes: two are killed, the third ends by itself."""
-    child = os.fork()
-    if not child:
-        try:
-            life = transfers._next_life()
-            if life < 2:
-                os.kill(os.getpid(), signal.SIGKILL)
-            os._exit(ends)
-        except SystemExit as exit_:
-            os._exit(exit_.code)  # type: ignore[arg-type]
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == code
 
 
 def entry(value: bytes | None) -> Record:

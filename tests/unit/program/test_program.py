@@ -1,5 +1,7 @@
-"""Programs whose process does not live to read them."""
+"""Programs whose process does not live to read them, or that are one of many files."""
 
+import os
+import resource
 import sys
 
 import pytest
@@ -8,15 +10,39 @@ from threebrokers.program import Programs
 from threebrokers.waiting import quiet_wait
 
 
-@pytest.mark.parametrize("size", [10, 1_000_000])  # more than a pipe holds
-def test_a_program_that_dies_at_once_is_told_in_its_box(tmp_path, monkeypatch, size):
-    python = tmp_path / "python"
-    python.write_text("#!/bin/sh\necho no memory left\nexit 3\n")
+def stand_in(folder, monkeypatch, script):
+    """Have a script of the shell run in place of Python."""
+    python = folder / "python"
+    python.write_text(f"#!/bin/sh\n{script}\n")
     python.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(python))
+
+
+@pytest.mark.parametrize("size", [10, 1_000_000])  # more than a pipe holds
+def test_a_program_that_dies_at_once_is_told_in_its_box(tmp_path, monkeypatch, size):
+    stand_in(tmp_path, monkeypatch, "echo no memory left\nexit 3")
     programs = Programs(tmp_path, "01", "abc")
     program = programs.run("dead", "x" * size)
     assert program.wait() == 3
     assert quiet_wait(lambda: repr(program) == "✗ dead: failed (exit code 3)", 5)
     assert program.output == "no memory left\n"
     programs.close()
+
+
+def test_a_program_is_read_in_a_kernel_that_has_many_files_open(tmp_path, monkeypatch):
+    stand_in(tmp_path, monkeypatch, "echo here")
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(most[1], 4096), most[1]))
+    files = []
+    try:
+        while not files or files[-1] < 1100:  # select() knows 1,024
+            files.append(os.open(os.devnull, os.O_RDONLY))
+        programs = Programs(tmp_path, "01", "abc")
+        program = programs.run("speaker", "")
+        assert program.wait() == 0
+        assert quiet_wait(lambda: program.output == "here\n", 5)
+        programs.close()
+    finally:
+        for file in files:
+            os.close(file)
+        resource.setrlimit(resource.RLIMIT_NOFILE, most)

@@ -35,6 +35,23 @@ def test_settings_stay_on_this_machine_and_in_this_home(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("stored", "given"),
+    [
+        (("/jars/a.jar:/jars/b.jar", ["-XX:SharedArchiveFile=/made/spark.jsa"]), True),
+        (("/jars/a.jar:/jars/b.jar", ["-XX:SharedArchiveFile=/with space/spark.jsa"]), False),
+        (None, False),
+    ],
+)
+def test_executors_start_with_the_stored_classes_if_there_are_any(monkeypatch, stored, given):
+    monkeypatch.setattr(spark_session.spark_java, "stored", lambda: stored)
+    far = spark_session._settings("spark://127.0.0.1:7077")
+    assert (far.get("spark.executor.extraClassPath") == "/jars/a.jar:/jars/b.jar") == given
+    assert ("-XX:SharedArchiveFile" in far["spark.executor.extraJavaOptions"]) == given
+    assert "-XX:+UseSerialGC" in far["spark.executor.extraJavaOptions"]
+    assert "spark.executor.extraClassPath" not in spark_session._settings(spark_session.LOCAL)
+
+
+@pytest.mark.parametrize(
     "master", ["", "x", "local[x]", "spark://nowhere", "sc://nowhere", "sc://:5", "yarn", 5, ["local"], True]
 )
 def test_what_is_no_master_is_one_sentence(master):

@@ -9,6 +9,7 @@ from threebrokers.checks.expect import TopicName, expect_topic, log_of
 from threebrokers.checks.expect_clients import expect_flushed
 from threebrokers.checks.lab05.deciding import judge_decisions
 from threebrokers.checks.lab05.packed import (
+    expect_given,
     expect_partitions,
     judge_flights,
     judge_readings,
@@ -47,6 +48,7 @@ def fifth_of_the_bytes(lab: Lab, small: TopicName, packer: Producer) -> str:
     """Solved if the topic has the flights as they are, in a fifth of their bytes, packed by the producer."""
     expect_topic(lab, small, "small")
     expect_flushed(lab, small, packer)
+    expect_given(lab, small, "small", packer)
     flights = flight_messages(month=1)[:FLIGHTS]
     eventually(lambda: judge_flights(log_of(lab, small), flights), what="the flights to be stored", within=2)
     judge_size(lab, small, packer, stored_batches(lab, small), flights)
@@ -85,6 +87,7 @@ def hundred_a_batch(lab: Lab, stream: TopicName, streamer: Producer) -> str:
     """Solved if batches have 100 readings on average, and in none a reading waited for more than 0.5 s."""
     expect_partitions(len(expect_topic(lab, stream, "machine-readings").partitions))
     expect_flushed(lab, stream, streamer)
+    expect_given(lab, stream, "stream", streamer)
     records = eventually(lambda: _all_readings(lab, stream), what="the readings", within=2)
     judge_readings(records)
     settings = streamer.config if isinstance(streamer, LabProducer) else None
@@ -109,9 +112,9 @@ def bad_prices_refused(lab: Lab, serialize: Callable[..., Any]) -> str:
 
 
 @exercise("5.7", "An interceptor in Python")
-def every_record_traced(lab: Lab, traced: ClassOfTheirs) -> str:
+def every_record_traced(lab: Lab, Traced: ClassOfTheirs) -> str:  # noqa: N803 - as in the learner's cell
     """Solved if the class gives each record an id in a header, and counts what was acknowledged."""
-    judge_traced(lab, traced)
+    judge_traced(lab, Traced)
     return (
         "every record has a trace id of its own beside the program's headers, its value is untouched, the "
         "program hears its reports, and only what was acknowledged is counted."

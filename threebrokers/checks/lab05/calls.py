@@ -8,19 +8,26 @@ from confluent_kafka import KafkaException
 from threebrokers.errors import LabError
 from threebrokers.lab.exercise import NotYet
 
+SAME = "the cell of the exercise: call it yourself with the same values"
 
-def called(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
+
+def called(what: str, function: Callable[..., Any], *arguments: Any, look_at: str = SAME) -> Any:
     """Return what a function of the learner returns; NotYet, with `what` was called, if it raises."""
     try:
         return function(*arguments)
     except LabError:
         raise
     except Exception as fault:
-        raise stumbled(what, fault) from fault
+        raise stumbled(what, fault, look_at) from fault
 
 
-def stumbled(what: str, fault: Exception) -> NotYet:
-    """Return what to say of an error in the learner's own code."""
+def stumbled(what: str, fault: Exception, look_at: str = SAME) -> NotYet:
+    """Return what to say of an error in the learner's own code; one of the course has its own next step."""
+    if isinstance(fault, LabError):
+        said = f"{fault.what[:1].lower()}{fault.what[1:]}".rstrip(".")
+        return NotYet(
+            f"{what} ended in an error: {said}", fault.next_step or "it should run to its end", look_at
+        )
     if isinstance(fault, KafkaException) and fault.args and hasattr(fault.args[0], "str"):
         said = str(fault.args[0].str())
     else:
@@ -28,5 +35,5 @@ def stumbled(what: str, fault: Exception) -> NotYet:
     return NotYet(
         f"{what} ended with {type(fault).__name__}{': ' if said else ''}{said.rstrip('.')}",
         "it should run to its end",
-        "the cell of the exercise: call it yourself with the same values",
+        look_at,
     )

@@ -6,9 +6,10 @@ from typing import Any
 
 from confluent_kafka import Producer
 
-from threebrokers.checks.expect import topic_setting
+from threebrokers.checks.expect import log_of, topic_setting
 from threebrokers.checks.expect_clients import client_setting
 from threebrokers.kafka.batches import Batch
+from threebrokers.kafka.clients import LabProducer
 from threebrokers.kafka.log_reader import Record
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab
@@ -21,8 +22,19 @@ SHARE = 0.2
 A_BATCH, LONGEST_MS, PARTITIONS = 100, 500, 3
 CONNECTING_MS = 100
 AS_THEY_COME_MS = 600  # the last reading comes 700 ms after the first
+LATE_MS = 1400  # whoever needs so long for them waits for something else
 FEW = 10  # with fewer records a batch no codec has much to work with
 PACKERS = ("gzip", "snappy", "lz4", "zstd")
+
+
+def expect_given(lab: Lab, topic: str, name: str, producer: Producer) -> None:
+    """Raise NotYet if nothing is in the topic and this producer of the lab was told to send nothing to it."""
+    if isinstance(producer, LabProducer) and not producer.given(topic) and not log_of(lab, topic):
+        raise NotYet(
+            f"the topic {topic!r} is empty: the producer that the check was given has sent nothing to it",
+            f"it should have sent all of them, to `{name}`",
+            "the topic that produce() names, and the producer whose produce() you call",
+        )
 
 
 def judge_flights(records: Sequence[Record], flights: Sequence[Flight]) -> None:
@@ -161,7 +173,8 @@ def judge_stream(batches: Sequence[Batch], config: dict[str, Any] | None) -> tup
     longest = max(batch.max_timestamp - batch.first_timestamp for batch in batches)
     settings = config or {}
     if each < A_BATCH:
-        raise _too_few(each, settings, flushed=all(batch.records == 1 for batch in batches))
+        took = max(batch.max_timestamp for batch in batches) - min(b.first_timestamp for b in batches)
+        raise _too_few(each, settings, took, flushed=all(batch.records == 1 for batch in batches))
     if longest > LONGEST_MS and not _waits_shortly(config, longest):
         raise NotYet(
             f"in one batch a reading waited {longest} ms for the last one",
@@ -179,7 +192,7 @@ def _waits_shortly(config: dict[str, Any] | None, longest: int) -> bool:
     return float(linger) <= LONGEST_MS
 
 
-def _too_few(each: float, settings: dict[str, Any], *, flushed: bool) -> NotYet:
+def _too_few(each: float, settings: dict[str, Any], took: int, *, flushed: bool) -> NotYet:
     found = f"a batch has {_records(each)}"
     wanted = f"it should have {A_BATCH} or more on average"
     if flushed:
@@ -187,6 +200,12 @@ def _too_few(each: float, settings: dict[str, Any], *, flushed: bool) -> NotYet:
             f"{found}, whatever the settings are: nothing travels together",
             wanted,
             "the loop: does it wait for each reading, with flush() or poll()?",
+        )
+    if took > LATE_MS:
+        return NotYet(
+            f"{found}: the readings were sent over {took / 1000:.1f} s, and they come in for 0.7 s",
+            f"{wanted}, and each reading should be sent when it comes",
+            "the loop: what else does it wait for?",
         )
     linger = settings.get("linger.ms", settings.get("queue.buffering.max.ms"))
     if linger is None:

@@ -11,9 +11,13 @@ from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.scenarios.choosing import IMPORTANT, PARTITIONS, SYMBOLS
 from threebrokers.lab.values import fitted
 
-OWN = PARTITIONS - 1
+OWN, MORE_PARTITIONS = PARTITIONS - 1, 7
 # Shares that are new at the exchange: a part of an important name is not important.
 NEWCOMERS = ("IB", "IBMX", "UBE", "UBERX", "XIBM")
+OTHER_CASE = ("ibm", "Uber")  # to Kafka, and so in the task, these are other symbols
+KNOWS = "how `partition_of` knows what is important: by the whole symbol, or by a part of it?"
+COMPARES = "what `partition_of` compares: the symbol as it is written, or in other letters?"
+LOOK_AT = dict.fromkeys(NEWCOMERS, KNOWS) | dict.fromkeys(OTHER_CASE, COMPARES)
 # So many that a hash uses all partitions: the lab's ten leave one of three empty in one of twenty.
 MANY = tuple(map("".join, product(ascii_uppercase, repeat=2)))[::5]
 CODE = "`partition_of` in the cell of the exercise"
@@ -21,7 +25,7 @@ CODE = "`partition_of` in the cell of the exercise"
 
 def judge_function(partition_of: Callable[..., Any]) -> None:
     """Raise NotYet unless the function is right for each symbol, for none, and for few partitions."""
-    for symbol in (*sorted(IMPORTANT), *SYMBOLS, None, *NEWCOMERS):
+    for symbol in (*sorted(IMPORTANT), *SYMBOLS, None, *LOOK_AT, "NESTLÉ"):
         place = _place(partition_of, symbol, PARTITIONS)
         if symbol in IMPORTANT and place != OWN:
             raise NotYet(
@@ -34,9 +38,7 @@ def judge_function(partition_of: Callable[..., Any]) -> None:
                 f"{symbol or 'a price without a symbol'} goes to partition {place}, which is kept for "
                 f"{' and '.join(sorted(IMPORTANT))}",
                 f"all others should share the {OWN} partitions before it",
-                "how `partition_of` knows what is important: by the whole symbol, or by a part of it?"
-                if symbol in NEWCOMERS
-                else "the number by which the hash is divided",
+                LOOK_AT.get(symbol or "", "the number by which the hash is divided"),
             )
     _judge_hash(partition_of)
     _judge_few(partition_of)
@@ -106,13 +108,21 @@ def _judge_hash(partition_of: Callable[..., Any]) -> None:
 
 
 def _judge_spread(partition_of: Callable[..., Any]) -> None:
-    used = {_place(partition_of, symbol, PARTITIONS) for symbol in MANY}
-    if len(used) < OWN:
-        raise NotYet(
-            f"{len(MANY)} other symbols use {len(used)} of {OWN} partitions",
-            "they should share the work",
-            "what the hash is made of, and the number by which it is divided",
-        )
+    for partitions in (PARTITIONS, MORE_PARTITIONS):
+        last = partitions - 1
+        used = {_place(partition_of, symbol, partitions) for symbol in MANY}
+        if last in used:
+            raise NotYet(
+                f"of {partitions} partitions other symbols use the last one, too",
+                f"it is kept for {' and '.join(sorted(IMPORTANT))}",
+                "the number by which the hash is divided",
+            )
+        if len(used) < last:
+            raise NotYet(
+                f"{len(MANY)} other symbols use {len(used)} of {last} partitions",
+                "they should share the work",
+                "what the hash is made of, and the number by which it is divided",
+            )
 
 
 def _judge_few(partition_of: Callable[..., Any]) -> None:
@@ -123,5 +133,13 @@ def _judge_few(partition_of: Callable[..., Any]) -> None:
             raise NotYet(
                 f"of two partitions {symbol or 'a price without a symbol'} goes to partition {place}",
                 f"the last one is for important symbols, so it should go to {wanted}",
+                "`partitions`, which is not always 4",
+            )
+    for symbol in sorted(IMPORTANT):
+        place = _place(partition_of, symbol, MORE_PARTITIONS)
+        if place != MORE_PARTITIONS - 1:
+            raise NotYet(
+                f"of {MORE_PARTITIONS} partitions {symbol} goes to {place}",
+                f"it should go to the last one, {MORE_PARTITIONS - 1}",
                 "`partitions`, which is not always 4",
             )

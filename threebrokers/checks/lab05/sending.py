@@ -27,6 +27,7 @@ from threebrokers.lab.scenarios.sending import (
     wait_for_each,
 )
 from threebrokers.lab.values import told
+from threebrokers.text import counted
 
 TRIES = 3
 TIMES = 10  # so much faster than waiting for each it should be
@@ -93,7 +94,7 @@ def _judge(lab: Lab, done: Sending, before: Sequence[LabProducer]) -> None:
         raise _fault(done)
     if done.unreported:
         raise NotYet(
-            f"`send` returned while {done.unreported} orders had no delivery report",
+            f"`send` returned while {counted(done.unreported, 'order')} had no delivery report",
             "it cannot know then which of them are stored",
             "the end of `send`: what waits for the last reports?",
         )
@@ -120,13 +121,13 @@ def _fault(done: Sending) -> NotYet:
             "an order that a broker refuses will be refused again, so it should be returned",
             "what the callback does with an error",
         )
-    return stumbled("`send(producer, topic, orders)`", done.fault)
+    return stumbled("`send(producer, topic, orders)`", done.fault, "the cell of the exercise: its `trial`")
 
 
 def _judge_returned(lab: Lab, done: Sending, before: Sequence[LabProducer]) -> None:
     if done.given_up:
         raise NotYet(
-            f"{len(done.given_up)} good orders never came into the producer",
+            f"{counted(len(done.given_up), 'good order')} never came into the producer",
             "no broker has refused them: when the queue is full, make room, and send the same order again",
             "what your code does after a BufferError",
         )
@@ -143,34 +144,41 @@ def _judge_returned(lab: Lab, done: Sending, before: Sequence[LabProducer]) -> N
     if unknown := missing - known:
         if extra & {order["value"] for order in done.orders}:
             raise NotYet(
-                f"`send` returned {len(extra)} orders that are in the topic, and not {len(unknown)} that are "
-                "missing",
+                f"`send` returned {_orders(len(extra))} in the topic, and not {len(unknown)} that "
+                f"{'is' if len(unknown) == 1 else 'are'} missing",
                 "it should return each order that a report tells an error of",
                 "the callback: message.value() is its own order; a variable of the loop has moved on",
             )
         raise _untold(lab, done, len(unknown), before)
     if extra:
         raise NotYet(
-            f"`send` returned {len(extra)} orders that are in the topic",
+            f"`send` returned {_orders(len(extra))} in the topic",
             "only those that are not stored should be sent again",
             "the callback: it gets each report, and `error` is None if the order is stored",
         )
     if twice := sum(done.stored[order["value"]] > 1 for order in done.orders):
         raise NotYet(
-            f"{twice} orders are in the topic twice",
+            f"{counted(twice, 'order is', 'orders are')} in the topic twice",
             "each should be sent once",
             "what your code does after a BufferError: had produce() taken the order?",
         )
 
 
 def _untold(lab: Lab, done: Sending, count: int, before: Sequence[LabProducer]) -> NotYet:
-    found = f"{count} orders are not in the topic, and `send` did not return them"
+    them = "it" if count == 1 else "them"
+    found = f"{counted(count, 'order is', 'orders are')} not in the topic, and `send` did not return {them}"
     made = [one for one in lab.producers() if all(one is not other for other in before)]
     if any(client_setting(one, "acks", "all") == "0" for one in made):
         return NotYet(
             f"{found}: with acks=0 no leader says whether it has stored a record",
             "an order counts when the replicas in sync have it",
             "the `producer` that `send` is given, which asks for acks=all",
+        )
+    if not done.taken:
+        return NotYet(
+            f"{found}: it sent nothing with the `producer` that it was given",
+            "that one asks for acks=all, so a report tells whether an order is stored",
+            "the producer whose produce() `send` calls",
         )
     if not done.listened:
         return NotYet(
@@ -181,6 +189,10 @@ def _untold(lab: Lab, done: Sending, count: int, before: Sequence[LabProducer]) 
     return NotYet(
         found, "it should return each order that a report tells an error of", "the callback, and the `return`"
     )
+
+
+def _orders(count: int) -> str:
+    return counted(count, "order that is", "orders that are")
 
 
 def _value(item: Any) -> bytes | None:

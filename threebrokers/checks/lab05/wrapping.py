@@ -2,24 +2,28 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
-
-from confluent_kafka import KafkaError, Message
 
 from threebrokers.checks.expect import log_of
 from threebrokers.checks.lab05.calls import called, stumbled
+from threebrokers.checks.lab05.heard import Heard
 from threebrokers.kafka.clients import LabProducer
 from threebrokers.kafka.log_reader import Record
+from threebrokers.lab.anew import defined_anew
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.prices import BAD_PRICES, GOOD_PRICES, MORE_BAD_PRICES, StockPrice
 from threebrokers.lab.scenarios.sending import AHEAD, Order, shop_orders
 from threebrokers.lab.values import told
-from threebrokers.text import listed
+from threebrokers.text import counted, listed
 
 SERIALIZE = "`serialize` in the cell of the exercise"
 TRACED = "`Traced` in the cell of the exercise"
+WITH_ALL = "traced.produce(topic, value, key=…, headers=…, on_delivery=…)"
+BARE = "traced.produce(topic, value, key=…)"
+FLUSH_SECONDS = 5.0
 TRACE_ID = "trace-id"
 OWN = "program"  # the name of the program's own header
 
@@ -132,42 +136,44 @@ def judge_quotes(records: Sequence[Record]) -> None:
 def judge_traced(lab: Lab, traced: Callable[..., Any]) -> int:
     """Return how many orders were acknowledged; NotYet unless each has an id and the program hears all."""
     topic = lab.fresh_topic("traced", partitions=6, replication_factor=3)
+    try:
+        return _judge_class(lab, traced, topic)
+    finally:  # what another producer still holds would come into the topic of the next check
+        for one in lab.producers():
+            if one.unreported(topic):
+                with suppress(Exception):
+                    one.flush(FLUSH_SECONDS)
+
+
+def _judge_class(lab: Lab, traced: Callable[..., Any], topic: str) -> int:
     orders = [order for order in shop_orders(36) if order["key"] != AHEAD]
     producer = lab.producer({"enable.idempotence": True, "linger.ms": 1000})
-    heard: list[KafkaError | None] = []
-
-    def report(error: KafkaError | None, message: Message) -> None:
-        heard.append(error)
-
+    heard = Heard()
     wrapper: Any = called("`Traced(producer)`", traced, producer)
     own = [(OWN, b"orders")]  # one list for all records
     bare = orders[:2] * 2  # without headers and callback, and each value twice more
-    try:
+    with _sending(WITH_ALL):
         for order in orders:
-            wrapper.produce(topic, order["value"], key=order["key"], headers=own, on_delivery=report)
-        early, reports = getattr(wrapper, "acknowledged", None), len(heard)
-        _judge_way(producer, topic)
+            wrapper.produce(topic, order["value"], key=order["key"], headers=own, on_delivery=heard)
+    early, reports = getattr(wrapper, "acknowledged", None), len(heard.calls)
+    _judge_way(producer, topic)
+    heard.judge_each()
+    with _reporting("the program has given a callback"):
+        producer.flush()
+    with _sending(BARE):
         for order in bare:
             wrapper.produce(topic, order["value"], key=order["key"])
+    with _reporting("the program has given no callback"):
         producer.flush()
-        wrapper.produce(topic, orders[0]["value"], key="Kyiv", on_delivery=report)
+    with _sending(WITH_ALL):
+        wrapper.produce(topic, orders[0]["value"], key="Kyiv", on_delivery=heard)
+    with _reporting("the record has failed"):
         producer.purge()  # this one is not sent any more, and its report is an error
         producer.flush()
-    except NotYet:
-        raise
-    except Exception as fault:
-        raise stumbled("`produce(…)` of `Traced`", fault) from fault
     _judge_own(own)
     stored = log_of(lab, topic)
     _judge_records(stored, orders, bare)
-    if len(heard) != len(orders) + 1:
-        failed = len(heard) == len(orders)
-        raise NotYet(
-            f"the program's own callback heard of {len(heard)} of {len(orders) + 1} orders"
-            + (", not of the one that failed" if failed else ""),
-            "whoever wraps a producer should not take its reports away",
-            "on_delivery, which the program may have given",
-        )
+    heard.judge(len(orders) + 1)
     if isinstance(early, int) and early > reports:
         raise NotYet(
             f"`acknowledged` was {early} when {reports or 'no'} reports had come",
@@ -176,7 +182,27 @@ def judge_traced(lab: Lab, traced: Callable[..., Any]) -> int:
         )
     _judge_count(wrapper, len(stored))
     _judge_second(called("`Traced(producer)`", traced, producer))
+    _judge_later_ids(lab, topic, traced)
     return len(stored)
+
+
+@contextmanager
+def _sending(how: str) -> Iterator[None]:
+    """Say of what produce() of the learner raises how it was called."""
+    try:
+        yield
+    except Exception as fault:
+        what = f"`produce` of `Traced`, called as `{how}`,"
+        raise stumbled(what, fault, f"{TRACED}: call it so yourself") from fault
+
+
+@contextmanager
+def _reporting(when: str) -> Iterator[None]:
+    """Say of what the learner's function for reports raises, inside flush(), what the program has done."""
+    try:
+        yield
+    except Exception as fault:
+        raise stumbled("your function for the delivery reports", fault, f"what it calls if {when}") from fault
 
 
 def _judge_way(producer: LabProducer, topic: str) -> None:
@@ -213,6 +239,36 @@ def _judge_second(wrapper: Any) -> None:
         )
 
 
+def _judge_later_ids(lab: Lab, topic: str, traced: Callable[..., Any]) -> None:
+    """Raise NotYet if ids come again with a second object, or when the program starts again."""
+    producer = lab.producer()  # behind a record that was purged, an idempotent one has a gap in its numbers
+    after_restart = defined_anew("Traced")
+    for make, who in (
+        (traced, "a second `Traced(producer)` gives"),
+        (after_restart, "if the program starts again, `Traced` gives"),
+    ):
+        used = _ids_in(log_of(lab, topic))
+        try:
+            if make is not None:
+                make(producer).produce(topic, b"one more", key="Kyiv")
+                producer.flush()
+        except Exception as fault:
+            if make is after_restart:
+                return  # it needs what only the notebook has
+            raise stumbled(f"`produce` of a second `Traced`, called as `{BARE}`,", fault, TRACED) from fault
+        ids = _ids_in(log_of(lab, topic))
+        if twice := next((one for one in ids if ids[one] > used[one] > 0), None):
+            raise NotYet(
+                f"{who} its record the trace id {twice!r}, which another record has",
+                "each record needs an id of its own, or nobody can follow it",
+                "where the id is made: does a counter begin there again?",
+            )
+
+
+def _ids_in(stored: Sequence[Record]) -> Counter[Any]:
+    return Counter(value for record in stored for name, value in record.headers if name == TRACE_ID)
+
+
 def _judge_records(stored: Sequence[Record], orders: Sequence[Order], bare: Sequence[Order]) -> None:
     """Raise NotYet unless these orders are there with keys and headers, and once more the `bare` ones."""
     values = {order["value"] for order in orders}
@@ -222,8 +278,8 @@ def _judge_records(stored: Sequence[Record], orders: Sequence[Order], bare: Sequ
     if missing := wanted - there:
         key = next(iter(there - wanted))[0]
         raise NotYet(
-            f"{missing.total()} records have another key than the program gave, for example "
-            f"{'none' if key is None else repr(key)}",
+            f"{counted(missing.total(), 'record has', 'records have')} another key than the program gave, "
+            f"for example {'none' if key is None else repr(key)}",
             "the key chooses the partition, so it should travel as it is",
             "key=… of produce()",
         )
@@ -261,7 +317,7 @@ def _judge_headers(stored: Sequence[Record], values: set[bytes], count: int, bar
     ids = {one for own in kept for one in own}
     if len(ids) < len(kept):
         raise NotYet(
-            f"{len(kept)} records share {len(ids)} trace ids",
+            f"{len(kept)} records share {counted(len(ids), 'trace id')}",
             "each record needs an id of its own, or nobody can follow it",
             "where the id is made",
         )

@@ -1,12 +1,12 @@
 """What lab 06's check says of commits, counted where the brokers write them down."""
 
-import ast
 import struct
 
 from confluent_kafka import Consumer
 
 from threebrokers.checks.expect import committed, count_of, expect_topic
-from threebrokers.checks.expect_clients import expect_closed
+from threebrokers.checks.expect_clients import client_setting, expect_closed, why_nothing
+from threebrokers.checks.lab06.last_commit import expect_last_commit
 from threebrokers.kafka.clients import LabConsumer
 from threebrokers.kafka.log_reader import Record, read_log
 from threebrokers.lab.attempt import attempt
@@ -16,13 +16,15 @@ from threebrokers.lab.lab import Lab
 MOST, APART = 60, 500
 OFFSETS = "__consumer_offsets"
 COMMIT_SECONDS = 1.0
+ALL_READ = "all should be read before the last offset is committed"
+FROM_THE_START = ("earliest", "smallest", "beginning")  # librdkafka's names
 
 
 def judge_commits(lab: Lab, group: str, topic: str, visitor: Consumer) -> None:
     """Raise NotYet unless the group has committed all of the topic, in few commits that are not far apart."""
     expect_topic(lab, topic, "visits")
     count = count_of(lab, topic)
-    _expect_all_read(lab, group, visitor, count)
+    _expect_all_read(lab, group, topic, visitor, count)
     eventually(lambda: _ends_at(lab, group, topic, count), what="the last commit", within=COMMIT_SECONDS)
     offsets = commits_in(read_log(lab.bootstrap, OFFSETS), group, topic)
     if len(offsets) > MOST:
@@ -44,36 +46,34 @@ def judge_commits(lab: Lab, group: str, topic: str, visitor: Consumer) -> None:
         expect_last_commit(run.code)
 
 
-def expect_last_commit(code: ast.AST) -> None:
-    """Raise NotYet if the program's last commit stands behind its loop, where an interruption passes over it.
-
-    A program that commits in its loop only may do that often enough to need no other commit.
-    """
-    nodes = list(ast.walk(code))
-    if any(isinstance(node, ast.Try | ast.With) for node in nodes):
-        return
-    loops = [node for node in nodes if isinstance(node, ast.For | ast.While)]
-    within = {id(node) for loop in loops for node in ast.walk(loop)}
-    commits = {id(node) for node in nodes if isinstance(node, ast.Attribute) and node.attr == "commit"}
-    if commits & within and commits - within:
-        raise NotYet(
-            "the last commit stands behind the loop, and an interruption of the loop passes over it",
-            "what was read should be committed then, too",
-            "`finally:`, which runs in any case",
-        )
-
-
-def _expect_all_read(lab: Lab, group: str, visitor: Consumer, count: int) -> None:
+def _expect_all_read(lab: Lab, group: str, topic: str, visitor: Consumer, count: int) -> None:
     if not isinstance(visitor, LabConsumer):
         return  # a plain one does not count
     others = {one for one in lab.consumers() if str(one.config.get("group.id")) == group}
     read = sum(one.received for one in {visitor, *others})
+    if not read:
+        raise _nothing_read(lab, group, topic, visitor, count)
     if read < count:
-        raise NotYet(
-            f"`visitor` has read {read} of {count} records",
-            "all should be read before the last offset is committed",
-            "the loop, and when it ends",
+        raise NotYet(f"`visitor` has read {read} of {count} records", ALL_READ, "the loop, and when it ends")
+
+
+def _nothing_read(lab: Lab, group: str, topic: str, visitor: LabConsumer, count: int) -> NotYet:
+    none = f"`visitor` has read 0 of {count} records"
+    if not visitor.asked:
+        return NotYet(
+            f"{none}: it has neither subscribed nor been given partitions",
+            f"it should read {topic!r}",
+            "`subscribe([visits])`",
         )
+    reset = client_setting(visitor, "auto.offset.reset", "latest")
+    if reset not in FROM_THE_START:
+        return NotYet(
+            f"{none}: `auto.offset.reset` is {reset}, and so a new group does not begin at the first record",
+            ALL_READ,
+            "the settings of `visitor`: `viewers` has this one",
+        )
+    look_at = "the loop, and when it ends"
+    return why_nothing(lab, visitor, group, topic, look_at) or NotYet(none, ALL_READ, look_at)
 
 
 def _ends_at(lab: Lab, group: str, topic: str, count: int) -> None:

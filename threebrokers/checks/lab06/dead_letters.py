@@ -8,7 +8,12 @@ from confluent_kafka import Producer
 from threebrokers.checks.expect import committed, expect_topic, log_of
 from threebrokers.checks.expect_clients import client_setting, expect_flushed, why_nothing
 from threebrokers.checks.lab06.commits import OFFSETS, timed_commits
-from threebrokers.checks.lab06.delivery_reports import expect_heard, expect_stored
+from threebrokers.checks.lab06.delivery_reports import (
+    expect_flush_first,
+    expect_heard,
+    expect_stored,
+    learns_by_flush,
+)
 from threebrokers.kafka.clients import LabProducer
 from threebrokers.kafka.log_reader import Record, read_log
 from threebrokers.lab.exercise import NotYet, eventually
@@ -57,29 +62,68 @@ def judge_dead_letters(lab: Lab, dead: str, settings: Mapping[Any, Any], postman
     for number in BAD:
         _judge_letter(records[number], letters)
     _judge_committed(lab, group, payments)
+    _judge_reasons(letters)
+    _expect_own_commits(lab, group)
     commits = timed_commits(read_log(lab.bootstrap, OFFSETS), group, payments)
+    sent = {
+        number: next(letter.timestamp for letter in letters if letter.value == records[number].value)
+        for number in BAD
+    }
     for number in BAD:
-        own = next(letter for letter in letters if letter.value == records[number].value)
-        _judge_order(number, _known(own, postman), commits)
+        _judge_order(number, *_known(number, sent, postman), commits)
+    expect_flush_first()
     expect_heard(postman)
 
 
-def _known(letter: Record, postman: Producer) -> int:
-    """Return when (ms) the program can have known at the earliest that this dead letter is stored."""
-    if not isinstance(postman, LabProducer) or postman.has_listener:
-        return letter.timestamp
-    moments = [int(1000 * moment) for moment in postman.settled_at]
-    return next((moment for moment in moments if moment >= letter.timestamp), letter.timestamp)
+def _known(number: int, sent: Mapping[int, int], postman: Producer) -> tuple[int, int]:
+    """Return when (ms) the program can have known that a dead letter is stored, and up to which record.
+
+    `sent` tells when each dead letter was sent. Reports of several come one after the other, and only when
+    the last is there, the client tells it: so nothing is known of what was committed between two of them.
+    """
+    if isinstance(postman, LabProducer) and learns_by_flush(postman):
+        moments = [int(1000 * moment) for moment in postman.settled_at]
+        known = next((moment for moment in moments if moment >= sent[number]), sent[number])
+        return known, max(other for other, at in sent.items() if at <= known)
+    return sent[number], number
 
 
-def _judge_order(number: int, known: int, commits: list[tuple[int, int]]) -> None:
-    """Raise NotYet if an offset behind a bad record was committed before its dead letter was safe."""
-    if early := [offset for offset, at in commits if offset > number and at < known]:
+def _judge_order(number: int, known: int, last: int, commits: list[tuple[int, int]]) -> None:
+    """Raise NotYet if an offset behind the last of some bad records was committed before they were safe."""
+    if early := [offset for offset, at in commits if offset > last and at < known]:
         raise NotYet(
             f"the group had committed {early[0]} before the dead letter of payment {number} was "
             "acknowledged: whoever dies in between has lost that payment",
             "first the dead letter should be safe",
             "the order of `produce(…)`, `flush()` and `commit(…)`",
+        )
+
+
+def _expect_own_commits(lab: Lab, group: str) -> None:
+    """Raise NotYet if the client of the consumer commits by itself, in the background."""
+    own = [one for one in lab.consumers() if str(one.config.get("group.id")) == group]
+    if not own:
+        return  # a plain one does not tell
+    commits = client_setting(own[-1], "enable.auto.commit", "true")
+    stores = client_setting(own[-1], "enable.auto.offset.store", "true")
+    if commits == stores == "true":
+        raise NotYet(
+            "the client of `cashier` commits by itself, in the background, all that it has handed over: also "
+            "a bad record whose dead letter is not stored yet",
+            "your program should commit, when the dead letter is safe",
+            "`enable.auto.commit`, which is False in the lab's cell",
+        )
+
+
+def _judge_reasons(letters: list[Record]) -> None:
+    """Raise NotYet if the dead letters all tell the same reason."""
+    reasons = [dict(letter.headers).get("reason") for letter in letters]
+    if len(set(reasons)) == 1:
+        told = (reasons[0] or b"").decode(errors="replace")
+        raise NotYet(
+            f"the reason of each dead letter is {told!r:.40}, and the two payments have different faults",
+            "each should tell what its error says",
+            "the error that your program has caught: `except … as fault`",
         )
 
 

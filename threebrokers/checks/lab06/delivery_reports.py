@@ -1,7 +1,11 @@
-"""Whether a try's program looks at the delivery reports of its dead letters before it goes on."""
+"""Whether a try's program looks at the delivery reports of its dead letters before it goes on.
+
+Its text tells. What is not certain counts as right: a right answer may be written in many ways.
+"""
 
 import ast
-from collections.abc import Iterator
+import builtins
+from collections.abc import Iterable, Iterator, Sequence
 
 from confluent_kafka import Producer
 
@@ -12,8 +16,14 @@ from threebrokers.lab.attempt import attempt
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab
 
+Function = ast.FunctionDef | ast.Lambda
+
 NAMES = ("on_delivery", "callback")
 PLACES = (4, 5)  # of the two among the arguments of produce()
+KEEPS = ("append", "appendleft", "add", "extend", "insert", "put", "put_nowait", "set", "update")
+ENDS = ("exit", "quit", "_exit", "abort", "kill", "result")  # the last one raises what a Future was given
+WAITS = ("flush", "poll", "result", "wait", "wait_until", "join", "commit_transaction")
+REFUSED = "if the brokers refuse a dead letter, it should end with an error"
 LOOK_AT = "`on_delivery`, and what your loop does before `commit(…)`"
 
 
@@ -61,6 +71,102 @@ def expect_heard(postman: Producer) -> None:
             "without an error, and only then, the dead letter is stored",
             LOOK_AT,
         )
+    told = [_known(source, listener) for listener in listeners] if source else []
+    if source and told and all(told):
+        _expect_an_end(source, [function for functions in told for function in functions])
+
+
+def expect_flush_first() -> None:
+    """Raise NotYet if the program of this try commits behind a produce(), and waits for nothing between."""
+    run = attempt()
+    source = _parsed(run.source) if run else None
+    blocks = [block for node in ast.walk(source or ast.parse("")) for block in _blocks(node)]
+    if any(_commits_at_once(block) for block in blocks):
+        raise NotYet(
+            "your program commits before the dead letter is acknowledged: whoever dies in between has lost "
+            "that payment",
+            "first the dead letter should be safe",
+            "the order of `produce(…)`, `flush()` and `commit(…)`",
+        )
+
+
+def _blocks(node: ast.AST) -> list[list[ast.stmt]]:
+    """Return the lists of statements that stand in a node."""
+    parts = (getattr(node, name, None) for name in ("body", "orelse", "finalbody"))
+    return [part for part in parts if isinstance(part, list)]
+
+
+def _commits_at_once(block: list[ast.stmt]) -> bool:
+    """Tell whether a statement commits, and one before it sends, and nothing between them waits."""
+    sent = False
+    for statement in block:
+        nodes = {node.attr for node in ast.walk(statement) if isinstance(node, ast.Attribute)}
+        waits = not nodes.isdisjoint(WAITS)
+        if sent and "commit" in nodes and not waits:
+            return True
+        sent = not waits and (sent or "produce" in nodes)
+    return False
+
+
+def learns_by_flush(postman: LabProducer) -> bool:
+    """Tell whether the program can know that a letter is stored only when a flush() or poll() has ended.
+
+    Inside it the function for delivery reports may know, and commit.
+    """
+    if not postman.has_listener:
+        return True
+    run = attempt()
+    source = _parsed(run.source) if run else None
+    if source is None:
+        return False
+    told = [_known(source, listener) for listener in _listeners(source)]
+    inside = {part for functions in told for function in functions for part in _all_of(source, function)}
+    return bool(told) and all(told) and _calls(ast.walk(source), "flush") and not _calls(inside, "commit")
+
+
+def _expect_an_end(source: ast.Module, listeners: list[Function]) -> None:
+    """Raise NotYet unless an error in a report ends the program, before it commits."""
+    inside = {part for listener in listeners for part in _all_of(source, listener)}
+    outside = [node for node in ast.walk(source) if node not in inside]
+    own = {node.name for node in ast.walk(source) if isinstance(node, ast.FunctionDef)}
+    if any(_ends(node) or _is_of_elsewhere(node, own) for node in inside):
+        return
+    kept = _kept(listeners)
+    looks = [node for node in outside if isinstance(node, ast.Name | ast.Attribute) and _is_look(node, kept)]
+    if not looks:
+        where = f"in `{kept[0]}`, and nothing looks at them" if kept else "nowhere, and raises nothing"
+        raise NotYet(
+            f"your function keeps the delivery reports {where}: so the program goes on when a dead letter "
+            "was refused",
+            REFUSED,
+            LOOK_AT,
+        )
+    given = {part for node in outside if _is_of_elsewhere(node, own) for part in ast.walk(node)}
+    if given & set(looks):
+        return
+    if not any(map(_ends, outside)):
+        raise NotYet(
+            "your program looks at the delivery reports, and none of its lines ends it with an error if a "
+            "dead letter was refused",
+            REFUSED,
+            "`raise RuntimeError(…)` where your program looks at them",
+        )
+    _expect_a_look_first(source, looks)
+
+
+def _expect_a_look_first(source: ast.Module, looks: list[ast.Name | ast.Attribute]) -> None:
+    """Raise NotYet if all looks stand behind all commits; what stands in functions runs at other times."""
+    functions = [node for node in ast.walk(source) if isinstance(node, ast.FunctionDef)]
+    deferred = {part for function in functions for part in ast.walk(function)}
+    commits = [n for n in ast.walk(source) if isinstance(n, ast.Attribute) and n.attr == "commit"]
+    if not commits or deferred & {*commits, *looks}:
+        return
+    if min(look.lineno for look in looks) > max(commit.lineno for commit in commits):
+        raise NotYet(
+            "your program commits first, and looks at the delivery reports only then",
+            "nothing should be committed before a delivery report without an error",
+            LOOK_AT,
+        )
 
 
 def _parsed(source: str) -> ast.Module | None:
@@ -82,23 +188,82 @@ def _listeners(source: ast.Module) -> Iterator[ast.expr]:
                 yield from node.args[PLACES[0] : PLACES[-1] + 1]
 
 
+def _known(source: ast.Module, listener: ast.expr) -> list[Function]:
+    """Return the functions of this cell that a listener may be; none if it is not of this cell."""
+    if isinstance(listener, ast.Lambda):
+        return [listener]
+    name = _name(listener)
+    return [n for n in ast.walk(source) if isinstance(n, ast.FunctionDef) and n.name == name]
+
+
 def _looks(source: ast.Module, listener: ast.expr) -> bool:
     """Tell whether a function uses its first argument; one that is not in this cell is believed to."""
-    if isinstance(listener, ast.Lambda):
-        return _uses(listener.args, [listener.body])
-    named = [
-        node
-        for node in ast.walk(source)
-        if isinstance(node, ast.FunctionDef)
-        and isinstance(listener, ast.Name | ast.Attribute)
-        and node.name == (listener.id if isinstance(listener, ast.Name) else listener.attr)
-    ]
-    return not named or any(_uses(node.args, node.body) for node in named)
+    functions = _known(source, listener)
+    return not functions or any(map(_uses, functions))
 
 
-def _uses(arguments: ast.arguments, body: list[ast.stmt] | list[ast.expr]) -> bool:
-    names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args) if argument.arg != "self"]
+def _uses(function: Function) -> bool:
+    names = _arguments(function)
     if not names:  # *arguments: who takes all may look at all
         return True
-    used = {node.id for part in body for node in ast.walk(part) if isinstance(node, ast.Name)}
+    used = {node.id for part in _body(function) for node in ast.walk(part) if isinstance(node, ast.Name)}
     return names[0] in used
+
+
+def _kept(listeners: list[Function]) -> list[str]:
+    """Return the names in which these functions keep what they are told: `told` of told.append(error)."""
+    nodes = [node for one in listeners for part in _body(one) for node in ast.walk(part)]
+    calls = [node.func for node in nodes if isinstance(node, ast.Call)]
+    boxes: list[ast.AST] = [
+        call.value for call in calls if isinstance(call, ast.Attribute) and call.attr in KEEPS
+    ]
+    stored = [node for node in nodes if isinstance(getattr(node, "ctx", None), ast.Store)]
+    boxes += [node.value if isinstance(node, ast.Subscript) else node for node in stored]
+    return [name for name in map(_name, boxes) if name]
+
+
+def _is_look(node: ast.Name | ast.Attribute, kept: list[str]) -> bool:
+    return _name(node) in kept and isinstance(node.ctx, ast.Load)
+
+
+def _ends(node: ast.AST) -> bool:
+    """Tell whether this may end a program with an error; a `raise` by itself is about another error."""
+    if isinstance(node, ast.Raise):
+        return node.exc is not None
+    return isinstance(node, ast.Assert) or (isinstance(node, ast.Call) and _name(node.func) in ENDS)
+
+
+def _is_of_elsewhere(node: ast.AST, own: set[str]) -> bool:
+    """Tell whether this calls a function that is not of this cell: it may do all that is needed."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        return False
+    return node.func.id not in own and not hasattr(builtins, node.func.id)
+
+
+def _all_of(source: ast.Module, function: Function) -> Iterator[ast.AST]:
+    """Yield all that a function holds, and what the functions of the program hold that it names."""
+    functions = {node.name: node for node in ast.walk(source) if isinstance(node, ast.FunctionDef)}
+    seen: set[ast.AST] = set()
+    left: list[ast.AST] = [function]
+    while left:
+        inner = set(ast.walk(left.pop())) - seen
+        seen |= inner
+        left += [functions[name] for name in map(_name, inner) if name in functions]
+    yield from seen
+
+
+def _calls(nodes: Iterable[ast.AST], method: str) -> bool:
+    return any(isinstance(node, ast.Attribute) and node.attr == method for node in nodes)
+
+
+def _arguments(function: Function) -> list[str]:
+    given = (*function.args.posonlyargs, *function.args.args)
+    return [argument.arg for argument in given if argument.arg != "self"]
+
+
+def _body(function: Function) -> Sequence[ast.AST]:
+    return [function.body] if isinstance(function, ast.Lambda) else function.body
+
+
+def _name(node: ast.AST) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

@@ -1,12 +1,15 @@
 """What lab 06's check says of records that were read again from a point in time."""
 
+import ast
 from typing import Any
 
 from confluent_kafka import Message
 
 from threebrokers import clock
 from threebrokers.checks.expect import expect_topic, log_of, messages_only
+from threebrokers.checks.lab06.loops import calls, within
 from threebrokers.kafka.log_reader import Record
+from threebrokers.lab.attempt import attempt
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab
 from threebrokers.text import counted, numbered
@@ -24,13 +27,63 @@ def judge_replay(lab: Lab, topic: str, since: int, replayed: list[Any]) -> None:
     expect_since(records, since, clock.now())
     messages = messages_only("replayed", replayed, "poll() or consume(): keep each Message that it returns")
     if not messages:
-        raise NotYet(
-            "`replayed` is empty: nothing came",
-            "the group has read everything before, so it must be taken back first",
-            "assign(…) with offsets, or seek(…) when the consumer has its partitions; and how long your loop "
-            "waits for the first record",
-        )
+        raise _nothing(lab, len(records))
     judge_places(records, since, [_place(message, topic) for message in messages])
+
+
+def _nothing(lab: Lab, count: int) -> NotYet:
+    """Return what to say of an empty list; `count` records are in the topic."""
+    if came := _received(lab, count):
+        return NotYet(
+            f"`replayed` is empty, and the consumer got {counted(came, 'record')}: your program kept none",
+            "it should keep what is as young as `since`",
+            "what your program compares with `since`: the time is the second part of message.timestamp()",
+        )
+    run = attempt()
+    if run is not None and _takes_time_for_offset(run.code):
+        return NotYet(
+            "`replayed` is empty: the consumer was told to begin at the offset `since`, and this is a time",
+            "an offset should be asked for: which one has the first record of that time?",
+            "`offsets_for_times`",
+        )
+    return NotYet(
+        "`replayed` is empty: nothing came",
+        "the group has read everything before, so it must be taken back first",
+        "assign(…) with offsets, or seek(…) when the consumer has its partitions; and how long your loop "
+        "waits for the first record",
+    )
+
+
+def _received(lab: Lab, count: int) -> int:
+    """Return how many records the consumer of this try got; 0 if nobody can tell.
+
+    The exercise itself has made a consumer of the group before, which has read all `count`.
+    """
+    groups = [(str(one.config.get("group.id")), one) for one in lab.consumers()]
+    own = [(group, one.received) for group, one in groups if "bookers" in group]
+    counts = [received for group, received in own if group == own[-1][0]]
+    return sum(counts[1:] if counts and counts[0] == count else counts)
+
+
+def _takes_time_for_offset(code: ast.AST) -> bool:
+    """Tell whether the offsets of a program are `since` itself."""
+    if calls(code, "offsets_for_times"):
+        return False
+    places = [
+        n for n in ast.walk(code) if isinstance(n, ast.Call) and "TopicPartition" in ast.unparse(n.func)
+    ]
+    names = [part.id for place in places for part in ast.walk(place) if isinstance(part, ast.Name)]
+    return "since" in names
+
+
+def _stops_at_old(code: ast.AST) -> bool:
+    """Tell whether a loop ends at a record that is older than `since`."""
+    ends = [
+        node
+        for node in ast.walk(code)
+        if isinstance(node, ast.If) and any(isinstance(part, ast.Break) for part in within(node.body))
+    ]
+    return any(isinstance(n, ast.Name) and n.id == "since" for node in ends for n in ast.walk(node.test))
 
 
 def expect_since(records: list[Record], since: int, now: float) -> None:
@@ -78,17 +131,24 @@ def judge_places(records: list[Record], since: int, places: list[Place]) -> None
             "an offset is no time: ask the brokers which offset belongs to it",
             "`offsets_for_times`",
         )
-    missing = wanted - set(places)
+    missing, run = wanted - set(places), attempt()
+    if missing and run is not None and _stops_at_old(run.code):
+        raise NotYet(
+            f"{counted(len(missing), 'record')} since then {_is(missing)} missing: your loop "
+            "ends at the first record that is older than `since`",
+            "it should pass over such a record: younger ones stand behind it, and in other partitions",
+            "the `break` of your loop",
+        )
     silent = sorted({p for p, _ in missing} - {p for p, _ in places})
     if silent:
         raise NotYet(
             f"there is nothing of {numbered('partition', silent)}",
             "every partition has a place of its own for that time",
-            LOOK,
+            f"{LOOK}; and when your loop ends",
         )
     if missing:
         raise NotYet(
-            f"{counted(len(missing), 'record')} since then {'is' if len(missing) == 1 else 'are'} missing",
+            f"{counted(len(missing), 'record')} since then {_is(missing)} missing",
             f"there are {len(wanted)}",
             f"{LOOK}; and how long your loop waits",
         )
@@ -98,6 +158,10 @@ def judge_places(records: list[Record], since: int, places: list[Place]) -> None
             "each once is enough",
             "the loop",
         )
+
+
+def _is(places: set[Place]) -> str:
+    return "is" if len(places) == 1 else "are"
 
 
 def _place(message: Message, topic: str) -> Place:

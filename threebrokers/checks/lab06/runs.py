@@ -2,6 +2,7 @@
 
 import ast
 
+from threebrokers.checks.lab06.loops import begins_by_database, calls, ends_when_empty, reads
 from threebrokers.checks.lab06.threads import given_to_threads
 from threebrokers.lab.attempt import attempt
 from threebrokers.lab.exercise import NotAttempted, NotYet
@@ -14,6 +15,11 @@ COUNT = 40
 KILLS = 2
 CRASHED = 13  # the order that was done and not committed at the second kill
 PROGRAM = "the cell with `%%program`"
+LEAVING = "6.4"  # the exercise whose program is asked to end
+GO_ON = "it should go on until it is killed"
+BY_DATABASE = "it should begin where `positions` says"
+ON_ASSIGN = "`subscribe(…, on_assign=…)`, and `next_offset`"
+DEAF = "asked for no topic"  # what the last run's `why` says then
 
 
 def expect_run(number: str, ending: Ending, call: str) -> None:
@@ -39,6 +45,13 @@ def expect_run(number: str, ending: Ending, call: str) -> None:
             f"its output, under {PROGRAM}",
         )
     if ending.idle:
+        source = program()
+        if source is not None and reads(source):
+            raise NotYet(
+                "the program ended by itself before it was a member of its group",
+                "it should go on until it is asked to end" if number == LEAVING else GO_ON,
+                "`until_ctrl_c()`, which waits" if number == LEAVING else "its loop: `while True`",
+            )
         raise NotAttempted(
             f"Exercise {number} is not attempted yet: write the rest of the program, and run both cells."
         )
@@ -61,6 +74,7 @@ def judge_runs(runs: Killed) -> None:
         )
     missing, twice = _orders(balance.unprocessed), _orders(balance.processed_again)
     _expect_the_last(runs, missing)
+    _expect_not_ahead(runs.committed)
     if not balance.processed:
         raise NotYet(
             "the worker got orders, and has written no invoice",
@@ -70,6 +84,19 @@ def judge_runs(runs: Killed) -> None:
     if missing:
         raise _missing(missing)
     _judge_again(twice, runs.committed)
+    _expect_no_end()
+
+
+def _expect_not_ahead(committed: int | None) -> None:
+    """Raise NotYet if the group has committed an offset behind the next order."""
+    if committed is not None and committed > COUNT:
+        ahead = committed - COUNT
+        raise NotYet(
+            f"the last order has offset {COUNT - 1}, and the group has committed {committed}: "
+            f"{'one' if ahead == 1 else ahead} too large, so that a start may pass over an order",
+            "the committed offset should be the next one",
+            "the offset that you commit; `commit(message=…)` adds the 1 itself",
+        )
 
 
 def _judge_again(twice: list[int], committed: int | None) -> None:
@@ -105,8 +132,15 @@ def _judge_again(twice: list[int], committed: int | None) -> None:
             f"{counted(len(set(again)), 'order')} ({ranges('order', again)}) {_was(again)} done, and not "
             "committed yet when the program died",
             "only the order in work should come again",
-            "how much work lies between two commits, and `asynchronous=False`, with which commit waits",
+            _between_commits(),
         )
+
+
+def _between_commits() -> str:
+    source = program()
+    if source is not None and not calls(source, "commit"):
+        return "who commits: the client does so in the background, now and then, and `commit(…)` at once"
+    return "how much work lies between two commits, and `asynchronous=False`, with which commit waits"
 
 
 def _expect_the_last(ending: Ending, missing: list[int]) -> None:
@@ -119,9 +153,27 @@ def _expect_the_last(ending: Ending, missing: list[int]) -> None:
         )
 
 
+def _expect_no_end() -> None:
+    """Raise NotYet if the program would end when no order has come for a moment."""
+    source = program()
+    if source is not None and ends_when_empty(source):
+        raise NotYet(
+            "the program ends as soon as nothing has come for a moment",
+            "it should go on: the next order may come at any time",
+            "its loop, which should have no end",
+        )
+
+
 def judge_invoices(books: Invoices) -> None:
     """Raise an Outcome unless each order has one invoice, and the database knows the next offset."""
     expect_run("6.2", books, "killed_between_statements")
+    source = program()
+    if not books.counts and (DEAF in books.why or (source and not calls(source, "subscribe", "assign"))):
+        raise NotYet(
+            "the worker has not got one order: its consumer has asked for no topic",
+            "it should be told which topic it reads",
+            "`subscribe([orders.topic], on_assign=…)`",
+        )
     missing = [number for number in range(COUNT) if not books.counts.get(number)]
     twice = [number for number in range(COUNT) if books.counts.get(number, 0) > 1]
     if not books.counts:
@@ -144,6 +196,13 @@ def judge_invoices(books: Invoices) -> None:
             "the order of the two values in `INSERT OR REPLACE INTO positions`",
         )
     _expect_the_last(books, missing)
+    if missing and _begins_by_brokers(source):
+        raise NotYet(
+            f"{ranges('order', missing)} {_have(missing)} no invoice: the program begins where the brokers "
+            "say, and they were told before the invoice was written",
+            BY_DATABASE,
+            ON_ASSIGN,
+        )
     if missing:
         raise NotYet(
             f"{ranges('order', missing)} {_have(missing)} no invoice: the next offset was written before its "
@@ -166,6 +225,14 @@ def judge_invoices(books: Invoices) -> None:
             f"the next offset of the one partition should be {COUNT} when all is done",
             "`message.offset() + 1`",
         )
+    if _begins_by_brokers(source):
+        raise NotYet(
+            "each order has one invoice, but the program commits at the brokers, too, and begins where they "
+            "say: killed between the two commits it would write an invoice twice",
+            BY_DATABASE,
+            ON_ASSIGN,
+        )
+    _expect_no_end()
 
 
 def _judge_twice(twice: list[int], end: int) -> None:
@@ -177,7 +244,7 @@ def _judge_twice(twice: list[int], end: int) -> None:
             "it should be the next one, after the order that is done",
             "`message.offset() + 1`",
         )
-    source = _program()
+    source = program()
     if 0 in twice and source is not None and _begins_nowhere(source):
         raise NotYet(
             f"{ranges('order', twice)} have two invoices: the function for on_assign gives its offsets to "
@@ -188,8 +255,15 @@ def _judge_twice(twice: list[int], end: int) -> None:
     if 0 in twice:
         raise NotYet(
             f"{ranges('order', twice)} have two invoices: after a kill the program began again at offset 0",
-            "it should begin where `positions` says",
-            "`subscribe(…, on_assign=…)`, and `next_offset`",
+            BY_DATABASE,
+            ON_ASSIGN,
+        )
+    if twice and _begins_by_brokers(source):
+        raise NotYet(
+            f"{ranges('order', twice)} {_have(twice)} two invoices: the program begins where the brokers "
+            "say, and died before it had told them",
+            BY_DATABASE,
+            ON_ASSIGN,
         )
     if twice:
         raise NotYet(
@@ -215,28 +289,28 @@ def _orders(entries: list[Entry]) -> list[int]:
 def _missing(missing: list[int]) -> NotYet:
     """Return what to say of orders without an invoice; why that is so, the program tells."""
     lost = f"{ranges('order', missing)} {_have(missing)} no invoice"
-    source = _program()
+    source = program()
     look = f"the place of `commit()` in {PROGRAM}"
-    if source is not None and _calls(source, "store_offsets"):
+    if source is not None and calls(source, "store_offsets"):
         return NotYet(
             f"{lost}: it stores their offsets before the work is done, and what is stored is committed",
             "the work should come first",
             f"the place of `store_offsets()` in {PROGRAM}",
         )
-    if source is not None and given_to_threads(source) and not _calls(source, "result"):
+    if source is not None and given_to_threads(source) and not calls(source, "result"):
         return NotYet(
             f"{lost}: the work is handed to a thread, and what is committed is what was handed over",
             "only what the thread has done should be committed",
             f"who does the work in {PROGRAM}, and how the reader learns that it is done",
         )
-    if source is not None and not _calls(source, "commit"):
+    if source is not None and not calls(source, "commit"):
         return NotYet(
             f"{lost}: the client commits by itself, in the background, what it has handed over and you have "
             "not done",
             "your program should commit what is done",
             "`enable.auto.commit`, and `consumer.commit(…)` after the work",
         )
-    if source is not None and any(not _names(call) for call in _calls(source, "commit")):
+    if source is not None and any(not _names(call) for call in calls(source, "commit")):
         return NotYet(
             f"{lost}: commit() without a message commits the position, and the position is after the whole "
             "batch",
@@ -251,7 +325,7 @@ def _program_name(source: str) -> str:
     return first[1] if len(first) > 1 and first[0] == "%%program" else ""
 
 
-def _program() -> ast.Module | None:
+def program() -> ast.Module | None:
     """Return the program that this try has written; None if nobody can tell."""
     run = attempt()
     first, _, rest = run.source.partition("\n") if run else ("", "", "")
@@ -261,19 +335,26 @@ def _program() -> ast.Module | None:
         return None
 
 
-def _calls(source: ast.Module, method: str) -> list[ast.Call]:
-    return [
-        node
+def _begins_by_brokers(source: ast.Module | None) -> bool:
+    """Tell whether a program commits at the brokers, and does not begin where its database says."""
+    if source is None or begins_by_database(source):
+        return False
+    databases = {"database"} | {
+        ast.unparse(target)
         for node in ast.walk(source)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == method
-    ]
+        if isinstance(node, ast.Assign) and calls(node, "database", "connect")
+        for target in node.targets
+    }
+    commits = [call.func for call in calls(source, "commit")]
+    receivers = [ast.unparse(function.value) for function in commits if isinstance(function, ast.Attribute)]
+    return any(receiver not in databases for receiver in receivers)
 
 
 def _begins_nowhere(source: ast.Module) -> bool:
     """Tell whether a program is called when it gets partitions, and says nowhere where it begins in them."""
     told = [word.arg for node in ast.walk(source) if isinstance(node, ast.Call) for word in node.keywords]
     methods = ("assign", "incremental_assign", "seek")
-    return "on_assign" in told and not any(_calls(source, method) for method in methods)
+    return "on_assign" in told and not calls(source, *methods)
 
 
 def _names(call: ast.Call) -> bool:

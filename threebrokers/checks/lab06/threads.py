@@ -64,6 +64,12 @@ def closes_elsewhere(program: ast.Module) -> bool:
     return not any(wait.lineno <= close.lineno for wait in waits for close in closes)
 
 
+def catches_ctrl_c(handler: ast.ExceptHandler) -> bool:
+    """Tell whether an `except` catches what Ctrl-C raises."""
+    caught = ("KeyboardInterrupt", "BaseException")
+    return handler.type is None or any(name in ast.unparse(handler.type) for name in caught)
+
+
 def _locked(program: ast.Module) -> Nodes:
     """Return all that runs in a block of `with lock:`, which may keep the thread out meanwhile."""
     blocks = [node for node in ast.walk(program) if isinstance(node, ast.With)]
@@ -85,7 +91,7 @@ def _after_ctrl_c(program: ast.Module) -> Nodes:
     """Return what the main thread runs when Ctrl-C has come: behind until_ctrl_c(), and as it cleans up."""
     nodes = list(ast.walk(program))
     parts: list[ast.AST] = [part for node in nodes if isinstance(node, ast.Try) for part in node.finalbody]
-    parts += [node for node in nodes if isinstance(node, ast.ExceptHandler) and _catches_ctrl_c(node)]
+    parts += [node for node in nodes if isinstance(node, ast.ExceptHandler) and catches_ctrl_c(node)]
     waited = False
     for statement in program.body:
         if waited and not isinstance(statement, ast.FunctionDef | ast.ClassDef):
@@ -93,10 +99,6 @@ def _after_ctrl_c(program: ast.Module) -> Nodes:
         call = statement.value if isinstance(statement, ast.Expr) else None
         waited = waited or (isinstance(call, ast.Call) and _name(call.func) == "until_ctrl_c")
     return {node for part in parts for node in ast.walk(part)}
-
-
-def _catches_ctrl_c(handler: ast.ExceptHandler) -> bool:
-    return handler.type is None or "KeyboardInterrupt" in ast.unparse(handler.type)
 
 
 def _has_handler(program: ast.Module) -> bool:

@@ -20,6 +20,21 @@ from threebrokers.recorder import Recording
 Offsets = Annotated[dict[int, float], "a dictionary: a number for each partition"]
 Names = Annotated[list[str], "a set or a list of names"]
 
+NO_OFFSETS = {
+    "No offset stored": (
+        "your function should commit what the member has done: the list that it gets names partitions, and "
+        "has no offsets in it",
+        "`consumer.commit(…)` in your function: which offsets does it commit?",
+    ),
+    "positional argument": (
+        "your function should take two values: the consumer, and the partitions",
+        "`def on_revoke(consumer, partitions):`",
+    ),
+}
+NO_NAMES = {
+    "has no attribute 'items'": ("`teams` should be a dictionary: the group of each program", "`teams = …`")
+}
+
 
 @exercise("7.1", "Three workers share the load")
 def load_shared(lab: Lab, workers: list[Any]) -> str:
@@ -62,10 +77,10 @@ def never_thrown_out(lab: Lab, worker: object, clinic: Clinic) -> str:
     )
 
 
-@exercise("7.5", "Hand over without doing work twice")
+@exercise("7.5", "Hand over without doing work twice", errors=NO_OFFSETS)
 def nothing_twice(lab: Lab, on_revoke: Callable[..., Any]) -> str:
     """Solved if two members did each record once, although partitions changed hands between commits."""
-    judge_handover(lab)
+    judge_handover(lab, on_revoke)
     return (
         "each of the 200 records was done once: whoever had to give partitions up committed first, so the "
         "next owner began just behind; and who had nothing to commit went on. "
@@ -83,7 +98,7 @@ def restart_unnoticed(lab: Lab, restarted: Recording) -> str:
     )
 
 
-@exercise("7.7", "Who is in which group?")
+@exercise("7.7", "Who is in which group?", errors=NO_NAMES)
 def everybody_sees(lab: Lab, teams: dict[str, str]) -> str:
     """Solved if the two copies of one program shared a group, and each other program had its own."""
     judge_teams(lab, teams)

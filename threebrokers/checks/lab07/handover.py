@@ -1,17 +1,61 @@
 """What lab 07 says of partitions that change hands between two commits."""
 
+import io
 from collections import Counter
+from collections.abc import Callable
+from contextlib import redirect_stdout, suppress
+from typing import Any
+
+from confluent_kafka import TopicPartition
 
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.shifts import HANDED
 from threebrokers.text import numbered
 
-LEDGER = "`handover_ledger.balance(…)`: processed again"
+LEDGER = "`handover_ledger.balance(…)`: processed twice"
 
 
-def judge_handover(lab: Lab) -> None:
-    """Raise NotYet unless in this try's ledger each record was done once."""
+class _Listener:
+    """Stands for a consumer that has read five records of a partition, and hears how it commits them."""
+
+    def __init__(self, topic: str) -> None:
+        self._place = TopicPartition(topic, 0, 5)
+        self.commits = 0
+        self.waits = False
+
+    def commit(self, message: object = None, offsets: object = None, asynchronous: bool = True) -> list[Any]:
+        self.commits, self.waits = self.commits + 1, self.waits or not asynchronous
+        return [self._place]
+
+    def position(self, *_: object, **__: object) -> list[TopicPartition]:
+        return [self._place]
+
+    assignment = position
+
+    def committed(self, *_: object, **__: object) -> list[TopicPartition]:
+        return [TopicPartition(self._place.topic, 0)]  # nothing
+
+    def get_watermark_offsets(self, *_: object, **__: object) -> tuple[int, int]:
+        return 0, 5
+
+
+def expect_awaited(on_revoke: Callable[..., Any], topic: str) -> None:
+    """Raise NotYet if a function commits and waits for no answer; what it does otherwise, nobody asks."""
+    listener = _Listener(topic)
+    with suppress(Exception), redirect_stdout(io.StringIO()):  # it may need more than there is here
+        on_revoke(listener, [TopicPartition(topic, 0)])
+    if listener.commits and not listener.waits:
+        raise NotYet(
+            "each record was done once, but `on_revoke` does not wait for its commit: it returns before the "
+            "brokers have answered, and of a refused commit nobody hears",
+            "they should have answered before the next owner begins",
+            "`asynchronous=False`, and the error that it raises if there is nothing to commit",
+        )
+
+
+def judge_handover(lab: Lab, on_revoke: Callable[..., Any]) -> None:
+    """Raise NotYet unless in this try's ledger each record was done once, and the function waits."""
     topic = lab.topic("handover")
     found = lab.join_ledger("handover").balance(topic)
     if len(found.attempted) != HANDED:
@@ -40,3 +84,4 @@ def judge_handover(lab: Lab) -> None:
             "each should be done once",
             f"{LEDGER}; what should A commit before it gives the partitions up?",
         )
+    expect_awaited(on_revoke, topic)

@@ -34,7 +34,7 @@ def judge_lags(lab: Lab, before: Mapping[int, float], after: Mapping[int, float]
         raise NotYet(
             "`after` is what `before` was",
             "it should be the lag of an hour later",
-            "`an_hour_later(…)`, which belongs between the two",
+            "`an_hour_later(…)`, which belongs between the two, and whether `after` is asked for behind it",
         )
     hour = sum(part.later_end - part.start for part in BACKLOG)
     if stored > hour and any(after.get(p) != lag for p, lag in lags(later=True).items()):
@@ -118,6 +118,12 @@ def _judge(name: str, told: Mapping[int, int], *, later: bool) -> None:
             f"`{name}` holds the committed offsets",
             "a lag is how far these are from the end of the log",
             LOOK,
+        )
+    if all(told[q] == ends[q] - BACKLOG[q].start for q in right):
+        raise NotYet(
+            f"`{name}` holds the lags of a group that has committed nothing",
+            "`readers` has committed offsets in four partitions",
+            "the group for which `lag_of(…)` was called",
         )
     if all(told[q] == ends[q] for q in wrong):
         raise NotYet(

@@ -1,14 +1,20 @@
 """What lab 07 says of a worker that needs long for what it has polled."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from threebrokers import paths
 from threebrokers.checks.expect import committed
 from threebrokers.checks.expect_clients import expect_consumer
+from threebrokers.checks.lab06.commits import OFFSETS, timed_commits
 from threebrokers.kafka.clients import LabConsumer
+from threebrokers.kafka.log_reader import read_log
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios import Clinic
 from threebrokers.lab.scenarios.shifts import SCAN_SECONDS, SCANS
+from threebrokers.ledger import place
+from threebrokers.ledger.journal import Book
 
 LEDGER = "`clinic.ledger.balance(clinic.scans)`"
 NOT_THIS = {
@@ -74,6 +80,27 @@ def judge_slow(lab: Lab, worker: object, clinic: Clinic) -> None:
             "what is done should be committed",
             "`worker.commit()`, and the group: `clinic.group`",
         )
+    _expect_work_first(*_times(lab, clinic))
+
+
+def _times(lab: Lab, clinic: Clinic) -> tuple[dict[int, int], list[tuple[int, int]]]:
+    """Return when (ms) each scan was examined, and the commits of the worker's group, each with its time."""
+    book = Book.joined(place(paths.home(), lab.number, clinic.scans))
+    notes = [note for note in book.notes() if note.what == "processed" and note.offset is not None]
+    done = {int(note.offset or 0): int(1000 * note.at) for note in notes}
+    return done, timed_commits(read_log(lab.bootstrap, OFFSETS), clinic.group, clinic.scans)
+
+
+def _expect_work_first(done: Mapping[int, int], commits: list[tuple[int, int]]) -> None:
+    """Raise NotYet if a scan was committed before it was examined."""
+    for committed_offset, at in commits:
+        if early := [scan for scan in range(committed_offset) if done.get(scan, at) > at]:
+            raise NotYet(
+                f"the group had committed {committed_offset} when scan {early[0]} was not examined yet: who "
+                "dies then has lost it",
+                "what is done should be committed, and not what is only read",
+                "the place of `worker.commit()` in the loop",
+            )
 
 
 def _changed(config: dict[str, Any], clinic: Clinic) -> dict[str, Any]:

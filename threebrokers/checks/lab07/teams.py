@@ -22,8 +22,10 @@ def judge_teams(lab: Lab, teams: Mapping[str, str]) -> None:
         )
     one, two = (teams[name] for name in SAME)
     if one != two:
+        alone = not {one, two} & {teams[name] for name in PROGRAMS[2:]}
         raise NotYet(
-            f"'state 1' is in '{one}' and 'state 2' in '{two}', so each of them counts every hire",
+            f"'state 1' is in '{one}' and 'state 2' in '{two}', so "
+            + ("each of them counts every hire" if alone else "they do not share the work"),
             "they are copies of one program, and should share the work",
             "which of the programs do the same?",
         )

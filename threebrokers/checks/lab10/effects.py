@@ -1,6 +1,6 @@
 """What lab 10's check says of a worker that was killed in five places: by what its database holds."""
 
-from threebrokers.checks.lab06.runs import PROGRAM, expect_run
+from threebrokers.checks.lab06.runs import DEAF, PROGRAM, expect_run
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.scenarios.effects import PLACES, STORED, TWICE, Effects
 from threebrokers.ledger.table import ranges
@@ -11,6 +11,12 @@ TABLE = "the statement that makes the table `invoices`"
 def judge_effects(books: Effects) -> None:
     """Raise an Outcome unless each order has one invoice, and the program went through the five kills."""
     expect_run("10.4", books, "killed_in_five_places")
+    if not books.counts and DEAF in books.why:
+        raise NotYet(
+            "the worker has not got one order: its consumer has asked for no topic",
+            "it should be told which topic it reads",
+            "subscribe([orders.topic])",
+        )
     if not books.counts:
         raise NotYet(
             "no order stands in the column `order_number` of a table `invoices`",

@@ -10,7 +10,7 @@ from threebrokers.ledger.entries import Entry
 from threebrokers.ledger.table import ranges
 
 MOST, LEAST = "at most once", "at least once"
-IN_WORK = 7  # the order that was in work at the first kill
+IN_WORK, LAST = 7, 39  # the order that was in work at the first kill, and the last of all
 CALL = "killed_twice"
 # What a program does that does not wait for its commits.
 HURRY = {
@@ -65,6 +65,7 @@ def _judge_most(runs: Killed) -> None:
     if again:
         twice = f"{MOST!r}: {ranges('order', again)} came twice"
         _expect_waiting(runs, MOST, twice, "no order should be done twice, whatever happens")
+        _expect_next(runs, twice)
         raise NotYet(
             f"{twice}, for the work was done before its commit",
             "no order should be done twice, whatever happens",
@@ -95,6 +96,7 @@ def _judge_least(runs: Killed) -> None:
         _expect_own_commits(runs, twice, expected)
         if again:
             _expect_waiting(runs, LEAST, twice, expected)
+            _expect_next(runs, twice)
         raise NotYet(twice, expected, f"how often your program commits in {PROGRAM}")
 
 
@@ -116,6 +118,22 @@ def _expect_waiting(runs: Killed, way: str, found: str, expected: str) -> None:
             f"{found}: {HURRY[way]}, and some had not arrived when it died",
             expected,
             f"asynchronous=False of consumer.commit(…) in {PROGRAM}",
+        )
+
+
+def _expect_next(runs: Killed, found: str) -> None:
+    """Raise NotYet if the group has committed nothing, or the last order's own offset."""
+    if runs.committed is None:
+        raise NotYet(
+            f"{found}: the group has committed nothing",
+            "what is done should be committed in both ways",
+            f"the words with which orders.way is compared in {PROGRAM}, and consumer.commit(…)",
+        )
+    if runs.committed == LAST:
+        raise NotYet(
+            f"{found}: the last order has offset {LAST}, and the group has committed {LAST}: one too small",
+            "the committed offset should be the next one",
+            "the offset that you commit; commit(message=…) adds the 1 itself",
         )
 
 

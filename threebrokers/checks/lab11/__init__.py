@@ -14,12 +14,27 @@ from threebrokers.lab.exercise import exercise
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios import Booked, Stuck, Tried
 
+STATES = {
+    "Operation not valid in state InTransaction": (
+        "the transaction of the basket before should be ended first, and flush() does not end it",
+        "commit_transaction(), and abort_transaction() where the bank refuses",
+    ),
+    "Operation not valid in state Init": (
+        "a producer with a transactional.id should be made ready first, once",
+        "init_transactions(), before the first begin_transaction()",
+    ),
+    "Unable to produce message: Local: Erroneous state": (
+        "each record should be sent between the beginning of a transaction and its end",
+        "begin_transaction(), once for each basket",
+    ),
+}
+
 Runs = Annotated[Booked, "what killed_in_ten_places(…) returns"]
 Held = Annotated[Stuck, "what stuck_readers(…) returns"]
 Trial = Annotated[Tried, "what tried_in_five_cases(…) returns"]
 
 
-@exercise("11.1", "All three, or none")
+@exercise("11.1", "All three, or none", errors=STATES)
 def all_or_none(lab: Lab, orders: TopicName, payments: TopicName, audit: TopicName, desk: object) -> str:
     """Solved if each basket that was paid is in all three topics, by one transaction, and no other."""
     judge_shop(lab, orders, payments, audit, desk)

@@ -24,6 +24,12 @@ def judge_booked(runs: Booked) -> None:
         raise _missing(runs)
     if runs.twice or runs.uneven:
         raise _twice(runs)
+    if runs.outside:
+        raise NotYet(
+            "commit() of the consumer commits the offset as well, outside of the transaction",
+            "the transaction alone should commit it: whoever dies in between has committed one of the two",
+            "consumer.commit(…)",
+        )
     if runs.held:
         raise NotYet(
             "the last transaction is still open, and readers wait for it",
@@ -95,6 +101,12 @@ def _missing(runs: Booked) -> NotYet:
             "both should be one thing",
             OFFSET,
         )
+    if runs.committed is None and not runs.counts and runs.stored:
+        return NotYet(
+            f"{lost}: entries are in the log, and all of them were taken back",
+            "a transfer that is done should be committed",
+            "what ends each transaction: commit_transaction()",
+        )
     return NotYet(
         f"{lost}: the offset in the transaction was ahead of the entries in it",
         "what is committed should not be more than what is in the same transaction",
@@ -116,6 +128,18 @@ def _twice(runs: Booked) -> NotYet:
             f"{found}: its transaction was committed, and its offset was not yet",
             "the offset should be in the same transaction",
             OFFSET,
+        )
+    if runs.uneven and all(sum(both) <= 1 for both in runs.counts.values()):
+        return NotYet(
+            f"{ranges('transfer', runs.uneven)} {'has' if len(runs.uneven) == 1 else 'have'} one entry",
+            "each should have two: what one account loses, the other one gets",
+            "the loop over bank.split(message)",
+        )
+    if runs.uneven:
+        return NotYet(
+            f"{found}: its two entries were committed by different transactions",
+            "both entries and the offset should be in one",
+            "how often commit_transaction() is called for each transfer",
         )
     if runs.committed is not None and any(runs.counts.get(runs.committed, (0, 0))):
         return NotYet(

@@ -71,6 +71,12 @@ def _judge_parts(lab: Lab, topics: list[str], batches: dict[str, list[Batch]]) -
     producers = {(b.producer_id, b.producer_epoch) for found in batches.values() for b in found}
     notes = [n for n in coordinator_notes(lab) if (n.producer_id, n.producer_epoch) in producers]
     parts = [part for part in committed_parts(notes, topics) if 0 < len(part) < len(topics)]
+    if len(parts) > len(REFUSED) and (empty := [topic for topic in topics if not batches[topic]]):
+        raise NotYet(
+            f"{listed(empty)} {'holds' if len(empty) == 1 else 'hold'} no record",
+            "each of the three records of a basket should be in a topic of its own",
+            "the topic in each call of produce()",
+        )
     if len(parts) > len(REFUSED):
         same = all(part == parts[0] for part in parts)
         where = f"{listed(sorted(parts[0]))} alone" if same else "only a part of the three topics"

@@ -66,6 +66,7 @@ from threebrokers.lab.scenarios.members import Member, Stream, Team
 from threebrokers.lab.scenarios.metadata_log import decisions
 from threebrokers.lab.scenarios.numbered import numbered_batches
 from threebrokers.lab.scenarios.outages import ORDERS, after_two_outages, readable, take_down
+from threebrokers.lab.scenarios.overtaking import refused_for_a_while
 from threebrokers.lab.scenarios.packing import (
     bar_chart,
     by_linger,
@@ -254,6 +255,7 @@ __all__ = [
     "readable_after",
     "reading",
     "readings",
+    "refused_for_a_while",
     "reported",
     "restart_silences",
     "rolling_restart",

@@ -25,6 +25,7 @@ from kafka.record.memory_records import MemoryRecordsBuilder
 from threebrokers.errors import LabError
 from threebrokers.kafka.connection import Connections, Request
 from threebrokers.kafka.log_reader import read_log
+from threebrokers.lab import changes
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.partitions import partition_of
 
@@ -194,24 +195,21 @@ def hanging_transaction(lab: Lab) -> str:
 
     A late record arrives when its transaction is over, while the leaders do not ask the coordinator.
     """
-    with hand_made(lab, "hanging", 1) as client, _unverified(lab):
+    with hand_made(lab, "hanging", 1) as client, changes.for_a_while(lab, VERIFICATION):
+        _set_verification(lab, "false")
         client.begin()
         client.write("taken back")
         late = client.record("taken back, and late")
         client.end(commit=False)
         if (answer := client.send(late)) != "stored":
             raise LabError(f"The late record was refused ({answer})", "run the cell again")
+        put_back(lab)
     return client.topic
 
 
-@contextmanager
-def _unverified(lab: Lab) -> Iterator[None]:
-    """Let no leader ask the coordinator whether a transaction is open, until the `with` ends."""
-    _set_verification(lab, "false")
-    try:
-        yield
-    finally:
-        _set_verification(lab, None)
+def put_back(lab: Lab) -> None:
+    """Let the leaders ask the coordinator again whether a transaction is open."""
+    _set_verification(lab, None)
 
 
 def _set_verification(lab: Lab, value: str | None) -> None:

@@ -19,7 +19,7 @@ SMALL = b"a small record"
 # Transactions of each size: enough that the slowest take a second, and the largest send many records.
 MOST, FEWEST, RECORDS = 20, 10, 2000
 RATE = 200  # records a second, while it is measured when they can be read
-SECONDS, ROUNDS = 1.0, 3  # so long at least, and so many transactions at least
+SECONDS, ROUNDS = 1.0, 2  # so long at least, and so many transactions at least
 
 
 def costs_by_size(lab: Lab, sizes: Sequence[int]) -> "pd.DataFrame":

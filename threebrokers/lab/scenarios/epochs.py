@@ -1,10 +1,9 @@
 """One Java program under both versions of the transactions' protocol, for lab 11."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from threebrokers.errors import LabError
+from threebrokers.lab import changes
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.transactions import in_the_log
 
@@ -19,15 +18,17 @@ EACH_MS = "100"  # so long each transaction is open: about ten in the second tha
 def epochs_by_version(lab: Lab) -> "pd.DataFrame":
     """Return how many transactions and producer epochs kafka-producer-perf-test has, by transaction.version.
 
-    The cluster's feature is set to 1, and then to 2, which is Kafka's default and stays.
+    The cluster's feature is set to 1, and then back to 2, which is Kafka's default.
     """
     import pandas as pd  # only where a table is shown
 
     lab.cluster.expect_own("no feature of it is changed here")
     rows = {}
-    with _newest_at_the_end(lab):
+    with changes.for_a_while(lab, FEATURE):
+        known = _finalized(lab)
         for version in (1, NEWEST):
-            _finalize(lab, version)
+            _finalize(lab, known, version)
+            known = version
             rows[f"{FEATURE}={version}"] = _run(lab)
     return pd.DataFrame(rows).T
 
@@ -42,17 +43,13 @@ def _run(lab: Lab) -> dict[str, int]:
     return {"transactions": len(log) - len(records), "epochs": int(records["epoch"].nunique())}
 
 
-@contextmanager
-def _newest_at_the_end(lab: Lab) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        _finalize(lab, NEWEST)
+def put_back(lab: Lab) -> None:
+    """Let the cluster speak the newest version again, if it does not."""
+    _finalize(lab, _finalized(lab), NEWEST)
 
 
-def _finalize(lab: Lab, version: int) -> None:
-    """Let the cluster speak this version, if it does not yet."""
-    known = _finalized(lab)
+def _finalize(lab: Lab, known: int, version: int) -> None:
+    """Let the cluster, which speaks the `known` version, speak this one."""
     if known != version:
         word = "upgrade" if version > known else "downgrade"
         lab.cluster.tool("kafka-features", word, "--feature", f"{FEATURE}={version}")

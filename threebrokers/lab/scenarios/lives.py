@@ -1,4 +1,4 @@
-"""The lives of a program that is started again each time it was killed: one after the other, to its end."""
+"""The lives of a program that goes on each time it was killed: one after the other, to its end."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -19,8 +19,10 @@ from threebrokers.lab.orders import (
     STOPPED,
     STORED,
     Job,
+    begins,
     database_path,
     job_file,
+    kill_file,
 )
 from threebrokers.ledger import place
 from threebrokers.program import Program
@@ -34,6 +36,7 @@ LOOK_SECONDS = 1.0  # so often the brokers are asked what the program does: its 
 IDLE_SECONDS = 10.0  # who has done nothing for so long will not
 SETTLE_SECONDS = 1.0
 AT_ITS_PLACE = "it stands where it is to be killed"
+ALL_COMMITTED = "its group had committed all"
 THREAD_FAILED = "Exception in thread "  # Python's words; the program goes on
 
 
@@ -74,6 +77,7 @@ def offered(lab: Lab, job: Job) -> Iterator[None]:
     """
     end(lab.program(job.ledger))
     kept = job_file(lab, job.ledger)
+    kill_file(lab, job.ledger).unlink(missing_ok=True)
     kept.write(job)
     try:
         yield
@@ -84,29 +88,40 @@ def offered(lab: Lab, job: Job) -> Iterator[None]:
 def live_and_die(
     lab: Lab, job: Job, group: str, complete: Callable[[], bool], records: int = COUNT
 ) -> Ending:
-    """Start the program again and again, and kill it wherever it is to be killed; end it when it is done.
+    """Start the program, and have it killed wherever it is to be killed; end it when it is done.
 
-    `records` are in its topic: who has committed them all will do nothing more.
+    It goes on by itself after each kill. `records` are in its topic: who has committed them all will do
+    nothing more.
     """
-    at, killed, said = clock.now(), 0, ""
+    at, killed = clock.now(), 0
     with offered(lab, job):
+        program = lab.program(job.ledger, restart=True)
         for stop in (*job.stops, None):
-            if (committed_offset(lab, group, job.topic) or 0) >= records:  # nothing comes any more
+            why = _why_it_is_over(lab, program, job, group, killed + 1)
+            if why != AT_ITS_PLACE:
                 break
-            program = lab.program(job.ledger, restart=True)
-            why = _why_it_is_over(lab, program, job, group)
-            if why == AT_ITS_PLACE:
-                _kill(lab, program, job, group, stop)
-                killed, said = killed + 1, said + program.output
-                continue
-            over, fault, last = program.exit_code == 0, fault_of(program), last_line(program.output)
-            idle = over and not _group_known(lab, group)
-            if program.exit_code is None and quiet_wait(complete, SETTLE_SECONDS):
-                program.kill()
-            end(program)
-            habits = _habits(said + program.output)
-            return Ending(at, killed, fault, idle, over, job.ledger, *habits, why, last)
-    return Ending(at, killed, "", False, False, job.ledger, *_habits(said), "its group had committed all")
+            _kill(lab, program, job, group, stop)
+            killed += 1
+            if (committed_offset(lab, group, job.topic) or 0) >= records:  # nothing comes any more
+                why = ALL_COMMITTED
+                break
+        over, fault, last = program.exit_code == 0, fault_of(program), last_line(program.output)
+        if why == ALL_COMMITTED:
+            over, fault, last = False, "", ""
+        idle = over and not _group_known(lab, group)
+        if program.exit_code is None and quiet_wait(complete, SETTLE_SECONDS):
+            program.kill()
+        end(program)
+        habits = _habits(program.output)
+        return Ending(at, killed, fault, idle, over, job.ledger, *habits, why, last)
+
+
+def _said(program: Program, life: int) -> str:
+    """Return what one life of a program has written; nothing if it has not begun, nor any other."""
+    after = program.output.partition(begins(life) + "\n")
+    if life == 1 and not after[1]:
+        return program.output
+    return after[1] + after[2].partition(begins(life + 1) + "\n")[0]
 
 
 def _habits(said: str) -> tuple[bool, bool]:
@@ -115,14 +130,16 @@ def _habits(said: str) -> tuple[bool, bool]:
 
 
 def _kill(lab: Lab, program: Program, job: Job, group: str, stop: tuple[int, str] | None) -> None:
-    """Kill a program that stands where it is to be killed, before its work; after it, it does so itself."""
+    """Ask a life of a program that stands where it is to be killed, before its work, to kill itself.
+
+    Elsewhere it does so without being asked.
+    """
     if stop and stop[1] == "before":
         stores = STORED in program.output  # what is stored after the work ends before the order in work
         within = AUTOMATIC_SECONDS if stores or AUTOMATIC in program.output else COMMIT_SECONDS
         reached = stop[0] if stores else stop[0] + 1
         quiet_wait(lambda: (committed_offset(lab, group, job.topic) or 0) >= reached, within)
-    with suppress(LabError):  # it has done so itself
-        program.kill()
+        kill_file(lab, job.ledger).touch()
 
 
 def fault_of(program: Program) -> str:
@@ -131,13 +148,13 @@ def fault_of(program: Program) -> str:
     return last_line(program.output) if failed else ""
 
 
-def _why_it_is_over(lab: Lab, program: Program, job: Job, group: str) -> str:
-    """Wait until the program stands where it is to be killed, or will do nothing more; say which of them."""
+def _why_it_is_over(lab: Lab, program: Program, job: Job, group: str, life: int) -> str:
+    """Wait until a life stands where it is to be killed, or will do nothing more; say which of them."""
     seen: tuple[int, ...] = ()
     began = since = looked = time.monotonic()
     latest = began + START_SECONDS  # on a busy machine a program needs seconds before it does anything
     while time.monotonic() < min(began, latest) + RUN_SECONDS:
-        ended, said = program.exit_code is not None, program.output
+        ended, said = program.exit_code is not None, _said(program, life)
         began = began if said else time.monotonic()
         if told := _told(said) or (ended and f"it {program.state}"):
             return told

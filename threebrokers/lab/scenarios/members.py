@@ -7,14 +7,10 @@ from contextlib import suppress
 from typing import Any, Self
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
-from confluent_kafka.admin import (
-    AlterConfigOpType,
-    ConfigEntry,
-    ConfigResource,
-    ResourceType,
-)
+from confluent_kafka.admin import ResourceType
 
 from threebrokers.errors import LabError
+from threebrokers.kafka.admin import change_config
 from threebrokers.kafka.client_settings import is_new_protocol
 from threebrokers.kafka.clients import refusal_told
 from threebrokers.kafka.state import GroupState
@@ -265,14 +261,8 @@ def _expect_not_named(names: Mapping[str, str], settings: Mapping[str, Any]) -> 
 
 def hasten(lab: Lab, group: str) -> None:
     """Let members of a group of the new protocol send heartbeats as often as classic ones do here."""
-    entry = ConfigEntry(
-        "consumer.heartbeat.interval.ms",
-        str(HEARTBEAT_MS),
-        incremental_operation=AlterConfigOpType.SET,
-    )
-    asked = ConfigResource(ResourceType.GROUP, group, incremental_configs=[entry])
-    for future in lab.admin().incremental_alter_configs([asked], request_timeout=10).values():
-        future.result()
+    own = {"consumer.heartbeat.interval.ms": str(HEARTBEAT_MS)}
+    change_config(lab.admin(), ResourceType.GROUP, group, own)
 
 
 class Stream:

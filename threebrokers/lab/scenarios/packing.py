@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 LONGEST = 30  # s until a record is readable: a leader that went would have a successor long before
 ROUNDS = 160  # with 40, medians of the same thing differ by half on a busy machine
 FEWEST = 200  # flights say enough of a batch of a hundred or fewer; each batch of one is a request
-TURNS, A_TURN, SMALL = 3, 8000, b"x" * 100
+TURNS, SMALL = 3, b"x" * 100
+A_TURN, A_SLOW_TURN = 8000, 2000  # without lingering each few records are a request: 200 a second if busy
 Flight = tuple[bytes | None, bytes]
 
 
@@ -155,9 +156,9 @@ def _one_record(writer: LabProducer, arrivals: "Queue[float]", topic: str) -> tu
 def by_linger(lab: Lab, lingers: Sequence[int]) -> "pd.DataFrame":
     """Return for each linger.ms how many records a second were acknowledged, and how many a batch has.
 
-    Each has a producer, and a partition of one topic with three replicas. They take turns, each with records
-    of 100 bytes as fast as they come; the speed is that of its median turn, and batches are counted in the
-    files of the leaders.
+    Each has a producer, and a partition of one topic with three replicas. They take turns, each with A_TURN
+    records of 100 bytes as fast as they come (A_SLOW_TURN with linger.ms=0); the speed is that of its median
+    turn, and batches are counted in the files of the leaders.
     """
     import pandas as pd  # only where a table is shown
 
@@ -166,12 +167,13 @@ def by_linger(lab: Lab, lingers: Sequence[int]) -> "pd.DataFrame":
     for partition, writer in enumerate(writers):  # the first record pays for the connection
         _send_all(writer, topic, partition, 1)
     turns: list[list[float]] = [[] for _ in lingers]
+    sizes = [A_TURN if linger else A_SLOW_TURN for linger in lingers]
     for _ in range(TURNS):
         for partition, writer in enumerate(writers):
-            turns[partition].append(_send_all(writer, topic, partition, A_TURN))
+            turns[partition].append(_send_all(writer, topic, partition, sizes[partition]))
     batches = [batch for batch in stored_batches(lab, topic) if batch.base_offset > 0]
     counts = Counter(batch.partition for batch in batches)
-    rows = [[median(turns[n]), TURNS * A_TURN / counts[n]] for n in range(len(lingers))]
+    rows = [[median(turns[n]), TURNS * sizes[n] / counts[n]] for n in range(len(lingers))]
     index = pd.Index(lingers, name="linger.ms")
     return pd.DataFrame(rows, index=index, columns=["records a second", "records a batch"]).round()
 
@@ -184,7 +186,7 @@ def _send_all(writer: LabProducer, topic: str, partition: int, count: int) -> fl
     if writer.flush(LONGEST):
         raise LabError(
             f"Not all records were acknowledged within {LONGEST} s",
-            "see `threebrokers doctor`, then run the cell again",
+            "if `threebrokers doctor` finds no trouble, end other work of the machine; run the cell again",
         )
     return count / (time.perf_counter() - start)
 
@@ -215,7 +217,8 @@ def line_chart(table: "pd.DataFrame", title: str, unit: str) -> None:
         axes.set(xlabel=table.index.name, ylabel=unit)
         axes.set_xticks(places, steps)
         axes.set_ylim(bottom=0)
-        axes.legend()
+        if len(table.columns) > 1:
+            axes.legend()
 
     def row(column: str) -> str:
         values = (f"{step}: {_short(value)}" for step, value in zip(steps, table[column], strict=True))

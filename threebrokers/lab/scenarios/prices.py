@@ -43,6 +43,7 @@ MORE_BAD_PRICES = (
     (StockPrice("IBM", 141, "5"), "cents"),
     (StockPrice(7, 141, 5), "symbol"),
     (StockPrice("IBM", True, 5), "dollars"),  # Python's bool is an int, and JSON's is none
+    (StockPrice("IBM", 141, True), "cents"),
 )
 
 
@@ -59,6 +60,7 @@ def send_quotes(lab: Lab, serialize: Callable[..., Any] | Any) -> None:
             producer.produce(topic, serialize(price))
             sent += 1
         except Exception as fault:
-            print(f"{theme.BAD.sign} {price}: {type(fault).__name__}: {fault}")
+            sign = "not sent:" if isinstance(fault, ValueError) else theme.BAD.sign
+            print(f"{sign} {price}: {type(fault).__name__}: {fault}")
     left = producer.flush()
     print(f"{sent - left} of {len(prices)} prices were sent.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import KafkaError, KafkaException, Message
 
+from threebrokers import theme
 from threebrokers.errors import LabError
 from threebrokers.kafka.clients import LabProducer
 from threebrokers.lab.lab import Lab
@@ -33,6 +34,17 @@ def six_errors(lab: Lab, topic: str) -> dict[str, Fault]:
 
 
 @dataclass(frozen=True)
+class Raised:
+    """Stands for an answer that was not given, because the function ended with this error."""
+
+    fault: Exception
+
+    def __str__(self) -> str:
+        said = (str(self.fault).splitlines() or [""])[0].rstrip(".")
+        return f"{type(self.fault).__name__}{': ' if said else ''}{said}"
+
+
+@dataclass(frozen=True)
 class Followed:
     """What became of a record after its error, and of a good one behind it.
 
@@ -50,24 +62,36 @@ class Followed:
 def after_errors(lab: Lab, decide: Any) -> "pd.DataFrame | None":
     """Let programs meet six errors, and do what `decide` says of each; return what became of the records.
 
-    Returns None while `decide` is not written.
+    Returns None while `decide` is not written. What it raises stands in the table.
     """
     import pandas as pd  # only where a table is shown
 
     if not callable(decide):
         return None
     columns = ["what happened", "decide(error)", "the record", "a good record behind it"]
-    rows = [[one.name, one.says, one.record, one.behind] for one in followed(lab, decide)]
+    rows = [[one.name, _shown(one.says), one.record, one.behind] for one in followed(lab, decide)]
     return pd.DataFrame(rows, columns=columns).set_index(columns[0])
 
 
 def followed(lab: Lab, decide: Callable[[Fault], Any]) -> list[Followed]:
     """Make six errors happen, do what `decide` says of each, and return what became of the records.
 
-    What is to be sent again is sent so up to three times more. `decide` may answer in capitals.
+    What is to be sent again is sent so up to three times more. `decide` may answer in capitals. After an
+    error without an answer the program does nothing about the record, and goes on.
     """
     topic = lab.fresh_topic("after-errors")
-    return [_follow(name, met, decide(met.error)) for name, met in _six(lab, topic).items()]
+    return [_follow(name, met, _answer(decide, met.error)) for name, met in _six(lab, topic).items()]
+
+
+def _answer(decide: Callable[[Fault], Any], error: Fault) -> Any:
+    try:
+        return decide(error)
+    except Exception as fault:
+        return Raised(fault)
+
+
+def _shown(says: Any) -> Any:
+    return f"{theme.BAD.sign} {says}" if isinstance(says, Raised) else says
 
 
 @dataclass(frozen=True)

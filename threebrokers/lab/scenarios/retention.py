@@ -5,10 +5,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import KafkaError, Message
-from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
+from confluent_kafka.admin import ResourceType
 
 from threebrokers import clock, theme
 from threebrokers.diagrams.chart import chart
+from threebrokers.kafka.admin import change_config
 from threebrokers.kafka.batches import batches_in
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.partitions import topic_of
@@ -123,9 +124,10 @@ def twenty_days(lab: Lab, settings: Mapping[str, Any]) -> str:
     Nothing is deleted before all are sent; then every broker looks for old segments.
     """
     topic = lab.fresh_topic("badges", config=_texts(settings))
-    _set(lab, topic, "retention.ms", "-1")
+    change_config(lab.admin(), ResourceType.TOPIC, topic, {"retention.ms": "-1"})
     send_days(lab, topic)
-    _set(lab, topic, "retention.ms", _texts(settings).get("retention.ms"))
+    own = {"retention.ms": _texts(settings).get("retention.ms")}
+    change_config(lab.admin(), ResourceType.TOPIC, topic, own)
     wait_for_retention(lab)
     return topic
 
@@ -153,12 +155,3 @@ def bytes_on_disk(lab: Lab, topic: str, partitions: Sequence[int]) -> list[int]:
 
 def _texts(settings: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(value) for name, value in settings.items()}
-
-
-def _set(lab: Lab, topic: str, name: str, value: str | None) -> None:
-    """Set one setting of a topic; None takes its own value away, so that the brokers' one counts."""
-    kind = AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET
-    change = ConfigEntry(name, value, incremental_operation=kind)
-    asked = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[change])
-    for future in lab.admin().incremental_alter_configs([asked], request_timeout=10).values():
-        future.result()

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from threebrokers import clock
+from threebrokers.errors import LabError
 from threebrokers.kafka.batches import Batch
 from threebrokers.kafka.clients import LabProducer
 from threebrokers.kafka.log_reader import read_log
 from threebrokers.kafka.transactions import STATE_TOPIC, TransactionNote, notes_in
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.packing import stored_batches
+from threebrokers.lab.scenarios.partitions import topic_of
 from threebrokers.text import counted, listed
 from threebrokers.waiting import quiet_wait
 
@@ -228,7 +230,23 @@ def committed_parts(notes: Sequence[TransactionNote], topics: Sequence[str]) -> 
 
 
 def coordinator_of_transactions(lab: Lab, transactional_id: str) -> int:
-    """Return the broker that coordinates the transactions of a transactional.id, which must be in use."""
-    told = lab.cluster.tool("kafka-transactions", "describe", "--transactional-id", transactional_id)
-    head, line = told.splitlines()[:2]
-    return int(dict(zip(head.split(), line.split(), strict=False))["CoordinatorId"])
+    """Return the broker that coordinates the transactions of a transactional.id, which must be in use.
+
+    It leads the partition of `__transaction_state` that Java's hash of the name chooses.
+    """
+    partitions = topic_of(lab, STATE_TOPIC).partitions
+    chosen = partitions[abs(_java_hash(transactional_id)) % len(partitions)]
+    if chosen.leader is None:
+        raise LabError(
+            f"Nobody coordinates the transactions of '{transactional_id}' now", "run the cell again"
+        )
+    return chosen.leader
+
+
+def _java_hash(text: str) -> int:
+    """Return what hashCode() of a Java String returns."""
+    units = text.encode("utf-16-be", "surrogatepass")
+    found = 0
+    for place in range(0, len(units), 2):
+        found = (31 * found + int.from_bytes(units[place : place + 2])) & 0xFFFFFFFF
+    return found - (found >> 31 << 32)

@@ -1,0 +1,121 @@
+"""Whether a try's program commits at its end in any case, and waits for the answer: its text tells."""
+
+import ast
+from collections.abc import Iterable
+
+from threebrokers.checks.lab06.threads import catches_ctrl_c
+from threebrokers.lab.exercise import NotYet
+
+Nodes = set[ast.AST]
+EITHER = "what was read should be committed then, too"
+FINALLY = "`finally:`, which runs in any case"
+SOME = 2  # whoever counts up to this, or further, does something only now and then
+
+
+def expect_last_commit(code: ast.AST) -> None:
+    """Raise NotYet if an interruption would pass over the last commit, or if nobody waits for its answer.
+
+    A program that commits in its loop only may do that often enough to need no other commit. One that has
+    set `on_commit` may hear of an answer for which it does not wait.
+    """
+    nodes = set(ast.walk(code))
+    commits: Nodes = {n for n in nodes if isinstance(n, ast.Attribute) and n.attr == "commit"}
+    loops = _all_of(code, [node for node in nodes if isinstance(node, ast.For | ast.While)])
+    ends = _all_of(code, _ends(nodes))
+    last = commits & ends
+    if _goes_on(nodes):
+        last |= commits - loops
+    if not last and commits & loops and commits - loops:
+        raise NotYet(
+            "the last commit stands behind the loop, and an interruption of the loop passes over it",
+            EITHER,
+            FINALLY,
+        )
+    if not last and commits & loops and commits <= _now_and_then(code, nodes):
+        raise NotYet(
+            "the loop commits now and then, and if it is interrupted, nothing commits what was read since "
+            "the last time",
+            EITHER,
+            f"{FINALLY}, and the commit in it",
+        )
+    heard = any(isinstance(n, ast.Constant) and n.value == "on_commit" for n in nodes)
+    if commits and not heard and not _is_waited_for(nodes, last or commits):
+        raise NotYet(
+            "the last commit is sent, and the program does not wait for its answer: if it fails, nobody "
+            "hears of it",
+            "the last one should be waited for, because no later one mends it",
+            "`asynchronous=False`, and which of your commits has it",
+        )
+
+
+def _all_of(code: ast.AST, begun: Iterable[ast.AST]) -> Nodes:
+    """Return these nodes with all that is in them, and in the functions of the program that they name."""
+    functions = {node.name: node for node in ast.walk(code) if isinstance(node, ast.FunctionDef)}
+    found: Nodes = set()
+    left = list(begun)
+    while left:
+        inner = set(ast.walk(left.pop())) - found
+        found |= inner
+        left += [functions[n.id] for n in inner if isinstance(n, ast.Name) and n.id in functions]
+    return found
+
+
+def _ends(nodes: Nodes) -> list[ast.AST]:
+    """Return what runs after an interruption: in `finally`, and where Ctrl-C is caught."""
+    ends: list[ast.AST] = [part for node in nodes if isinstance(node, ast.Try) for part in node.finalbody]
+    return [*ends, *(n for n in nodes if isinstance(n, ast.ExceptHandler) and catches_ctrl_c(n))]
+
+
+def _goes_on(nodes: Nodes) -> bool:
+    """Tell whether a program may go on behind its loop when that is interrupted."""
+    return any(
+        isinstance(node, ast.With)
+        or (isinstance(node, ast.ExceptHandler) and catches_ctrl_c(node))
+        or (isinstance(node, ast.Attribute | ast.Name) and _name(node) == "signal")
+        for node in nodes
+    )
+
+
+def _now_and_then(code: ast.AST, nodes: Nodes) -> Nodes:
+    """Return all that a program does only when it has counted up to something."""
+    numbers = {
+        target.id
+        for node in nodes
+        if isinstance(node, ast.Assign) and _is_some(node.value, set())
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    counted = [node for node in nodes if isinstance(node, ast.If) and _counts(node.test, numbers)]
+    return _all_of(code, [part for node in counted for part in node.body])
+
+
+def _counts(test: ast.expr, numbers: set[str]) -> bool:
+    compared = [node for node in ast.walk(test) if isinstance(node, ast.Compare)]
+    return any(isinstance(node, ast.Mod) for node in ast.walk(test)) or any(
+        _is_some(side, numbers) for node in compared for side in (node.left, *node.comparators)
+    )
+
+
+def _is_some(node: ast.expr, numbers: set[str]) -> bool:
+    """Tell whether this is a number that somebody counts up to, or one of the names of such numbers."""
+    if isinstance(node, ast.Name):
+        return node.id in numbers
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float) and node.value >= SOME
+
+
+def _is_waited_for(nodes: Nodes, commits: Nodes) -> bool:
+    """Tell whether one of these commits waits for its answer; what only names one is believed to."""
+    calls = [node for node in nodes if isinstance(node, ast.Call) and node.func in commits]
+    return len(calls) < len(commits) or any(_waits(call) for call in calls)
+
+
+def _waits(call: ast.Call) -> bool:
+    """Tell whether commit(message, offsets, asynchronous) waits; a value that is computed is believed to."""
+    if any(word.arg is None for word in call.keywords):  # **settings
+        return True
+    given = [*call.args[2:3], *(word.value for word in call.keywords if word.arg == "asynchronous")]
+    return any(not (isinstance(value, ast.Constant) and value.value) for value in given)
+
+
+def _name(node: ast.Attribute | ast.Name) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id
