@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import KafkaError
-from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource
+from confluent_kafka.admin import ConfigResource, ResourceType
 from kafka.protocol.metadata import FindCoordinatorRequest, FindCoordinatorResponse
 from kafka.protocol.producer import (
     AddPartitionsToTxnRequest,
@@ -23,6 +23,7 @@ from kafka.protocol.producer import (
 from kafka.record.memory_records import MemoryRecordsBuilder
 
 from threebrokers.errors import LabError
+from threebrokers.kafka.admin import change_config
 from threebrokers.kafka.connection import Connections, Request
 from threebrokers.kafka.log_reader import read_log
 from threebrokers.lab import changes
@@ -214,13 +215,9 @@ def put_back(lab: Lab) -> None:
 
 def _set_verification(lab: Lab, value: str | None) -> None:
     """Set it on each broker by itself, and wait until each says so; None is the default again."""
-    kind = AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET
     brokers = [ConfigResource("broker", str(broker)) for broker in lab.cluster.brokers]
     for broker in brokers:  # a request may change one of them only
-        entry = ConfigEntry(VERIFICATION, value, incremental_operation=kind)
-        asked = ConfigResource("broker", broker.name, incremental_configs=[entry])
-        for done in lab.admin().incremental_alter_configs([asked]).values():
-            done.result(ANSWER_SECONDS)
+        change_config(lab.admin(), ResourceType.BROKER, broker.name, {VERIFICATION: value})
 
     def told() -> bool:
         found = [lab.admin().describe_configs([broker])[broker].result(ANSWER_SECONDS) for broker in brokers]
