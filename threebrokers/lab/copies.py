@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from threebrokers.waiting import quiet_wait
 
+_REQUESTS = {signal.SIGTERM, signal.SIGINT}
 CLOSE_SECONDS = 8.0  # who asks a program to end has a little more patience than this
 
 
@@ -21,10 +22,13 @@ def next_life(most: int, *, gently: bool = False) -> int:
     """
     for life in range(most):
         reader, writer = os.pipe()
+        # A request that came between the copy and the wait for it would be handed on to nobody.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _REQUESTS)
         child = os.fork()
         if not child:
             os.close(writer)
             threading.Thread(target=_end_with_parent, args=(reader,), daemon=True).start()
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _REQUESTS)
             return life
         os.close(reader)
         status = _waited(child, gently)
@@ -37,6 +41,7 @@ def next_life(most: int, *, gently: bool = False) -> int:
 def _waited(child: int, gently: bool) -> int:
     """Return how a process ended; if this one is asked to end meanwhile, it takes that one along."""
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _REQUESTS)
         return os.waitpid(child, 0)[1]
     except BaseException:
         with suppress(ProcessLookupError, ChildProcessError):

@@ -60,8 +60,8 @@ def test_who_is_asked_to_end_takes_its_life_along(monkeypatch, gently, stubborn,
         next_life(1, gently=gently)
         if stubborn:
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        os.write(begins, b"%d" % os.getppid())
         try:
+            os.write(begins, b"%d" % os.getppid())
             threading.Event().wait(20)
         finally:
             os.write(writer, b"closed")
