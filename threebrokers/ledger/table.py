@@ -28,12 +28,12 @@ COLUMNS: dict[str, Callable[[Balance], Sequence[Number] | Sequence[Entry] | Sequ
     "out of order": lambda b: b.out_of_order,
     "not readable": lambda b: b.not_yet_readable,
     "deleted": lambda b: b.expired,
-    "processed twice": lambda b: b.processed_again,
+    "processed again": lambda b: b.processed_again,
     # Where nobody notes what is processed, nothing is known of it.
     "never processed": lambda b: b.unprocessed if b.processed else [],
 }
 FAULTS = {"lost": "lost", "twice": "stored twice", "out of order": "out of order"}
-FAULTS |= {"processed twice": "processed twice", "never processed": "never processed"}
+FAULTS |= {"processed again": "processed again", "never processed": "never processed"}
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from confluent_kafka import consistent
 
 from threebrokers.checks.lab07 import handover, joining, lag, moved, restart, share, slow, teams
 from threebrokers.kafka.log_reader import Record
@@ -74,6 +75,19 @@ def test_a_hot_partition_is_told_with_the_key():
         "one worker has done 270 of 300 jobs: 270 of them are in one partition (the key is the country)"
         in said
     )
+
+
+def test_a_partition_given_by_hand_is_told_beside_its_key():
+    dealt = sent(lambda job: job.customer, lambda job: job.number % 6)
+    assert "have one key and are in 2 partitions all the same; the key should choose" in told(
+        share._expect_together, dealt
+    )
+    one = sent(lambda job: job.customer, lambda job: 0)
+    assert "should do 60 or more. Look at: `partition=…` in `produce()`" in told(
+        share._expect_even, [300, 0, 0], one
+    )
+    by_key = sent(lambda job: job.country, lambda job: consistent(job.country.encode(), 6))
+    assert "Look at: `key=…`" in told(share._expect_even, [270, 30, 0], by_key)
 
 
 def test_jobs_that_are_missing_or_there_twice():
@@ -191,6 +205,35 @@ def test_two_hours_are_told(monkeypatch):
 )
 def test_partitions_that_do_not_get_worse(worse, words):
     assert words in told(lag.judge_worse, worse)
+
+
+OTHERS = {0: 70, 1: 140, 2: 65, 3: 60, 4: 60}
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda group, topic: OTHERS, ""),
+        (lambda group, topic: LATER, "returns 120 for partition 0 of another group, which has committed 450"),
+        (
+            lambda group, topic: {**OTHERS, 3: 0},
+            "returns 0 for partition 3 of another group, which has commi",
+        ),
+        (lambda group, topic: None, "returns None for another group; it should return a dictionary"),
+        (lambda group: OTHERS, "`lag_of(…)`, asked about another group, ended with TypeError"),
+        (lambda group, topic: 1 / 0, "asked about another group, ended with ZeroDivisionError"),
+    ],
+)
+def test_a_function_of_copied_numbers_is_found(monkeypatch, function, words):
+    monkeypatch.setattr(lag, "other_reader", lambda lab, topic: "other")
+    monkeypatch.setattr(
+        lag, "end_offsets", lambda bootstrap, topic: dict(enumerate([520, 420, 260, 120, 270]))
+    )
+    lab: Any = SimpleNamespace(topic=lambda name: name, bootstrap="")
+    if words:
+        assert words in told(lag.judge_function, lab, function)
+    else:
+        lag.judge_function(lab, function)
 
 
 # --- 7.3 and 7.6

@@ -1,6 +1,7 @@
 """What lab 05 sends and measures, as far as it can be seen without brokers."""
 
 import itertools
+import re
 from collections import Counter
 from queue import Empty
 from types import SimpleNamespace
@@ -276,6 +277,26 @@ def test_charts_say_their_numbers_in_words(monkeypatch):
         "b: 1,000 records a second.",
         "zstd, % by records a batch: 1: 90, 100: 12.",
     ]
+
+
+def test_moments_are_drawn_to_scale(monkeypatch):
+    import pandas as pd
+
+    drawn: list[str] = []
+    monkeypatch.setattr(packing, "tell", lambda chart: drawn.append(chart.svg))
+    table = pd.DataFrame({"lag": [0, 5, 6]}, index=pd.Index([0.0, 0.5, 4.5], name="s"))
+    packing.line_chart(table, "title", "records")
+    packing.line_chart(table, "title", "records", to_scale=True)
+    evenly, to_scale = (_places(svg) for svg in drawn)
+    assert evenly[1] - evenly[0] == pytest.approx(evenly[2] - evenly[1])
+    assert 8 * (to_scale[1] - to_scale[0]) == pytest.approx(to_scale[2] - to_scale[1])
+
+
+def _places(svg: str) -> list[float]:
+    """Return where the points of a chart's only line are, from left to right."""
+    line = re.search(r'<path d="(M[^"]+)" clip-path', svg)
+    assert line is not None
+    return [float(x) for x in re.findall(r"[ML] ([\d.]+) ", line[1])]
 
 
 def test_what_slows_a_round_slows_all_levels_of_it():

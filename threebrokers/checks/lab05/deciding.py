@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException
 
-from threebrokers.checks.lab05.calls import called
+from threebrokers.checks.expect_calls import called
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.refusals import AGAIN, ASIDE, STOP, Followed, Raised, followed

@@ -5,7 +5,7 @@ from itertools import product
 from string import ascii_uppercase
 from typing import Any
 
-from threebrokers.checks.lab05.calls import called
+from threebrokers.checks.expect_calls import called
 from threebrokers.kafka.log_reader import Record
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.scenarios.choosing import IMPORTANT, PARTITIONS, SYMBOLS

@@ -7,8 +7,8 @@ from typing import Any
 
 from confluent_kafka import KafkaError, Message
 
+from threebrokers.checks.expect_calls import stumbled
 from threebrokers.checks.expect_clients import client_setting
-from threebrokers.checks.lab05.calls import stumbled
 from threebrokers.kafka.clients import LabProducer
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from threebrokers.checks.lab05.calls import called
+from threebrokers.checks.expect_calls import called
 from threebrokers.kafka.log_reader import Record
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.values import told

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from threebrokers.checks.expect import log_of
-from threebrokers.checks.lab05.calls import called, stumbled
+from threebrokers.checks.expect_calls import called, stumbled
 from threebrokers.checks.lab05.heard import Heard
 from threebrokers.kafka.clients import LabProducer
 from threebrokers.kafka.log_reader import Record

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from threebrokers.checks.lab07.handover import judge_handover
 from threebrokers.checks.lab07.joining import judge_joining
-from threebrokers.checks.lab07.lag import judge_lags, judge_worse
+from threebrokers.checks.lab07.lag import judge_function, judge_lags, judge_worse
 from threebrokers.checks.lab07.moved import judge_moved
 from threebrokers.checks.lab07.restart import judge_restart
 from threebrokers.checks.lab07.share import judge_share
@@ -47,10 +47,17 @@ def load_shared(lab: Lab, workers: list[Any]) -> str:
 
 
 @exercise("7.2", "Where is the group behind?")
-def lag_known(lab: Lab, before: Offsets, after: Offsets, worse: Annotated[list[int], "a list"]) -> str:
-    """Solved if the lags of both moments are right, and the partitions are those whose lag grows."""
+def lag_known(
+    lab: Lab,
+    lag_of: Callable[..., Any],
+    before: Offsets,
+    after: Offsets,
+    worse: Annotated[list[int], "a list"],
+) -> str:
+    """Solved if lags and partitions are right, and the function also knows the lags of another group."""
     judge_lags(lab, before, after)
     judge_worse(worse)
+    judge_function(lab, lag_of)
     return (
         "the sum of the lags fell, and two partitions got worse all the same; an alarm on the sum, or on the "
         "largest lag, would have missed both."

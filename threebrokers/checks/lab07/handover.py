@@ -13,7 +13,7 @@ from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.shifts import HANDED
 from threebrokers.text import numbered
 
-LEDGER = "`handover_ledger.balance(…)`: processed twice"
+LEDGER = "`handover_ledger.balance(…)`: processed again"
 
 
 class _Listener:

@@ -1,11 +1,14 @@
 """What lab 07 says of lags, and of the partitions where they grow."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from threebrokers.checks.expect import log_of
+from threebrokers.checks.expect_calls import called
+from threebrokers.kafka.log_reader import end_offsets
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab
-from threebrokers.lab.scenarios.sharing import BACKLOG
+from threebrokers.lab.scenarios.sharing import BACKLOG, OTHERS_PLACES, other_reader
 
 LOOK = "`lag_of(…)`: end of the log, less what the group has committed"
 
@@ -44,6 +47,29 @@ def judge_lags(lab: Lab, before: Mapping[int, float], after: Mapping[int, float]
             "`an_hour_later(…)`, once in the cell; run the whole cell again",
         )
     _judge("after", after, later=True)
+
+
+def judge_function(lab: Lab, lag_of: Callable[..., Any]) -> None:
+    """Raise NotYet unless the function tells the lags of another group, too."""
+    topic = lab.topic("backlog")
+    group = other_reader(lab, topic)
+    ends = end_offsets(lab.bootstrap, topic)
+    told = called("`lag_of(…)`, asked about another group,", lag_of, group, topic)
+    if not isinstance(told, Mapping):
+        raise NotYet(
+            f"`lag_of(…)` returns {told!r:.60} for another group",
+            "it should return a dictionary: the lag of each partition",
+            "`return` in your function",
+        )
+    for p, end in ends.items():
+        right = end - (BACKLOG[p].start if OTHERS_PLACES[p] is None else OTHERS_PLACES[p])
+        if told.get(p) != right:
+            raise NotYet(
+                f"`lag_of(…)` returns {told.get(p)!r:.40} for partition {p} of another group, which has "
+                f"committed {'nothing' if OTHERS_PLACES[p] is None else OTHERS_PLACES[p]} there",
+                f"that lag is {right}: the function should ask the brokers about the group that it is given",
+                LOOK,
+            )
 
 
 def judge_worse(worse: Sequence[object]) -> None:

@@ -4,6 +4,8 @@ import json
 from collections import defaultdict
 from typing import Any
 
+from confluent_kafka import consistent, fnv1a, murmur2
+
 from threebrokers.checks.expect import log_of
 from threebrokers.checks.expect_clients import expect_consumer
 from threebrokers.kafka.clients import LabConsumer
@@ -14,6 +16,7 @@ from threebrokers.lab.scenarios import jobs
 from threebrokers.ledger import Balance
 from threebrokers.text import listed
 
+PARTITIONS = 6
 WORKERS, LEAST = 3, 60  # records of 300: an even share is 100, and keys do not divide evenly
 LEDGER = "`share_ledger.balance(jobs_topic)`"
 
@@ -105,9 +108,15 @@ def _expect_together(sent: list[Record]) -> None:
     for record in sent:
         places[str(_part(record, "customer"))].add(record.partition)
     if divided := [name for name, found in places.items() if len(found) > 1]:
-        key = _key_of(sent)
+        count = len(places[divided[0]])
+        if len({record.key for record in sent if _part(record, "customer") == divided[0]} - {None}) == 1:
+            raise NotYet(
+                f"the jobs of '{divided[0]}' have one key and are in {count} partitions all the same",
+                "the key should choose the partition, so that one worker does a customer's jobs in order",
+                "`partition=…` in `produce()`, before which no key counts, and the producer's `partitioner`",
+            )
         raise NotYet(
-            f"the jobs of '{divided[0]}' are in {len(places[divided[0]])} partitions ({key})",
+            f"the jobs of '{divided[0]}' are in {count} partitions ({_key_of(sent)})",
             "all jobs of a customer should be in one, so that one worker does them in their order",
             "`key=…` in `produce()`",
         )
@@ -137,12 +146,20 @@ def _expect_even(shares: list[int], sent: list[Record]) -> None:
     if len(shares) < WORKERS or min(shares) < LEAST:
         partitions = [record.partition for record in sent]
         hot = max(partitions.count(p) for p in set(partitions))
+        by_hand = any(record.key and record.partition not in _chosen(record.key) for record in sent)
         raise NotYet(
             f"one worker has done {largest} of {len(sent)} jobs: "
             f"{hot} of them are in one partition ({_key_of(sent)})",
             f"each of the three should do {LEAST} or more",
-            "`key=…` in `produce()`",
+            "`partition=…` in `produce()`, before which no key counts"
+            if by_hand
+            else "`key=…` in `produce()`",
         )
+
+
+def _chosen(key: bytes) -> set[int]:
+    """Return where the client's partitioners store a key."""
+    return {choose(key, PARTITIONS) for choose in (consistent, murmur2, fnv1a)}
 
 
 def _key_of(sent: list[Record]) -> str:

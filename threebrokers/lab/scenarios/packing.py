@@ -206,16 +206,18 @@ def reading(number: int) -> tuple[str, str]:
     return f"machine {number % 30}", f"reading {number}: {number % 97 / 10} mm"
 
 
-def line_chart(table: "pd.DataFrame", title: str, unit: str) -> None:
-    """Draw a line for each column over the table's index, whose steps are equally far apart."""
-    places, steps = range(len(table.index)), [str(step) for step in table.index]
+def line_chart(table: "pd.DataFrame", title: str, unit: str, *, to_scale: bool = False) -> None:
+    """Draw a line for each column over the table's index; its steps are equally far apart, or `to_scale`."""
+    places = list(table.index if to_scale else range(len(table.index)))
+    steps = [str(step) for step in table.index]
 
     def draw(axes: "Axes") -> None:
         looks = zip(itertools.cycle("osD^v"), itertools.cycle(("-", "--", ":", "-.")), strict=False)
         for column, (marker, dash) in zip(table, looks, strict=False):
             axes.plot(places, table[column], marker=marker, linestyle=dash, color=theme.INK, label=column)
         axes.set(xlabel=table.index.name, ylabel=unit)
-        axes.set_xticks(places, steps)
+        if not to_scale:
+            axes.set_xticks(places, steps)
         axes.set_ylim(bottom=0)
         if len(table.columns) > 1:
             axes.legend()

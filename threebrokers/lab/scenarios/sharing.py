@@ -167,6 +167,7 @@ BACKLOG = (
     Part(100, None, 120, None, start=60),  # never committed, and its first records are gone
     Part(250, 200, 270, 220),  # behind, and steady
 )
+OTHERS_PLACES = (450, 280, 195, None, 210)
 
 
 def new_backlog(lab: Lab) -> tuple[str, str]:
@@ -185,6 +186,13 @@ def an_hour_later(lab: Lab, topic: str, group: str) -> None:
     """Let an hour of `new_backlog` pass: more is stored, and the group has read on."""
     _store(lab, topic, [part.later_end - part.end for part in BACKLOG])
     _commit(lab, topic, group, [part.later_committed for part in BACKLOG])
+
+
+def other_reader(lab: Lab, topic: str) -> str:
+    """Return the name of one more group that has read `new_backlog`: `OTHERS_PLACES` is what it committed."""
+    group = f"{lab.group('backlog')}-{time.time_ns()}"
+    _commit(lab, topic, group, OTHERS_PLACES)
+    return group
 
 
 def _store(lab: Lab, topic: str, counts: Sequence[int]) -> None:
