@@ -135,7 +135,7 @@ def _ended(fault: Fault, known: Errors, cell: str = CELL) -> NotYet:
     own = fault.kind == "LabError"  # a whole sentence
     said = ": ".join(part for part in ("" if own else fault.kind, fault.text) if part)
     if own:
-        look = "the sentence under that cell: do what it says, and run the cell again"
+        look = "the sentence under that cell: mend what it names, and run the cell again"
     else:
         look = f"{f'line {fault.line} of ' if fault.line else ''}that cell: mend it and run it again"
     callback = " (often this is a callback that failed)" if fault.kind == "SystemError" else ""

@@ -132,7 +132,7 @@ def test_a_line_about_something_else(line):
     [
         ("The program clock did not write “tick 3” before its end (killed on purpose (SIGKILL))", "order of"),
         ("The program clock runs no more (ended by itself): run its cell to start it again", "waits for"),
-        ("The program clock did not write “tick 33” before its end (ended by itself)", "do what it says"),
+        ("The program clock did not write “tick 33” before its end (ended by itself)", "mend what it names"),
     ],
     ids=["killed first", "waits for its end", "another one"],
 )

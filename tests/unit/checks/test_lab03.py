@@ -354,4 +354,4 @@ def test_who_sends_both_followers_away_is_told_that_one_is_enough():
     )
     said = str(_ended(error, lab03.records_hidden.errors))
     assert "one broker that is away is enough" in said
-    assert "do what it says" not in said
+    assert "mend what it names" not in said

@@ -253,6 +253,11 @@ def test_what_a_leader_alone_does(holders):
 @pytest.mark.parametrize(
     ("seen", "copies", "words"),
     [
+        (
+            SEEN,
+            COPIES | {"alone-loose": [(3, 1)]},
+            "`copies` says [(3, 1)] for 'alone-loose'; it should be a number",
+        ),
         (SEEN, COPIES | {"alone-loose": 3}, "is no promise of three"),
         (
             SEEN,

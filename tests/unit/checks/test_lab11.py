@@ -267,13 +267,16 @@ GOOD = {
     ],
 )
 def test_a_function_that_does_the_wrong_thing(name, case, words):
-    assert words in told(failures.judge_failures, Tried(100.0, GOOD | {name: case}))
+    assert words in told(failures.judge_failures, None, Tried(100.0, GOOD | {name: case}))
 
 
 def test_a_function_that_does_the_right_thing_and_one_that_was_not_tried():
-    failures.judge_failures(Tried(100.0, GOOD))
-    assert "`tried` is of an earlier try" in told(failures.judge_failures, Tried(1.0, GOOD))
-    assert "`tried` holds nothing" in told(failures.judge_failures, Tried(100.0))
+    failures.judge_failures(None, Tried(100.0, GOOD))
+    failures.judge_failures(told, Tried(100.0, GOOD, told))
+    said = told(failures.judge_failures, told, Tried(100.0, GOOD, runs))
+    assert "`tried` tells of the function `runs`; it should be what became of `book`" in said
+    assert "`tried` is of an earlier try" in told(failures.judge_failures, None, Tried(1.0, GOOD))
+    assert "`tried` holds nothing" in told(failures.judge_failures, None, Tried(100.0))
     assert repr(Tried(1.0)) == "There is no function to try yet."
     said = repr(Tried(1.0, GOOD))
     assert "all is well                    returns 'booked'; readers get 2 of its 2 records" in said
@@ -293,7 +296,8 @@ def test_a_function_that_does_the_right_thing_and_one_that_was_not_tried():
         (5, 3, 4, "`records` is 5"),
         (6, 3, 3, "`marks` is 3: these are the marks of commits alone"),
         (6, 0, 7, "`marks` is 7, the whole difference"),
-        (6, 3, 2, "`marks` is 2"),
+        (6, 3, 2, "`marks` is 2; it should be one for each transaction that has ended"),
+        (6, 4, 3, "`aborted` is 4 and `marks` is 3: they stand in each other's place"),
         (6, 1, 4, "`aborted` is 1: that is how many transactions were aborted"),
         (6, 0, 4, "`aborted` is 0; it should"),
     ],
@@ -319,7 +323,7 @@ def test_gaps(monkeypatch, records, aborted, marks, words):
 def test_choices():
     right = dict(choosing.RIGHT)
     choosing.judge_choices(right)
-    choosing.judge_choices({program: word.title() for program, word in right.items()})
+    choosing.judge_choices({program.lower(): word.title() for program, word in right.items()})
     for program, wrong in choosing.WRONG.items():
         for word, (found, _) in wrong.items():
             said = told(choosing.judge_choices, right | {program: word})

@@ -86,7 +86,7 @@ def test_a_sentence_of_the_course_is_followed_and_no_line_is_mended(run: Run) ->
     run("exercise-9-1", "from threebrokers.errors import LabError\nraise LabError('No leader', 'wait')")
     said = str(run("check-9-1", "lab.check.three(number)"))
     assert "in line 2: No leader: wait; it should" in said
-    assert said.endswith("the sentence under that cell: do what it says, and run the cell again")
+    assert said.endswith("the sentence under that cell: mend what it names, and run the cell again")
 
 
 def test_an_error_that_the_exercise_knows_is_told_with_more(run: Run) -> None:

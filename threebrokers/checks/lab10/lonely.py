@@ -1,6 +1,7 @@
 """What lab 10's check says of records that were written to a leader without followers in sync."""
 
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any
 
 from confluent_kafka import KafkaError
@@ -101,6 +102,13 @@ def _judge_reports(alone: Alone, acknowledged: Mapping[Any, Any]) -> None:
 
 def _judge_copies(alone: Alone, copies: Mapping[Any, Any], counted: bool) -> None:
     """Raise NotYet unless the numbers are right; in those of `counted` the leader's older record may be."""
+    for topic in (alone.loose, alone.strict):
+        if not isinstance(copies[topic], Integral):
+            raise NotYet(
+                f"`copies` says {copies[topic]!r:.60} for {topic!r}",
+                "it should be a number: on how many brokers the record stands now",
+                ENDS,
+            )
     older = "; what it has is at offset 0, a record of an earlier producer" if counted else ""
     if copies[alone.loose] != 1:
         raise NotYet(

@@ -67,7 +67,7 @@ def each_once(lab: Lab, runs: Runs) -> str:
 @exercise("11.4", "What to do with an error")
 def right_thing_done(lab: Lab, book: Callable[..., Any], tried: Trial) -> str:
     """Solved if the function goes on, gives up its transaction, or stops, each where it is right."""
-    judge_failures(tried)
+    judge_failures(book, tried)
     return (
         "it commits again when the answer is late, takes back what cannot be written, and stops when another "
         "worker has its name: the error itself says which of the three it is."

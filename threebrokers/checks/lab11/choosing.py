@@ -48,6 +48,7 @@ WRONG: dict[str, dict[str, tuple[str, str]]] = {
 
 def judge_choices(choices: dict[str, str]) -> None:
     """Raise NotYet unless each program has the word that fits."""
+    choices = {program.strip().upper(): word for program, word in choices.items()}
     if missing := [program for program in RIGHT if program not in choices]:
         raise NotYet(
             f"`choices` says nothing of program {missing[0]}",

@@ -5,15 +5,22 @@ from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.scenarios.failing import CASES, Case, Tried
 
 CALM, LATE, REFUSED, REPLACED, LARGE = CASES
+LOOP = "where your loop begins: only the commit should be called again"
 ERROR = "what the error says of itself: fault.args[0]"
 
 
-def judge_failures(tried: Tried) -> None:
-    """Raise NotYet unless the function did what is right in each of the five cases."""
+def judge_failures(book: object, tried: Tried) -> None:
+    """Raise NotYet unless `book` was tried, and did what is right in each of the five cases."""
     run = attempt()
     if run is not None and tried.at < run.began:
         raise NotYet(
             "`tried` is of an earlier try", "it should be of this function", "tried_in_five_cases(lab, book)"
+        )
+    if tried.function not in (None, book):
+        raise NotYet(
+            f"`tried` tells of the function `{getattr(tried.function, '__name__', tried.function)}`",
+            "it should be what became of `book` as it stands now",
+            "tried_in_five_cases(lab, book)",
         )
     cases = tried.cases
     if not cases:
@@ -94,12 +101,12 @@ def _judge_refused(case: Case) -> None:
 
 def _judge_late(case: Case) -> None:
     if case.again:
-        raise NotYet(f"when {LATE}, your function tries again for ever", "one more commit is enough", ERROR)
+        raise NotYet(f"when {LATE}, your function tries again for ever", "one more commit is enough", LOOP)
     if case.seen > 2:
         raise NotYet(
             f"when {LATE}, readers get {case.seen} records of 2: they were produced again",
             "the same commit should be called again, and nothing produced",
-            "where your loop begins",
+            LOOP,
         )
     if case.raised is not None:
         raise NotYet(

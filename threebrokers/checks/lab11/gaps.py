@@ -40,7 +40,17 @@ def judge_gaps(lab: Lab, topic: str, counts: dict[str, int]) -> None:
             'the isolation level, "read_committed"',
         )
     if given["records"] != seen:
-        raise NotYet(f"`records` is {given['records']}", "it should be another number", "read_log")
+        raise NotYet(
+            f"`records` is {given['records']}",
+            "it should be how many records a reader of committed records gets",
+            "read_log, which reads so",
+        )
+    if (given["marks"], given["aborted"]) == (wanted["aborted"], marks):
+        raise NotYet(
+            f"`aborted` is {marks} and `marks` is {given['marks']}: they stand in each other's place",
+            "a mark ends a transaction, and is no record",
+            DUMP,
+        )
     if given["marks"] == commits != marks:
         raise NotYet(
             f"`marks` is {commits}: these are the marks of commits alone",
@@ -54,7 +64,11 @@ def judge_gaps(lab: Lab, topic: str, counts: dict[str, int]) -> None:
             DUMP,
         )
     if given["marks"] != marks:
-        raise NotYet(f"`marks` is {given['marks']}", "it should be another number", DUMP)
+        raise NotYet(
+            f"`marks` is {given['marks']}",
+            "it should be one for each transaction that has ended, committed or aborted",
+            DUMP,
+        )
     aborts = marks - commits
     what = ": that is how many transactions were aborted" if given["aborted"] == aborts else ""
     raise NotYet(

@@ -67,6 +67,7 @@ class Tried:
 
     at: float
     cases: Mapping[str, Case] = field(default_factory=dict)
+    function: object = None
 
     def __repr__(self) -> str:
         if not self.cases:
@@ -87,7 +88,7 @@ def tried_in_five_cases(lab: Lab, book: Book) -> Tried:
         return Tried(at)
     normal = lab.fresh_topic("booked", replication_factor=3)
     strict = lab.fresh_topic("booked-strict", config={"max.message.bytes": str(LARGEST)})
-    return Tried(at, {name: _tried(lab, book, name, normal, strict) for name in CASES})
+    return Tried(at, {name: _tried(lab, book, name, normal, strict) for name in CASES}, book)
 
 
 def _tried(lab: Lab, book: Callable[..., Any], name: str, normal: str, strict: str) -> Case:
