@@ -150,7 +150,7 @@ def test_a_literal_in_place_of_the_name_is_told_with_its_value():
 
 
 def test_what_a_producer_tells_of_no_reports():
-    producer = LabProducer({}, {"bootstrap.servers": "127.0.0.1:1"})
+    producer = LabProducer({}, {"bootstrap.servers": "127.0.0.1:1", "log_level": 0})
     assert "produce() was given no function" in str(sending.no_record(producer, [None]))
     producer.produce("greeting", "hi", on_delivery=lambda error, message: None)
     assert "second of the two things" in str(sending.no_record(producer, [None]))

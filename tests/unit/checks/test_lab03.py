@@ -145,14 +145,14 @@ def test_a_refused_write_is_told_from_other_errors(monkeypatch):
 
 def test_a_producer_that_has_sent_nothing_was_refused_nothing():
     lab: Any = object()
-    producer = LabProducer({}, {"bootstrap.servers": "127.0.0.1:1"})
+    producer = LabProducer({}, {"bootstrap.servers": "127.0.0.1:1", "log_level": 0})
     by_hand = [KafkaError(KafkaError.NOT_ENOUGH_REPLICAS)]
     assert "`producer` has sent nothing" in told(refused.is_refused, lab, producer, by_hand)
 
 
 def test_an_error_that_no_report_has_brought_was_made_by_hand():
     lab: Any = object()
-    producer = LabProducer({}, {"bootstrap.servers": "127.0.0.1:1"})
+    producer = LabProducer({}, {"bootstrap.servers": "127.0.0.1:1", "log_level": 0})
     producer.sent_at = 1.0
     by_hand = [KafkaError(KafkaError.NOT_ENOUGH_REPLICAS)]
     assert "no delivery report of `producer` has brought it" in told(
@@ -164,7 +164,7 @@ def test_an_error_that_no_report_has_brought_was_made_by_hand():
 
 def test_a_report_that_went_elsewhere_has_come():
     lab: Any = object()
-    producer = LabProducer({}, {"bootstrap.servers": "127.0.0.1:1"})
+    producer = LabProducer({}, {"bootstrap.servers": "127.0.0.1:1", "log_level": 0})
     assert "`errors` is empty: no delivery report has come" in told(refused.is_refused, lab, producer, [])
     own: list[Any] = []
     producer._reports.told_to([], lambda error, message: own.append(error))(None, SimpleNamespace(topic=str))
@@ -176,7 +176,7 @@ def test_a_report_that_went_elsewhere_has_come():
 def test_what_a_producer_with_other_acks_asks_for_is_named():
     lab: Any = object()
     for acks, text in ((0, "asks for nobody (acks=0)"), (1, "asks for the leader alone (acks=1)")):
-        producer = LabProducer({"acks": acks}, {"bootstrap.servers": "127.0.0.1:1"})
+        producer = LabProducer({"acks": acks}, {"bootstrap.servers": "127.0.0.1:1", "log_level": 0})
         producer.sent_at = 1.0
         assert text in told(refused.is_refused, lab, producer, [None])
         by_hand = [KafkaError(KafkaError.NOT_ENOUGH_REPLICAS)]

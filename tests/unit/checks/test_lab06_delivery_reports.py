@@ -11,7 +11,7 @@ from threebrokers.kafka.clients import LabProducer
 from threebrokers.lab.exercise import NotYet
 
 LAB: Any = SimpleNamespace(topic=lambda name: f"six-{name}")
-PLAIN = Producer({"bootstrap.servers": "127.0.0.1:1"})
+PLAIN = Producer({"bootstrap.servers": "127.0.0.1:1", "log_level": 0})
 
 
 def postman(*, listens: bool, given: int = 2, **config: Any) -> LabProducer:
