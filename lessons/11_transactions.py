@@ -283,7 +283,7 @@ print("after the commit:", [record.value.decode() for record in later])
 # %% [markdown] covers="E125" explains="last stable offset (LSO), transaction.timeout.ms, transaction.max.timeout.ms"
 # A reader of committed records stops at the **last stable offset (LSO)**: where the oldest open transaction of the partition begins. It may not pass it, because it gets a partition in order, and this record is not decided yet. So one slow producer holds up all readers of its partitions, and also the records of producers that know nothing of transactions.
 #
-# What if it never comes back? A transaction that is open for longer than its producer's `transaction.timeout.ms` is aborted by the coordinator. The default is 60 s, brokers allow 15 minutes at most (`transaction.max.timeout.ms`), and they look every 10 s.
+# What if it never comes back? A transaction that is open for longer than its producer's `transaction.timeout.ms` is aborted by the coordinator. The default is 60 s; brokers allow 15 minutes at most (`transaction.max.timeout.ms`).
 
 # %% [markdown]
 # ### Exercise 11.2: Let the readers go on
@@ -909,9 +909,10 @@ found
 # | | here | default |
 # |---|---|---|
 # | partitions of `__transaction_state` (`transaction.state.log.num.partitions`) | 3 | 50 |
+# | coordinators look for what is open too long each | 1 s | 10 s |
 # | an unused name is forgotten after (`transactional.id.expiration.ms`) | 7 days | 7 days |
 #
-# A dead worker's successor follows here at once, with the same `group.instance.id`. Otherwise its partitions wait for the end of its session, 45 s.
+# A dead worker's successor follows here at once, by its `group.instance.id`; otherwise its partitions wait for the session's end, 45 s.
 
 # %% [markdown]
 # ## What to remember
@@ -978,7 +979,7 @@ looks = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
 broker_settings(lab, ["transaction.max.timeout.ms", looks])
 
 # %% [markdown] covers="E126"
-# The coordinator has aborted it. It looks for such transactions every 10 s, so it took more than 2 s and at most a little more than 12. The timeout is the producer's own (60 s unless told). 15 minutes is only the most that brokers allow.
+# The coordinator has aborted it. It looks for such transactions every 10 s, here every second, so it took more than 2 s and little more than 3. The timeout is the producer's own (60 s unless told). 15 minutes is only the most that brokers allow.
 
 # %% [markdown] covers="E133"
 # ### What does it cost?
@@ -1283,7 +1284,39 @@ guess_11h.compare(versions.get((read[1], read[2]), "in the second"))
 #
 # The row in the middle is how brokers of Kafka 4 protect older clients: a leader asks the coordinator whether a transaction is really open before it takes its first record. `TRANSACTION_ABORTABLE` says that it is not. (A client that asks with an older version of the request is told `INVALID_TXN_STATE`.)
 #
-# There is a fence for partitions, too. If the partition of a worker that hangs was given to a member with *another* `transactional.id`, the group's coordinator refuses its offsets, because it is no member any more.
+# ### Two names, one partition
+#
+# In *Two with one name* a zombie was fenced by its name. Here A and B are two members of a group, and each has a `transactional.id` of its own. A hangs in the middle of a transaction for longer than `max.poll.interval.ms`, so the group gives its partition to B, which does the same record. Then A wakes up, and commits. A's transaction may last 5 s.
+#
+# Twice: in the first row A hangs before it has sent its offset, in the second one after that.
+
+# %%
+guess_11i = lab.predict("11.i")
+# TODO: choose an answer: press its button
+# BEGIN SOLUTION
+guess_11i.choose("when A's transaction is over")
+# END SOLUTION
+
+# %%
+import pandas as pd
+
+from threebrokers.lab.scenarios import second_owner
+
+hangs = {"before it": second_owner(lab, sent=False), "after it": second_owner(lab, sent=True)}
+owners = pd.DataFrame(hangs).T.rename_axis("A hangs … sending its offset")
+owners
+
+# %%
+at_work, has_it = owners["B gets its first record"], owners["B has the partition"]
+waited = at_work["after it"] - has_it["after it"]
+guess_11i.compare("when A's transaction is over" if waited > 1 else "as soon as it has the partition")
+lab.observed("Readers get the reply of B alone, both times", list(owners["readers get"]) == ["B", "B"])
+lab.observed("Before it, B began at once", at_work["before it"] - has_it["before it"] < 1)
+
+# %% [markdown] explains="KIP-447, group metadata"
+# In the first row the group's coordinator refuses A's offset: with it comes the **group metadata** of A's consumer, and that one is no member any more. So nothing of A is committed. Before Kafka 2.5 (**KIP-447**) offsets came without it; only a name for each *partition* was safe, and so a producer for each.
+#
+# In the second row an offset of A waits in its open transaction. Is A's record done? Nobody knows yet. So the coordinator does not answer B's question where to begin (`UNSTABLE_OFFSET_COMMIT`, which the client does not show), until A's transaction has ended. B has the partition, and stands still for as long as `transaction.timeout.ms` allows, 60 s by default. Then A's commit is refused: its transaction was aborted. If B had A's name, it would have ended that transaction itself, at once.
 
 # %% [markdown]
 # ### A transaction that nobody knows

@@ -3,14 +3,14 @@
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import count, pairwise
 from statistics import median
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, KafkaException, Producer
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from tests.asked import Brokers, Java, Librdkafka
 from tests.fact_bench import PATIENCE, SEEN, consumer, coordinator, group, made
@@ -35,9 +35,9 @@ def topic(cluster: Cluster) -> Iterator[str]:
     yield from made(cluster, f"facts-transactions-{next(NUMBERS)}", 1, {"max.message.bytes": "2000"})
 
 
-def producer(cluster: Cluster, name: str) -> Producer:
+def producer(cluster: Cluster, name: str, settings: Mapping[str, Any] | None = None) -> Producer:
     """Make a producer with transactions that is ready to begin one."""
-    own = {"transactional.id": name, "linger.ms": 0}
+    own = {"transactional.id": name, "linger.ms": 0, **(settings or {})}
     one = Producer(client_settings.shared(cluster.bootstrap) | own)
     one.init_transactions(PATIENCE)
     return one
@@ -174,6 +174,58 @@ def test_a_fenced_producer(
     name, *says = error_of(old.commit_transaction, PATIENCE)
     assert (name, says) == ("_FENCED", [False, False, True])
     found("`_FENCED`, which is fatal()", "what the old one had left open is aborted at once", SEEN)
+
+
+def thrown_out(
+    cluster: Cluster, consumer: Make, topic: str, librdkafka: Librdkafka, *, sent: bool
+) -> tuple[tuple[str, bool, bool, bool], float, float]:
+    """Let a member hang in its transaction until another has its partition and its record, then commit.
+
+    `sent` says whether it has sent its offset before. Return the error, and when (s, after it hung) the
+    other member had the partition and when its record.
+    """
+    filler = Producer(client_settings.shared(cluster.bootstrap))
+    filler.produce(topic, "one")
+    filler.flush(PATIENCE)
+    clocks = {"session_timeout_ms": 1500, "max_poll_interval_ms": 1500, "heartbeat_interval_ms": 200}
+    hanging, other = (consumer(**clocks, enable_auto_commit=False) for _ in range(2))
+    hanging.subscribe([topic])
+    assert quiet_wait(lambda: hanging.poll(0.1) is not None, PATIENCE)
+    one = producer(cluster, topic, {"transaction.timeout.ms": 5000})
+    one.begin_transaction()
+
+    def send_offset() -> None:
+        place = TopicPartition(topic, 0, 1)
+        one.send_offsets_to_transaction([place], hanging.consumer_group_metadata(), PATIENCE)
+
+    if sent:
+        send_offset()
+    began, given = time.monotonic(), list[float]()
+    other.subscribe([topic], on_assign=lambda *_: given.append(time.monotonic() - began))
+    assert quiet_wait(lambda: other.poll(0.1) is not None, PATIENCE)
+    got = time.monotonic() - began
+    error = error_of(one.commit_transaction, PATIENCE) if sent else error_of(send_offset)
+    return error, given[0], got
+
+
+@pytest.mark.fact("Transactions", "its consumer was thrown out of the group")
+def test_an_offset_of_a_member_that_was_thrown_out(
+    cluster: Cluster, consumer: Make, topic: str, librdkafka: Librdkafka, brokers: Brokers, found: Found
+):
+    (name, *says), given, got = thrown_out(cluster, consumer, topic, librdkafka, sent=False)
+    assert (name, says) == ("UNKNOWN_MEMBER_ID", [False, True, False])
+    assert got - given < 1.5
+    found("`UNKNOWN_MEMBER_ID`, txn_requires_abort(): KIP-447", "", SEEN)
+
+
+@pytest.mark.fact("Transactions", "an offset is in one that is open, and another member has its partition")
+def test_an_offset_of_a_transaction_that_is_open(
+    cluster: Cluster, consumer: Make, topic: str, librdkafka: Librdkafka, brokers: Brokers, found: Found
+):
+    (name, *says), given, got = thrown_out(cluster, consumer, topic, librdkafka, sent=True)
+    assert (name, says) == ("_FENCED", [False, False, True])
+    assert given < 4 < 5 <= got < 9, "it waits for transaction.timeout.ms, 5 s here"
+    found("that member gets its first record when the transaction is over", "", SEEN)
 
 
 class Said(logging.Handler):

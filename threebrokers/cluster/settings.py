@@ -58,6 +58,12 @@ TABLE = (
         "transaction.state.log.replication.factor", "3", "3", "transactions go on when a broker dies (kept)"
     ),
     Setting("transaction.state.log.min.isr", "2", "2", "transactions survive with two copies (kept)"),
+    Setting(
+        "transaction.abort.timed.out.transaction.cleanup.interval.ms",
+        "10000",
+        "1000",
+        "a transaction that is open for too long ends soon",
+    ),
     Setting("share.coordinator.state.topic.num.partitions", "50", "3", "fewer files to open at a start"),
     Setting("log.cleaner.backoff.ms", "15000", "500", "compaction looks for work twice a second"),
     Setting(

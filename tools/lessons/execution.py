@@ -14,7 +14,7 @@ from threebrokers.grading.kernel import QUIET
 from tools.lessons import asides, notebooks, shown
 from tools.rules import checks, predictions
 
-CELL_SECONDS = 180
+CELL_SECONDS = 240  # more than any wait in it: a cell that waits in vain says itself for what
 WAIT_SECONDS = 3  # a cell that ends sooner has ended before its output is read
 WIDGET = "application/vnd.jupyter.widget-view+json"
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from threebrokers.grading.kernel import Kernel, Reply
 from tools.lessons import notebooks, solution_marks
+from tools.lessons.execution import CELL_SECONDS
 from tools.lessons.lesson import Cell, Exercise, Lesson
 from tools.proof.needed import needed, places_of
 from tools.proof.steps import OTHER, Step, nonsense
@@ -123,7 +124,7 @@ class Trial:
 
     def _send(self, cell: Cell, text: str) -> Reply:
         try:
-            reply = self.kernel.run(text, self._ids[cell.place])
+            reply = self.kernel.run(text, self._ids[cell.place], CELL_SECONDS)
         except (TimeoutError, RuntimeError) as fault:
             self._broken = f"the cell {self._ids[cell.place]} of {self.lesson.stem}: {fault}"
             raise FailedError(self._broken) from fault

@@ -11,9 +11,9 @@ from pathlib import Path
 from threebrokers.cluster import engine
 from tools import ROOT
 from tools.lessons import run
+from tools.lessons.execution import CELL_SECONDS
 from tools.proof import environment
 
-CELL_SECONDS = 240  # more than any wait in it: a cell that waits in vain says itself for what
 START_SECONDS = 120
 
 

@@ -15,11 +15,12 @@ from rich.table import Table
 from threebrokers.grading.kernel import Kernel, Reply
 from tools import ROOT
 from tools.lessons import lesson as lessons
+from tools.lessons.execution import CELL_SECONDS
 from tools.lessons.lesson import Cell, Lesson
 from tools.proof import environment, expectations
 from tools.proof.incidents import unasked
 
-CELL_SECONDS, WIDTH = 180, 110
+WIDTH = 110
 
 
 @dataclass

@@ -112,6 +112,7 @@ from threebrokers.lab.scenarios.rolling import (
     steady_writes,
     wait_for_more,
 )
+from threebrokers.lab.scenarios.second_owner import second_owner
 from threebrokers.lab.scenarios.sending import compared_ways, send_and_listen, shop_orders, trial
 from threebrokers.lab.scenarios.sensor import Sensor, frozen_leader, measured_with, silences
 from threebrokers.lab.scenarios.sharing import (
@@ -259,6 +260,7 @@ __all__ = [
     "reported",
     "restart_silences",
     "rolling_restart",
+    "second_owner",
     "second_round",
     "seconds_to_read",
     "seen_at_both_levels",
