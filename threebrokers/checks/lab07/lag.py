@@ -61,12 +61,12 @@ def judge_function(lab: Lab, lag_of: Callable[..., Any]) -> None:
             "it should return a dictionary: the lag of each partition",
             "`return` in your function",
         )
-    for p, end in ends.items():
-        right = end - (BACKLOG[p].start if OTHERS_PLACES[p] is None else OTHERS_PLACES[p])
+    for p, offset in enumerate(OTHERS_PLACES):
+        right = ends[p] - (BACKLOG[p].start if offset is None else offset)
         if told.get(p) != right:
             raise NotYet(
                 f"`lag_of(…)` returns {told.get(p)!r:.40} for partition {p} of another group, which has "
-                f"committed {'nothing' if OTHERS_PLACES[p] is None else OTHERS_PLACES[p]} there",
+                f"committed {'nothing' if offset is None else offset} there",
                 f"that lag is {right}: the function should ask the brokers about the group that it is given",
                 LOOK,
             )
