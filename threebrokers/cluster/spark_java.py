@@ -43,7 +43,7 @@ MODULES = (
 FLAGS = [*COMPILER, *MODULES]
 LOG = f"-Dlog4j2.configurationFile={prepare.HERE}/log4j2.spark.properties"
 # Lists lie beside what is made of them: a session that runs still writes into its own.
-CLASSES, MADE, LIST = "spark.jsa", "made", ".classes"
+CLASSES, MADE, LIST, LATE = "spark.jsa", "made", ".classes", "late"
 # A list without it is of a session that read no topic, or was killed.
 READ_KAFKA = b"org/apache/spark/sql/kafka010/KafkaOffsetReader"
 # Ends at once; it makes sure that Java takes what was stored.
@@ -124,17 +124,24 @@ def _finished(folder: Path) -> Iterator[Path]:
 
 
 def _store(made: Path, path: list[str], lists: list[Path]) -> None:
-    """Store the classes; without success, what is noted is that there is nothing, so nobody tries again."""
-    archive = made / CLASSES
+    """Store the classes; without success, what is noted is that there is nothing, so nobody tries again.
+
+    A machine may only be busy: where time ran out, the session after the next one tries once more.
+    """
+    archive, late, again = made / CLASSES, made.with_name(LATE), False
     made.mkdir(exist_ok=True)
     try:
         with shown("the classes of Spark to be stored, once", STORE_SECONDS):
             cds.store(java(), FLAGS, os.pathsep.join(path), lists, archive, TRY)
-    except (OSError, subprocess.SubprocessError):
+    except (OSError, subprocess.SubprocessError) as fault:
         archive.unlink(missing_ok=True)
+        again = isinstance(fault, subprocess.TimeoutExpired) and not late.exists()
     for used in lists:
         used.unlink(missing_ok=True)
-    quick_start.note(made)
+    if again:
+        late.touch()
+    else:
+        quick_start.note(made)
 
 
 def _forget_old(place: Path) -> None:

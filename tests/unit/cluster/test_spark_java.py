@@ -121,6 +121,22 @@ def test_what_cannot_be_stored_is_not_tried_again(spark, tmp_path):
         assert flag(words, "-XX:SharedArchiveFile=") is flag(words, "-XX:DumpLoadedClassList=") is None
 
 
+def test_what_took_too_long_is_tried_once_more(spark, tmp_path, monkeypatch):
+    begun = []
+
+    def stores(*asked):
+        begun.append(asked)
+        raise subprocess.TimeoutExpired("java", 120)
+
+    monkeypatch.setattr(spark_java.cds, "store", stores)
+    for _ in range(2):
+        noted(command(tmp_path), WHOLE)  # it starts without, and notes
+        assert flag(command(tmp_path), "-XX:SharedArchiveFile=") is None
+    words = command(tmp_path)
+    assert flag(words, "-XX:SharedArchiveFile=") is flag(words, "-XX:DumpLoadedClassList=") is None
+    assert len(begun) == 2
+
+
 def test_another_jar_is_noted_anew_and_old_classes_are_forgotten(spark, tmp_path):
     for number in range(4):
         (spark / "a.jar").write_text("x" * number)
