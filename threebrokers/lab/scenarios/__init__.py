@@ -67,6 +67,7 @@ from threebrokers.lab.scenarios.metadata_log import decisions
 from threebrokers.lab.scenarios.numbered import numbered_batches
 from threebrokers.lab.scenarios.outages import ORDERS, after_two_outages, readable, take_down
 from threebrokers.lab.scenarios.overtaking import refused_for_a_while
+from threebrokers.lab.scenarios.owners import second_owner
 from threebrokers.lab.scenarios.packing import (
     bar_chart,
     by_linger,
@@ -112,7 +113,6 @@ from threebrokers.lab.scenarios.rolling import (
     steady_writes,
     wait_for_more,
 )
-from threebrokers.lab.scenarios.second_owner import second_owner
 from threebrokers.lab.scenarios.sending import compared_ways, send_and_listen, shop_orders, trial
 from threebrokers.lab.scenarios.sensor import Sensor, frozen_leader, measured_with, silences
 from threebrokers.lab.scenarios.sharing import (
