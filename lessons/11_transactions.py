@@ -1288,7 +1288,7 @@ guess_11h.compare(versions.get((read[1], read[2]), "in the second"))
 #
 # In *Two with one name* a zombie was fenced by its name. Here A and B are two members of a group, and each has a `transactional.id` of its own. A hangs in the middle of a transaction for longer than `max.poll.interval.ms`, so the group gives its partition to B, which does the same record. Then A wakes up, and commits. A's transaction may last 5 s.
 #
-# Twice: in the first row A hangs before it has sent its offset, in the second one after that.
+# Twice: in the first row A hangs before it has sent its offset, in the second one after that. The two times are seconds since A hung.
 
 # %%
 guess_11i = lab.predict("11.i")
