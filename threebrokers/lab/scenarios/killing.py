@@ -32,6 +32,7 @@ AT_WORK = ((7, "before"), (13, "after"))
 # The place is just before a statement: of BEGIN, INSERT, INSERT, COMMIT the second, then the fourth.
 AT_STATEMENTS = ((7, "2"), (13, "4"))
 JOIN_SECONDS = 3.0  # who is in no group after that, will not be; on a busy machine it takes longer
+STAY_SECONDS = 1.0
 # A machine may be busy; who leaves because its session is over is in the group for 45 s.
 LEAVE_SECONDS = 4.0
 
@@ -217,6 +218,8 @@ def _joins(lab: Lab, program: Program, group: str) -> bool:
     quiet_wait(settled, START_SECONDS)
     took = time.monotonic() - began  # on a busy machine all takes longer
     held = quiet_wait(holds, max(JOIN_SECONDS, 2 * took))
+    # Who does not wait for Ctrl-C may be a member for a moment, too, on its way to its end.
+    quiet_wait(lambda: program.exit_code is not None, max(STAY_SECONDS, took))
     return program.exit_code is None and bool(held or members_of(lab, group))
 
 
