@@ -1288,7 +1288,7 @@ guess_11h.compare(versions.get((read[1], read[2]), "in the second"))
 #
 # In *Two with one name* a zombie was fenced by its name. Here A and B are two members of a group, and each has a `transactional.id` of its own. A hangs in the middle of a transaction for longer than `max.poll.interval.ms`, so the group gives its partition to B, which does the same record. Then A wakes up, and commits. A's transaction may last 5 s.
 #
-# Twice: in the first row A hangs before it has sent its offset, in the second one after that. The two times are seconds since A hung.
+# Twice: in the first row A hangs before it has sent its offset, in the second one after that. Both times count from the moment when A hung.
 
 # %%
 guess_11i = lab.predict("11.i")
@@ -1307,7 +1307,7 @@ owners = pd.DataFrame(hangs).T.rename_axis("A hangs … sending its offset")
 owners
 
 # %%
-at_work, has_it = owners["B gets its first record"], owners["B has the partition"]
+at_work, has_it = owners["B gets its first record (s)"], owners["B has the partition (s)"]
 waited = at_work["after it"] - has_it["after it"]
 guess_11i.compare("when A's transaction is over" if waited > 1 else "as soon as it has the partition")
 lab.observed("Readers get the reply of B alone, both times", list(owners["readers get"]) == ["B", "B"])

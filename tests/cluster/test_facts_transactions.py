@@ -177,7 +177,7 @@ def test_a_fenced_producer(
 
 
 def thrown_out(
-    cluster: Cluster, consumer: Make, topic: str, librdkafka: Librdkafka, *, sent: bool
+    cluster: Cluster, consumer: Make, topic: str, *, sent: bool
 ) -> tuple[tuple[str, bool, bool, bool], float, float]:
     """Let a member hang in its transaction until another has its partition and its record, then commit.
 
@@ -212,7 +212,7 @@ def thrown_out(
 def test_an_offset_of_a_member_that_was_thrown_out(
     cluster: Cluster, consumer: Make, topic: str, librdkafka: Librdkafka, brokers: Brokers, found: Found
 ):
-    (name, *says), given, got = thrown_out(cluster, consumer, topic, librdkafka, sent=False)
+    (name, *says), given, got = thrown_out(cluster, consumer, topic, sent=False)
     assert (name, says) == ("UNKNOWN_MEMBER_ID", [False, True, False])
     assert got - given < 1.5
     found("`UNKNOWN_MEMBER_ID`, txn_requires_abort(): KIP-447", "", SEEN)
@@ -222,7 +222,7 @@ def test_an_offset_of_a_member_that_was_thrown_out(
 def test_an_offset_of_a_transaction_that_is_open(
     cluster: Cluster, consumer: Make, topic: str, librdkafka: Librdkafka, brokers: Brokers, found: Found
 ):
-    (name, *says), given, got = thrown_out(cluster, consumer, topic, librdkafka, sent=True)
+    (name, *says), given, got = thrown_out(cluster, consumer, topic, sent=True)
     assert (name, says) == ("_FENCED", [False, False, True])
     assert given < 4 < 5 <= got < 9, "it waits for transaction.timeout.ms, 5 s here"
     found("that member gets its first record when the transaction is over", "", SEEN)

@@ -11,6 +11,7 @@ from confluent_kafka import Producer
 
 from threebrokers.checks.expect import committed
 from threebrokers.checks.expect_clients import client_setting
+from threebrokers.checks.lab06.program_text import functions_of, name_of, reached
 from threebrokers.kafka.clients import LabProducer
 from threebrokers.lab.attempt import attempt
 from threebrokers.lab.exercise import NotYet
@@ -120,15 +121,15 @@ def learns_by_flush(postman: LabProducer) -> bool:
     if source is None:
         return False
     told = [_known(source, listener) for listener in _listeners(source)]
-    inside = {part for functions in told for function in functions for part in _all_of(source, function)}
+    inside = reached(source, [function for functions in told for function in functions])
     return bool(told) and all(told) and _calls(ast.walk(source), "flush") and not _calls(inside, "commit")
 
 
 def _expect_an_end(source: ast.Module, listeners: list[Function]) -> None:
     """Raise NotYet unless an error in a report ends the program, before it commits."""
-    inside = {part for listener in listeners for part in _all_of(source, listener)}
+    inside = reached(source, listeners)
     outside = [node for node in ast.walk(source) if node not in inside]
-    own = {node.name for node in ast.walk(source) if isinstance(node, ast.FunctionDef)}
+    own = set(functions_of(source))
     if any(_ends(node) or _is_of_elsewhere(node, own) for node in inside):
         return
     kept = _kept(listeners)
@@ -192,7 +193,7 @@ def _known(source: ast.Module, listener: ast.expr) -> list[Function]:
     """Return the functions of this cell that a listener may be; none if it is not of this cell."""
     if isinstance(listener, ast.Lambda):
         return [listener]
-    name = _name(listener)
+    name = name_of(listener)
     return [n for n in ast.walk(source) if isinstance(n, ast.FunctionDef) and n.name == name]
 
 
@@ -219,18 +220,18 @@ def _kept(listeners: list[Function]) -> list[str]:
     ]
     stored = [node for node in nodes if isinstance(getattr(node, "ctx", None), ast.Store)]
     boxes += [node.value if isinstance(node, ast.Subscript) else node for node in stored]
-    return [name for name in map(_name, boxes) if name]
+    return [name for name in map(name_of, boxes) if name]
 
 
 def _is_look(node: ast.Name | ast.Attribute, kept: list[str]) -> bool:
-    return _name(node) in kept and isinstance(node.ctx, ast.Load)
+    return name_of(node) in kept and isinstance(node.ctx, ast.Load)
 
 
 def _ends(node: ast.AST) -> bool:
     """Tell whether this may end a program with an error; a `raise` by itself is about another error."""
     if isinstance(node, ast.Raise):
         return node.exc is not None
-    return isinstance(node, ast.Assert) or (isinstance(node, ast.Call) and _name(node.func) in ENDS)
+    return isinstance(node, ast.Assert) or (isinstance(node, ast.Call) and name_of(node.func) in ENDS)
 
 
 def _is_of_elsewhere(node: ast.AST, own: set[str]) -> bool:
@@ -238,18 +239,6 @@ def _is_of_elsewhere(node: ast.AST, own: set[str]) -> bool:
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
         return False
     return node.func.id not in own and not hasattr(builtins, node.func.id)
-
-
-def _all_of(source: ast.Module, function: Function) -> Iterator[ast.AST]:
-    """Yield all that a function holds, and what the functions of the program hold that it names."""
-    functions = {node.name: node for node in ast.walk(source) if isinstance(node, ast.FunctionDef)}
-    seen: set[ast.AST] = set()
-    left: list[ast.AST] = [function]
-    while left:
-        inner = set(ast.walk(left.pop())) - seen
-        seen |= inner
-        left += [functions[name] for name in map(_name, inner) if name in functions]
-    yield from seen
 
 
 def _calls(nodes: Iterable[ast.AST], method: str) -> bool:
@@ -263,7 +252,3 @@ def _arguments(function: Function) -> list[str]:
 
 def _body(function: Function) -> Sequence[ast.AST]:
     return [function.body] if isinstance(function, ast.Lambda) else function.body
-
-
-def _name(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

@@ -1,12 +1,11 @@
 """Whether a try's program commits at its end in any case, and waits for the answer: its text tells."""
 
 import ast
-from collections.abc import Iterable
 
+from threebrokers.checks.lab06.program_text import Nodes, name_of, reached
 from threebrokers.checks.lab06.threads import catches_ctrl_c
 from threebrokers.lab.exercise import NotYet
 
-Nodes = set[ast.AST]
 EITHER = "what was read should be committed then, too"
 FINALLY = "`finally:`, which runs in any case"
 SOME = 2  # whoever counts up to this, or further, does something only now and then
@@ -20,8 +19,8 @@ def expect_last_commit(code: ast.AST) -> None:
     """
     nodes = set(ast.walk(code))
     commits: Nodes = {n for n in nodes if isinstance(n, ast.Attribute) and n.attr == "commit"}
-    loops = _all_of(code, [node for node in nodes if isinstance(node, ast.For | ast.While)])
-    ends = _all_of(code, _ends(nodes))
+    loops = reached(code, [node for node in nodes if isinstance(node, ast.For | ast.While)], by=ast.Name)
+    ends = reached(code, _ends(nodes), by=ast.Name)
     last = commits & ends
     if _goes_on(nodes):
         last |= commits - loops
@@ -48,18 +47,6 @@ def expect_last_commit(code: ast.AST) -> None:
         )
 
 
-def _all_of(code: ast.AST, begun: Iterable[ast.AST]) -> Nodes:
-    """Return these nodes with all that is in them, and in the functions of the program that they name."""
-    functions = {node.name: node for node in ast.walk(code) if isinstance(node, ast.FunctionDef)}
-    found: Nodes = set()
-    left = list(begun)
-    while left:
-        inner = set(ast.walk(left.pop())) - found
-        found |= inner
-        left += [functions[n.id] for n in inner if isinstance(n, ast.Name) and n.id in functions]
-    return found
-
-
 def _ends(nodes: Nodes) -> list[ast.AST]:
     """Return what runs after an interruption: in `finally`, and where Ctrl-C is caught."""
     ends: list[ast.AST] = [part for node in nodes if isinstance(node, ast.Try) for part in node.finalbody]
@@ -71,7 +58,7 @@ def _goes_on(nodes: Nodes) -> bool:
     return any(
         isinstance(node, ast.With)
         or (isinstance(node, ast.ExceptHandler) and catches_ctrl_c(node))
-        or (isinstance(node, ast.Attribute | ast.Name) and _name(node) == "signal")
+        or (isinstance(node, ast.Attribute | ast.Name) and name_of(node) == "signal")
         for node in nodes
     )
 
@@ -86,7 +73,7 @@ def _now_and_then(code: ast.AST, nodes: Nodes) -> Nodes:
         if isinstance(target, ast.Name)
     }
     counted = [node for node in nodes if isinstance(node, ast.If) and _counts(node.test, numbers)]
-    return _all_of(code, [part for node in counted for part in node.body])
+    return reached(code, [part for node in counted for part in node.body], by=ast.Name)
 
 
 def _counts(test: ast.expr, numbers: set[str]) -> bool:
@@ -115,7 +102,3 @@ def _waits(call: ast.Call) -> bool:
         return True
     given = [*call.args[2:3], *(word.value for word in call.keywords if word.arg == "asynchronous")]
     return any(not (isinstance(value, ast.Constant) and value.value) for value in given)
-
-
-def _name(node: ast.Attribute | ast.Name) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id

@@ -6,6 +6,8 @@ What is not certain counts as right: a right answer may be written in many ways.
 import ast
 from collections.abc import Iterator
 
+from threebrokers.checks.lab06.program_text import reached
+
 READS = ("poll", "consume")
 LOOPS = (ast.For, ast.While)
 FUNCTIONS = (ast.FunctionDef, ast.Lambda)
@@ -37,7 +39,8 @@ def begins_by_database(program: ast.Module) -> bool:
 
     A function that nobody names is not asked.
     """
-    used = _used(program)
+    # What may run: all but the functions that no other part of it names.
+    used = reached(program, [part for part in program.body if not isinstance(part, ast.FunctionDef)])
     asks = any(
         (isinstance(node, ast.Name) and node.id == "next_offset")
         or (isinstance(node, ast.Constant) and _asks_for_positions(node.value))
@@ -112,25 +115,9 @@ def _read_into(node: ast.AST) -> list[str]:
     return []
 
 
-def _used(program: ast.Module) -> set[ast.AST]:
-    """Return what may run: all but the functions that no other part of it names."""
-    functions = {node.name: node for node in ast.walk(program) if isinstance(node, ast.FunctionDef)}
-    used: set[ast.AST] = set()
-    left: list[ast.AST] = [part for part in program.body if not isinstance(part, ast.FunctionDef)]
-    while left:
-        inner = set(ast.walk(left.pop())) - used
-        used |= inner
-        left += [functions[name] for name in map(_name, inner) if name in functions]
-    return used
-
-
 def _commits_of_offsets(program: ast.Module) -> list[ast.Call]:
     return [call for call in calls(program, "commit") if any(word.arg == "offsets" for word in call.keywords)]
 
 
 def _asks_for_positions(text: object) -> bool:
     return isinstance(text, str) and "select" in text.lower() and "positions" in text
-
-
-def _name(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

@@ -7,7 +7,8 @@ may be written in many ways.
 import ast
 from collections.abc import Iterator
 
-Nodes = set[ast.AST]
+from threebrokers.checks.lab06.program_text import Nodes, functions_of, name_of
+
 # Who calls one of them may wait for a thread: a queue and a lock tell of its end, too.
 WAITS = ("join", "result", "shutdown", "wait", "is_alive", "acquire", "get")
 
@@ -19,13 +20,13 @@ def given_to_threads(program: ast.Module) -> list[ast.expr | ast.FunctionDef]:
 
 def in_threads(program: ast.Module) -> Nodes:
     """Return all that runs in threads: the functions that they are given, and what these call."""
-    functions = {node.name: node for node in ast.walk(program) if isinstance(node, ast.FunctionDef)}
+    functions = functions_of(program)
     found: Nodes = set()
     begun: list[ast.AST] = [*given_to_threads(program)]
     while begun:
         function: ast.AST | None = begun.pop()
         if isinstance(function, ast.Name | ast.Attribute):
-            function = functions.get(_name(function))
+            function = functions.get(name_of(function))
         if function is None or function in found:
             continue
         nodes = set(ast.walk(function))
@@ -57,7 +58,7 @@ def closes_elsewhere(program: ast.Module) -> bool:
     harmless = threads | _locked(program)
     if any(call in harmless for call in closes):
         return False
-    if any(_name(call.func).endswith("Executor") for call in calls):
+    if any(name_of(call.func).endswith("Executor") for call in calls):
         return False  # an executor waits for its threads, where its block ends
     # An event without a name is one that nobody sets: it waits for Ctrl-C, and for no thread.
     waits = [call for call in calls if _method(call) in WAITS and not _is_new(call) and call not in threads]
@@ -78,12 +79,12 @@ def _locked(program: ast.Module) -> Nodes:
 
 
 def _given(node: ast.AST) -> Iterator[ast.expr | ast.FunctionDef]:
-    if isinstance(node, ast.ClassDef) and any(_name(base) == "Thread" for base in node.bases):
+    if isinstance(node, ast.ClassDef) and any(name_of(base) == "Thread" for base in node.bases):
         yield from (part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "run")
-    if isinstance(node, ast.Call) and _name(node.func) == "Thread":
+    if isinstance(node, ast.Call) and name_of(node.func) == "Thread":
         yield from node.args[1:2]
         yield from (word.value for word in node.keywords if word.arg == "target")
-    if isinstance(node, ast.Call) and _name(node.func) == "submit":
+    if isinstance(node, ast.Call) and name_of(node.func) == "submit":
         yield from node.args[:1]
 
 
@@ -97,14 +98,14 @@ def _after_ctrl_c(program: ast.Module) -> Nodes:
         if waited and not isinstance(statement, ast.FunctionDef | ast.ClassDef):
             parts.append(statement)
         call = statement.value if isinstance(statement, ast.Expr) else None
-        waited = waited or (isinstance(call, ast.Call) and _name(call.func) == "until_ctrl_c")
+        waited = waited or (isinstance(call, ast.Call) and name_of(call.func) == "until_ctrl_c")
     return {node for part in parts for node in ast.walk(part)}
 
 
 def _has_handler(program: ast.Module) -> bool:
     """Tell whether the program has a handler for signals that raises nothing, so that a sleep goes on."""
     nodes = list(ast.walk(program))
-    called = {_name(node.func) for node in nodes if isinstance(node, ast.Call)}
+    called = {name_of(node.func) for node in nodes if isinstance(node, ast.Call)}
     return "signal" in called and "exit" not in called and not any(isinstance(n, ast.Raise) for n in nodes)
 
 
@@ -112,7 +113,7 @@ def _sleep_of(node: ast.AST, program: ast.Module) -> float:
     """Return how long (s) a call sleeps; 0 for all else, and for a wait that an event may end."""
     if not isinstance(node, ast.Call):
         return 0.0
-    sleeps = _name(node.func) == "sleep" or (_method(node) == "wait" and _is_deaf(node, program))
+    sleeps = name_of(node.func) == "sleep" or (_method(node) == "wait" and _is_deaf(node, program))
     given = [*node.args[:1], *(word.value for word in node.keywords if word.arg == "timeout")]
     known = given[0].value if sleeps and given and isinstance(given[0], ast.Constant) else 0.0
     return float(known) if isinstance(known, int | float) else 0.0
@@ -136,13 +137,8 @@ def _is_new(wait: ast.Call) -> bool:
 
 
 def _is_event(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and _name(node.func) == "Event"
+    return isinstance(node, ast.Call) and name_of(node.func) == "Event"
 
 
 def _method(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else ""
-
-
-def _name(node: ast.expr) -> str:
-    """Return the last part of a name: `Thread` of threading.Thread."""
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

@@ -13,7 +13,8 @@ from threebrokers.lab.lab import Lab
 PATIENCE_MS, TRANSACTION_MS = 1500, 5000
 CALL_SECONDS, RECORD_SECONDS = 10.0, 60.0
 READ_AGAIN_SECONDS = 10.0
-GETS, WORKS, TOLD, SEEN = "B has the partition", "B gets its first record", "A is told", "readers get"
+GETS, WORKS = "B has the partition (s)", "B gets its first record (s)"
+TOLD, SEEN = "A is told", "readers get"
 
 
 def second_owner(lab: Lab, *, sent: bool) -> dict[str, Any]:
@@ -35,7 +36,7 @@ def second_owner(lab: Lab, *, sent: bool) -> dict[str, Any]:
         a.send_offset()
     hung = time.monotonic()
     b.take()
-    found: dict[str, Any] = {GETS: b.assigned - hung, WORKS: b.got - hung}
+    found: dict[str, Any] = {GETS: round(b.assigned - hung, 1), WORKS: round(b.got - hung, 1)}
     b.begin()
     b.send_offset()
     b.producer.commit_transaction(CALL_SECONDS)
@@ -106,11 +107,11 @@ class _Worker:
 
 def _writers(lab: Lab, replies: str) -> str:
     """Return who has written what can be read, as soon as every transaction has ended."""
-    told: list[str] = []
 
-    def settled() -> bool:
-        told[:] = [(record.value or b"").decode() for record in read_log(lab.bootstrap, replies)]
-        return "B" in told
+    def readable() -> list[str]:
+        values = [(record.value or b"").decode() for record in read_log(lab.bootstrap, replies)]
+        return values if "B" in values else []
 
-    lab.wait_until(settled, what="the marks of the transactions", within=READ_AGAIN_SECONDS)
-    return ", ".join(told)
+    return ", ".join(
+        lab.wait_until(readable, what="the marks of the transactions", within=READ_AGAIN_SECONDS)
+    )

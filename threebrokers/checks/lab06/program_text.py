@@ -1,0 +1,34 @@
+"""What every reading of a lab 06 program's text begins with: its names, and what runs by way of them."""
+
+import ast
+from collections.abc import Iterable
+from types import UnionType
+
+Nodes = set[ast.AST]
+NAMED = ast.Name | ast.Attribute
+
+
+def name_of(node: ast.AST) -> str:
+    """Return the last part of a name, `Thread` of threading.Thread; empty if this is none."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def functions_of(program: ast.AST) -> dict[str, ast.FunctionDef]:
+    """Return the functions that a program defines, also those of its classes, by their names."""
+    return {node.name: node for node in ast.walk(program) if isinstance(node, ast.FunctionDef)}
+
+
+def reached(program: ast.AST, begun: Iterable[ast.AST], by: type[ast.Name] | UnionType = NAMED) -> Nodes:
+    """Return these nodes with all that is in them, and in the functions of the program that they name.
+
+    `by` is what counts as a name: `close` of itself, or also that of `worker.close`.
+    """
+    functions = functions_of(program)
+    found: Nodes = set()
+    left = list(begun)
+    while left:
+        inner = set(ast.walk(left.pop())) - found
+        found |= inner
+        named = (name_of(node) for node in inner if isinstance(node, by))
+        left += [functions[name] for name in named if name in functions]
+    return found
