@@ -301,7 +301,7 @@ lab.check.no_order_lost(runs)
 #
 # `database` is a connection to SQLite. `invoices(order_number, euros)` is empty, `positions(partition, next_offset)` too; `partition` is its primary key. `orders.invoice(message)` returns the row for `invoices`. Write the worker.
 #
-# In Python, `with database:` is a transaction: it commits at the end of the block, and after an error it takes everything back. `INSERT OR REPLACE` writes a row in place of the one with the same key. An offset that is not known is `OFFSET_BEGINNING`. Your program is killed twice, each time between two statements.
+# In Python, `with database:` is a transaction: it commits at the end of the block, and after an error it takes everything back. `INSERT OR REPLACE` writes a row in place of the one with the same key. An offset that is not known is `OFFSET_BEGINNING`. Your program is killed twice, each time between two statements. If its consumer commits at the brokers, too, a third kill comes just before that.
 
 # %%
 # %%program bookkeeper
@@ -438,7 +438,7 @@ while True:
 
 
 # %% tags=["wrong"]
-# begins where the brokers say, and tells them | killed between the two commits
+# begins where the brokers say, and tells them | died before it had told them
 consumer.subscribe([orders.topic])
 while True:
     for message in consumer.consume(10, timeout=0.2):
@@ -500,6 +500,24 @@ while True:
         place = message.partition(), message.offset() + 1
         with database:
             database.execute("INSERT OR REPLACE INTO positions VALUES (?, ?)", place)
+
+
+# %% tags=["right"]
+# begins where its table says, and tells the brokers, too
+def begin(consumer, partitions):
+    for place in partitions:
+        place.offset = next_offset(place.partition)
+    consumer.assign(partitions)
+
+
+consumer.subscribe([orders.topic], on_assign=begin)
+while True:
+    for message in consumer.consume(10, timeout=0.2):
+        with database:
+            database.execute("INSERT INTO invoices VALUES (?, ?)", orders.invoice(message))
+            place = message.partition(), message.offset() + 1
+            database.execute("INSERT OR REPLACE INTO positions VALUES (?, ?)", place)
+        consumer.commit(message=message, asynchronous=False)
 
 # %% tags=["right"]
 # no group at all, ten orders in one transaction

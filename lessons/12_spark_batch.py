@@ -439,7 +439,7 @@ print(f"plain Python: {sums['flights'].sum() / plain_seconds:,.0f} flights a sec
 # %% [markdown]
 # With a second free core Spark does more in a second, and you have written nothing for it. With the plain consumer you write yourself who reads what, and how the sums are put together.
 #
-# This is the reason for Spark: **the same lines divide the work among as many tasks as there are partitions, on as many machines as you have** ([measured](../docs/scaling.md)). They also sort and group what is larger than memory, and work for a stream. Here two tasks lose, because a record is little work; *How alike are two numbers?* (*Going further*) measures more work.
+# This is the reason for Spark: **the same lines divide the work among as many tasks as there are partitions** ([measured](../docs/scaling.md)), on one machine or on many. They also sort and group what is larger than memory, and work for a stream. Here two tasks lose, because a record is little work; *How alike are two numbers?* (*Going further*) measures more work.
 #
 # Can we trust the numbers? The flights come from a Python package. So a third answer is made from its own table, with pandas and without Kafka.
 
@@ -803,7 +803,8 @@ guess_12d.compare("it fails" if counted == 0 else "it counts all" if whole else 
 # | | here | usual |
 # |---|---|---|
 # | where Spark's tasks run | two at a time, on this machine (`local[2]`) | hundreds, on many machines (`session("spark://host:port")`) |
-# | pieces after a `groupBy` (`spark.sql.shuffle.partitions`) | 2, for little data | 200 |
+# | pieces after a `groupBy` (`spark.sql.shuffle.partitions`) | 2, for little data | 200; a batch puts small ones together by itself, a stream with state does not |
+# | how Spark's Java works | with its quick compiler only, for a quick start | with both: slower at first, then quicker |
 # | memory of Spark (`spark.driver.memory`) | 768 MB, for the plan and all tasks together | each executor (a process that runs tasks) has its own (`spark.executor.memory`, 1 GB if you say nothing) |
 # | time zone of the session (`spark.sql.session.timeZone`) | UTC | the machine's |
 # | Spark's own page about jobs and tasks | off | on, port 4040 |
@@ -856,11 +857,12 @@ readers_picture(end_offsets(lab.bootstrap, places)[0], stands)
 #
 # | option | if you say nothing | what it does |
 # |---|---|---|
-# | `failOnDataLoss` | `true` | a query whose offsets are gone (retention, a topic made again) fails; with `false` it goes on with what is left |
+# | `failOnDataLoss` | `true` | a query whose offsets are gone (retention, a topic made again) fails; with `false` it goes on with what is left. A topic that was made again and is longer than the kept offset looks like the old one: give it a new checkpoint |
+# | `startingOffsets` as JSON | none | the first offset of each partition; it must name all, those that are new since then (lab 07) with -2, their first record |
 # | `minPartitions` | one task for each partition | cuts partitions into pieces, so that more tasks can read |
 # | `maxOffsetsPerTrigger` | none (stream only) | at most so many offsets in each step: a first run over a long topic does not take all at once |
 # | `startingTimestamp`, `endingTimestamp` | none | from the first record that is as late as this (ms since 1970), up to such a one; a record that was sent late may lie on the other side |
-# | `includeHeaders` | `false` | one more column, `headers` |
+# | `includeHeaders` | `false` | one more column, `headers`: an archive of a topic needs it |
 # | `kafka.isolation.level` | `read_uncommitted` | Java's default: records of aborted transactions are read too. The Python client reads committed records only. |
 # | `kafka.group.id` | a name for each query | for clusters that allow only certain names; nothing is committed |
 #

@@ -21,7 +21,7 @@ lab.review()
 #
 # Payments, parcels, sensors, departures: a **stream** has no end. Lab 12 asked the past; now the answer must grow while records come. **Structured Streaming** is Spark's part for this. (Flink and Kafka Streams do the same work; Storm and Spark's older DStreams are hardly used any more.) You write nearly what you wrote for a batch: `readStream` for `read`. The result is a DataFrame again, over all partitions of the topic, however many there are.
 #
-# Spark runs such a query in **micro-batches**: note what is new, read it, add it to the result, again. `start_query` uses the trigger `availableNow`: it goes on to the end that the topic has now, and ends. So the same query can run all day, or for a minute each night. What makes it a stream is its memory of what came before: a job that reads 500 records at 2 a.m. and forgets them is none. (A consumer in a loop is stream processing too: it needs no framework.)
+# Spark runs such a query in **micro-batches**: note what is new, read it, add it to the result, again. `start_query` uses the trigger `availableNow`: it goes on to the end that the topic has now, and ends. So the same query can run all day, or for a minute each night. What makes it a stream is its memory: at least of its place, often of results. A job that reads 500 records at 2 a.m. and forgets where it stopped is no stream. (A consumer in a loop is stream processing too: it needs no framework.)
 #
 # Our stream: the 883 flights that were planned for 24 June 2013 and left. Many of these were late. They are in one partition, in the order in which they **really left**. Each record's own time is the moment in which it is written, today.
 
@@ -84,7 +84,7 @@ print(*stream.columns)
 # %% [markdown] explains="window"
 # To count by time, a time is put into a **window**. `F.window("born", "1 day")` is a column with two fields, the `start` and the `end` of the day, in UTC. Group by it as by any column.
 #
-# `start_query(counts, "complete", "hours")` starts a query that keeps its result in memory, as a table with the name `hours`. (What `"complete"` means is explained in the second half.) `watch_query` waits for the query's end, and draws what it did.
+# `start_query(counts, "complete", "hours")` starts a query that keeps its result in memory, as a table with the name `hours`. (What `"complete"` means is explained in the second half.) `watch_query` waits for the query's end, and draws what it did. Each call of `start_query` begins with an empty checkpoint: try as often as you like.
 
 # %% [markdown]
 # ### Exercise 13.1: Hours of the plan
@@ -186,9 +186,11 @@ print(f"{missing} flights, {percent:.1f} %, are missing in the finished hours")
 guess_13b.compare("more than 20 %" if percent > 20 else "7 to 20 %" if percent > 7 else "less than 7 %")
 
 # %% [markdown] explains="lastProgress, recentProgress"
-# A flight is dropped only if its whole window is over: one planned for 10:05 may be 55 minutes and the watermark late. And the watermark is taken between batches, so it lags behind. (The last batch has no records: it writes what the watermark after the one before it has finished.)
+# A flight is dropped only if its whole window is over. One planned for 10:05 is in the window that ends at 11:00. With a watermark of one hour, this window is finished when a flight planned for 12:00 has been read: 12:00 less one hour. And the watermark moves only between batches, so there is more time still. (The last batch has no records: it writes what the watermark after the one before it has finished.)
 #
-# `missing_from` compares with the package's own table. The picture counts fewer rows dropped: Spark adds up the flights of a batch by window first, and three late flights for one window are then one row. All numbers of the picture come from `query.recentProgress`, a list with an entry for each batch; `query.lastProgress` is the newest one.
+# The newest hours are never finished here: only a later flight moves the watermark past them. They are not dropped: their rows stay in the state, and are written when tomorrow's flights come.
+#
+# `missing_from` compares the finished hours with the package's own table. The picture counts fewer rows dropped: Spark adds up the flights of a batch by window first, and three late flights for one window are then one row. All numbers of the picture come from `query.recentProgress`, a list with an entry for each batch; `query.lastProgress` is the newest one.
 #
 # The same query again, with the same watermark of one hour, but without `maxOffsetsPerTrigger`. How many flights are dropped now?
 
@@ -332,7 +334,7 @@ print(said)
 # - The **board** in the hall gets `board`, the same table. It shows numbers as they grow. Its line is slow: what it shows already should not be sent again.
 # - The **newspaper** gets `ranking`, the airports in order of departures so far. It prints the list as it is.
 #
-# Give each its mode. `deliver` runs the three queries in small batches and returns what each reader got.
+# Give each its mode. `deliver` runs the three queries in small batches and returns what each reader got: `delivered["board"]` has its `mode`, `sent` (how many rows) and `refused` (Spark's reason, or nothing).
 
 # %%
 small = departures(june, maxOffsetsPerTrigger=300).withWatermark("scheduled", "3 hours")
@@ -358,7 +360,7 @@ for name, got in delivered.items():
 # </details>
 # <details><summary>Another hint</summary>
 #
-# A list in order changes as a whole: a new row can move all others. So Spark allows `orderBy` in one mode only. Try, and read `refused`.
+# A list in order changes as a whole: a new row can move all others. So Spark allows `orderBy` in one mode only. Try, and read `delivered["ranking"].refused`.
 #
 # </details>
 
@@ -400,7 +402,7 @@ lab.check.three_modes(delivered)
 #
 # The next query writes each finished hour as a record into the topic `stream-hours`. It runs twice a day. At the end of the first run, at noon, the last hours are not finished: their flights are counted, and their rows are in its state. Then the flights of the afternoon come.
 #
-# `first_run` plays this. The checkpoint of the first run is the folder `runs`.
+# `first_run` plays this: it sends the morning, runs the query to its end, then sends the afternoon. It returns the topic's name and the query, which has ended. Its checkpoint has the name `runs`; `folder("runs")` is its path.
 
 
 # %%
@@ -450,7 +452,7 @@ guess_13e.compare(
 # %% [markdown]
 # ### Exercise 13.4: The second run
 #
-# Everything begins again: the first run has ended, and `stream-hours` holds what it wrote. Make `query`, the second run: afterwards each finished hour is in `stream-hours` once, with the right number. Two decisions: which checkpoint, and where to start reading? (`send_hours` starts at the first record, unless you give it `startingOffsets="…"`.)
+# Everything begins again: the first run has ended, and `stream-hours` holds what it wrote. Make `query`, the second run: afterwards each finished hour is in `stream-hours` once, with the right number. Two decisions: which checkpoint, and where to start reading? (`send_hours` wants the path of a folder. It starts at the first record, unless you give it `startingOffsets="…"`.)
 
 # %%
 lab.fresh_topic("stream-hours", partitions=3, replication_factor=3)
@@ -504,7 +506,7 @@ query.awaitTermination(60)
 lab.check.second_run(query)
 
 # %% [markdown]
-# Offsets alone are not enough: an hour that was open when the query stopped is partly in records that it will not read again. So a checkpoint belongs to one query. A query that groups by something else needs a new checkpoint, and begins again. Do not wait for an error: to Spark, windows of ten minutes look like those of an hour. (If Spark *dies* while it writes to Kafka, records can come twice. Lab 15 is about that.)
+# Offsets alone are not enough: an hour that was open when the query stopped is partly in records that it will not read again. So a checkpoint belongs to one query. A query that groups by something else needs a new checkpoint, and begins again. Do not wait for an error: with the old checkpoint, a query with windows of ten minutes starts, and mixes them with the hours in its state. (If Spark *dies* while it writes to Kafka, records can come twice. Lab 15 is about that.)
 
 # %% [markdown]
 # ## What to remember
@@ -532,7 +534,7 @@ lab.quiz()
 #
 # The query tells its place itself: in each entry of `recentProgress`, a source has `endOffset` (the next offset of each partition, as JSON) and `metrics`, with `maxOffsetsBehindLatest`: how much of the worst partition this batch left for the next one. The end that it is compared with is that of the moment in which the batch was planned; with `availableNow`, in which the query began.
 #
-# A query that is too slow is only behind: it *pulls* records when it is ready. `maxOffsetsPerTrigger` bounds what one batch takes, so memory and state are safe; the rest waits with the brokers.
+# A query that is too slow is only behind: it *pulls* records when it is ready. `maxOffsetsPerTrigger` bounds what one batch takes, so many waiting records do not fill its memory. It does not bound the state: only a watermark does. The rest waits with the brokers, as long as they keep it (`retention.ms`).
 
 # %% [markdown]
 # ### Exercise 13.5: How far behind?
@@ -706,7 +708,7 @@ spark.table("very_late").limit(3).toPandas()
 #
 # 1. **Notice** that an event is late: its time is behind the latest one. Spark does it with the watermark.
 # 2. **Set a limit**: three hours for a board, three weeks for an invoice. What is later belongs in another process. Spark only counts such records, and hands them to nobody: that process must read the topic itself, and compare.
-# 3. **Mend in the same stream**, not in a second batch program that must agree with the first.
+# 3. **Mend in the same stream**: what comes within the limit, the same query adds to its window. Two programs that must agree with each other are one too many.
 # 4. **Correct results** that are out already: in the mode `update`, into a place where a newer row with the same key takes the place of the older one (a compacted topic, a table with a key).
 
 # %% [markdown]
@@ -717,7 +719,7 @@ spark.table("very_late").limit(3).toPandas()
 # | a batch reads (`maxOffsetsPerTrigger`) | 60 or 200 records | no limit; thousands to millions |
 # | state is kept in | memory of one process | RocksDB on each machine, once there are millions of rows |
 # | pieces of the state (`spark.sql.shuffle.partitions`) | 2 | 200; a checkpoint keeps the number with which it began |
-# | checkpoint | a folder of this machine | storage that all machines reach (HDFS, S3) |
+# | checkpoint | a folder of this machine | storage that all machines reach, and that renames a file at once, or not at all (HDFS; S3 only with Spark's checkpoint manager for it) |
 # | sink | a table in memory, which is gone with Spark | Kafka, files, a database |
 # | steps that `recentProgress` keeps | 100 | 100; monitoring gets each by a `StreamingQueryListener` |
 # | the topic keeps its records | for ever (`retention.ms=-1`) | 7 days: a query that stands still for longer fails |

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # When is a stream a table?
 #
-# **You will** join a stream with a table and with another stream, keep state for each aircraft and set a timer, and read that state as a table.
+# **You will** join a stream with a table and with another stream, keep state for each aircraft, and set a timer. If you go further: read that state as a table.
 #
 # *{minutes} minutes, and {further} more if you go further. You need lab 13: watermark, state, output mode, `watch_query`.*
 
@@ -57,12 +57,13 @@ departures = with_left(flight_columns(stream_of(trips)))
 arrivals = arrival_columns(stream_of(landings))
 
 # %% [markdown]
-# The columns `left` and `arrived` say when a flight really left and arrived (UTC). `plane_columns` gives a row for each **record** of the register: the columns of the aircraft, `offset` (all records of a key are in one partition, so the larger offset is the newer record), and `is_deleted` for a tombstone. We join them as they are, by the number of the aircraft:
+# The columns `left` and `arrived` say when a flight really left and arrived (UTC). `plane_columns` gives a row for each **record** of the register: the columns of the aircraft, `offset` (all records of a key are in one partition, so the larger offset is the newer record), and `is_deleted` for a tombstone, of which only the key, `tailnum`, is left. We join them as they are, by the number of the aircraft:
 
 # %%
 from threebrokers.spark import plane_columns, start_query, watch_query
 
 records = plane_columns(records_of(planes))
+print("the register:", *records.columns)
 watch_query(start_query(departures.join(records, "tailnum"), "append", "as_it_is"))
 rows = spark.table("as_it_is")
 different = rows.select("carrier", "flight").distinct().count()
@@ -140,7 +141,7 @@ lab.check.seats_that_left(query)
 # %% [markdown]
 # The function `latest_planes` makes such a table of the register's records. Now a table changes while a query runs. `N713TW` leaves New York more than once on this day. After the first batch, its airline takes out all seats but seven, and a record says so. Which number do the departures in the batches after that get?
 #
-# (The function `note` needs Spark's driver beside the notebook: with Spark Connect, `session("sc://…")`, it would run in the server, without `lab` and `seen`, and PySpark refuses to send it there. All other cells of this lab work with it.)
+# `foreachBatch(note)` calls `note` with each batch, a DataFrame, and its number. (For that, the notebook must be the process that plans the query, Spark's *driver*: with Spark Connect, `session("sc://…")`, it would run in the server, without `lab` and `seen`, and PySpark refuses to send it there. All other cells of this lab work with it.)
 
 # %%
 guess_14a = lab.predict("14.a")
@@ -183,6 +184,8 @@ guess_14a.compare("the new one" if later == {7} else old_or_both)
 # | stream | `KStream` | `CREATE STREAM` |
 # | table | `KTable`; `GlobalKTable`: all of it in each program | `CREATE TABLE` |
 # | stream with table | `departures.leftJoin(planes, …)` | `… LEFT JOIN planes p ON d.tailnum = p.tailnum EMIT CHANGES` |
+#
+# Such lines are for readers who meet these two at work. No exercise needs them.
 
 # %% [markdown] covers="B074 E297" explains="stream-stream join"
 # ## A stream with a stream
@@ -213,7 +216,7 @@ guess_14b.compare("10: those without a partner" if kept < 20 else many)
 # %% [markdown]
 # ### Exercise 14.2: Forget what has landed
 #
-# Make `query`: each departure with its arrival (873 pairs), columns `tailnum`, `carrier`, `flight`, `left` and `arrived`. No flight takes 12 hours; on both sides, records are at most ten minutes late. What can find no partner any more must leave the state.
+# Make `query`: each departure with its arrival (873 pairs), columns `tailnum`, `carrier`, `flight`, `left` and `arrived`. No flight takes 12 hours; on both sides, records are at most ten minutes late. What can find no partner any more must leave the state; the rows of the last 12 hours, some hundred, stay.
 
 # %%
 out = departures.select("tailnum", "carrier", "flight", "left")
@@ -230,7 +233,7 @@ print([step["stateOperators"][0]["numRowsTotal"] for step in query.recentProgres
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# An aircraft leaves New York up to four times a day. Which columns, and which times, make one arrival belong to one departure?
+# When may Spark forget a departure? It needs two facts. Which of them is about each stream by itself, which about the two rows of a pair?
 #
 # </details>
 # <details><summary>Another hint</summary>
@@ -310,7 +313,9 @@ query.awaitTermination(120)
 lab.check.forgets_what_landed(query)
 
 # %% [markdown]
-# The ten flights that landed elsewhere are not in these pairs. So the same join as a *left outer join*: each departure without an arrival comes too, with an empty `arrived`. (`flown` is the course's function for it. It has the bound of 12 hours in the condition of the join: a `where` behind an outer join would drop each row whose `arrived` is empty.) All records of the day are read. How many of the ten come?
+# The ten flights that landed elsewhere are not in these pairs. So the same join as a *left outer join*: each departure without an arrival comes too, with an empty `arrived`. (`flown` is the course's function for it. It has the bound of 12 hours in the condition of the join: a `where` behind an outer join would drop each row whose `arrived` is empty.) All records of the day are read.
+#
+# The ten left between 18:51 and 21:07 (UTC), and the last departure of all at 05:59 the next morning. A query has one watermark: the smaller one of its streams. How many of the ten come?
 
 # %%
 guess_14c = lab.predict("14.c")
@@ -328,21 +333,23 @@ print(f"{without} departures without an arrival")
 guess_14c.compare("all ten" if without == 10 else "none" if without == 0 else "some of them")
 
 # %% [markdown] explains="JoinWindows"
-# *Has not arrived* is known only when nothing can arrive any more: 12 hours after the flight left, by the watermark. That follows the **slower** of the two streams, here the departures, whose last one is at 6 in the morning. All ten left after 18 h (UTC). Tomorrow's departures would move it. If no more records come, this answer never comes.
+# *Has not arrived* is known only when nothing can arrive any more: 12 hours after the flight left, by the watermark. That of the departures, the **slower** stream, is 05:49, and the first of the ten is due at 06:51. Tomorrow's departures would move it. If no more records come, this answer never comes. So let a stream that is often silent send a record from time to time, only for its time. (`spark.sql.streaming.multipleWatermarkPolicy` can be `max`: then the slower stream loses records.)
 #
-# Kafka Streams: `departures.join(arrivals, …, JoinWindows.ofTimeDifferenceAndGrace(…).before(Duration.ZERO))`; ksqlDB: `JOIN … WITHIN (0 SECONDS, 12 HOURS) GRACE PERIOD 10 MINUTES`. (Without the zero, an arrival *before* the departure is a partner, too.)
+# Kafka Streams: `departures.join(arrivals, …, JoinWindows.ofTimeDifferenceAndGrace(…).before(Duration.ZERO))`; ksqlDB: `JOIN … WITHIN (0 SECONDS, 12 HOURS) GRACE PERIOD 10 MINUTES`. (Without `before(…)` and the 0, an arrival *before* the departure is a partner, too. *Grace* is the delay of the watermark.)
 
 # %% [markdown] explains="dropDuplicatesWithinWatermark"
 # ## The same report twice
 #
-# Lab 10 showed why a record can come twice. To know it again, a query must remember what it saw: state. `dropDuplicates(columns)` remembers for ever, unless the column of the watermark is among its columns; then a copy must have the same time. `dropDuplicatesWithinWatermark(columns)` drops copies that are no further apart than the delay of the watermark, and forgets after that. A copy that comes later than that *may* be dropped, or not.
+# Lab 10 showed why a record can come twice. To know it again, a query must remember what it saw: state. `dropDuplicates(columns)` remembers for ever, unless the column of the watermark is among its columns; then a copy must have the same time. `dropDuplicatesWithinWatermark(columns)` drops copies that are no further apart than the delay of the watermark. It forgets a record when the watermark is that long behind it: about two delays after it came. A copy that comes later *may* be dropped, or not.
+#
+# A record behind the watermark is dropped though it is no copy (`numRowsDroppedByWatermark`). So the delay must cover both: how far apart copies are, and how late a first record may be.
 #
 # (Kafka Streams has no such operation: a processor with a window store does it. In ksqlDB it is a count in a window, of which only the first row is kept.)
 
 # %% [markdown]
 # ### Exercise 14.3: Each departure once
 #
-# Airports report departures to `state-reports`. If a report is not acknowledged, it is sent again, up to six hours later: the same flight, with a new `sent`. Make `query`: its table `once` holds each of the 883 departures once, whatever happens within the six hours, and the query remembers no longer than that.
+# Airports report departures to `state-reports`. If a report is not acknowledged, it is sent again, up to six hours later: the same flight, with a new `sent`. Make `query`: its table `once` holds each of the 883 departures once, whatever happens within the six hours, and the query does not remember much longer than it must.
 
 # %%
 from threebrokers.data import reports_topic
@@ -431,6 +438,12 @@ query = start_query(once.dropDuplicatesWithinWatermark(["carrier", "flight"]), "
 watch_query(query)
 
 # %% tags=["right"]
+# half an hour more, to be safe
+once = reports.withWatermark("sent", "6 hours 30 minutes")
+query = start_query(once.dropDuplicatesWithinWatermark(["carrier", "flight", "scheduled"]), "append", "once")
+query.awaitTermination(120)
+
+# %% tags=["right"]
 # in minutes, by other columns
 once = reports.withWatermark("sent", "360 minutes")
 once = once.dropDuplicatesWithinWatermark(["flight", "tailnum", "carrier"])
@@ -443,11 +456,12 @@ lab.check.each_report_once(query)
 # %% [markdown] covers="D204 C027 D205" explains="transformWithState, StatefulProcessor, timer, state store, RocksDB"
 # ## State of your own
 #
-# No built-in operation knows what happens *between* events: how long is an aircraft away from New York, from one departure to the next? And which are still away after 12 hours? A dictionary in a program would forget all with the program. **`transformWithState`** runs code of yours, a **`StatefulProcessor`**, for each key, with state that is in the checkpoint, as offsets are. It needs a **state store** that writes to disk, **RocksDB**, which also takes more keys than memory does ([measured](../docs/scaling.md)).
+# No built-in operation knows what happens *between* events: how long is an aircraft away from New York, from one departure to the next? And which are still away after 12 hours? A dictionary in a program would forget all with the program. **`transformWithState`** runs code of yours, a **`StatefulProcessor`**, for each key, with state that is in the checkpoint, as offsets are. It needs the **state store RocksDB**, which keeps most of it on the disk, outside the memory ([measured](../docs/scaling.md)).
 #
-# - `handleInputRows` gets a key's new rows. What it yields are rows of the result.
+# - `init` is called first, and gets the `handle`.
+# - `handleInputRows` gets a key, a tuple (`key[0]` is the tail number), and its new rows. What it yields are rows of the result.
 # - `handle.getValueState` is a value for each key, a tuple: `exists`, `get`, `update`, `clear`.
-# - A **timer** is a time at which you are called, though no record comes: `handleExpiredTimer`, here when the watermark has passed it (`EventTime`).
+# - A **timer** is a time at which you are called, though no record comes: `handleExpiredTimer`, here when the watermark has passed it (`EventTime`). `handle.registerTimer` sets one, in milliseconds since 1970. A key may have many.
 
 # %% tags=["needed"]
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -483,7 +497,7 @@ class Turns(StatefulProcessor):
 
 
 # %% [markdown]
-# `away` uses such a processor. The state of an aircraft begins with its first departure, and ends with the alarm. Times are whole seconds since 1970 (`second`): a number can lose no time zone on its way to Python and back.
+# `away` uses such a processor: `transformWithState` gets it, the columns of the result, the output mode, and the clock of the timers. The state of an aircraft begins with its first departure, and ends with the alarm. Times are whole seconds since 1970 (`second`): a number can lose no time zone on its way to Python and back.
 
 
 # %%
@@ -526,7 +540,7 @@ watch_query(query)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# After a second departure of the same aircraft, how many timers does it have? Which of them should still ring, and who knows that: the moment in which you set one, or the moment in which one rings?
+# After a second departure of the same aircraft, how many timers does it have? Which of them should still ring? You can act at two moments: when you set a timer, or when one rings. Choose one.
 #
 # </details>
 # <details><summary>Another hint</summary>
@@ -654,7 +668,7 @@ lab.quiz()
 #
 # The state of a query *is* its table: the newest row of each key. Results that were written are its changes. Kafka Streams can be asked for it while it runs, key by key: an **interactive query** (in ksqlDB a *pull query*). Spark keeps state in the checkpoint, and reads that as a table, with the data source **statestore**: as it was after one of the last hundred batches, also when the query has ended.
 #
-# The next processor yields nothing: all that it knows is in its state. It never forgets an aircraft; in a query that runs for years, a value can have a time to live (`getValueState(…, ttlDurationMs=…)`, by the clock). There are also lists and maps: `getListState`, `getMapState`.
+# The next processor yields nothing: all that it knows is in its state. It never forgets an aircraft; in a query that runs for years, a value can have a time to live (`getValueState(…, ttlDurationMs=…)`), by the clock only: with `"ProcessingTime"` in place of `"None"`. There are also lists and maps: `getListState`, `getMapState`.
 
 
 # %%
@@ -739,7 +753,7 @@ lab.check.state_as_table(held)
 #
 # In Kafka Streams, the work is cut into **tasks**: task 2 reads partition 2 of *each* topic that is joined, runs all steps for it, and keeps the state of these keys only. There are as many tasks as partitions; threads and machines share them. So what belongs together must lie in partitions of the same number: this is **co-partitioning**. Otherwise a program writes its stream anew first, into a **repartition topic**.
 #
-# We join departures with the weather of their hour: `state-weather`, four partitions, the key is airport and hour. The departures are keyed by aircraft, in one partition. `found_by_tasks` does what four tasks could.
+# We join departures with the weather of their hour: `state-weather`, four partitions, the key is airport and hour. The departures are keyed by aircraft, in one partition. `found_by_tasks` plays four tasks: each looks for its records' keys in the partition with the same number. So only task 0 has any.
 
 # %%
 from threebrokers.data import found_by_tasks, weather_topic
@@ -777,7 +791,7 @@ guess_14d.compare("all" if found == 883 else "none" if found == 0 else "about a 
 found_by_tasks(lab, keyed, weather)
 
 # %% [markdown]
-# Spark does not care in which partition a row lies: it moves the rows of both sides until equal keys meet, for each batch of a stream anew. That goes over the network. Its plan has an `Exchange` for each move:
+# Spark does not care in which partition a row lies: it moves rows until equal keys meet: in a batch all rows of both sides, in a stream the new ones of each batch (its state stays where it is). That goes over the network. A small table can be sent whole to each task instead (`F.broadcast`). Its plan has an `Exchange` for each move:
 
 # %%
 from contextlib import redirect_stdout

@@ -3,7 +3,7 @@
 #
 # **You will** kill Spark between writing and committing, build sinks that hold each row once in spite of it, and replace a wrong query by a right one without stopping the first.
 #
-# *{minutes} minutes, and {further} more if you go further. You need lab 13: `departures`, checkpoint, watermark, `watch_query`.*
+# *{minutes} minutes, and {further} more if you go further. You need lab 13: `departures`, checkpoint, watermark, `watch_query`; and of lab 14 `foreachBatch` and `dropDuplicatesWithinWatermark`.*
 
 # %%
 from threebrokers import open_lab
@@ -161,14 +161,14 @@ lab.check.what_comes_twice(twice)
 # - Each row has a **key** of its own, and the key decides: a row that is there is not added again. The record's place, topic, partition and offset, is such a key.
 # - The number of the batch is noted in the **same transaction** as its rows; a batch that is noted is left out. With a new checkpoint the numbers begin at 0 again, for other records: so note the query's `id`, too, which is in the checkpoint.
 #
-# For files there is a third way: write under another name, then rename. On a disk a rename happens wholly or not at all (`os.replace`; S3 has none); Spark's own file sink has a list of the files that count.
+# For files there is a third way: write under another name, then rename. On a disk a rename happens wholly or not at all (`os.replace`; on S3 there is no rename); Spark's own file sink has a list of the files that count.
 #
-# At least once, and idempotent, is what Spark calls *exactly once*: the work is done twice, the effect is there once. If your function writes to two places, both must be idempotent: Spark can die between them.
+# At least once, and idempotent, is what Spark calls *exactly once*: the work is done twice, the effect is there once. If your function writes to two places, both must be idempotent: Spark can die between them. And each time that it asks `batch` for rows, the batch is read again: `batch.persist()` before the first time keeps them, `unpersist()` at the end lets them go.
 
 # %% [markdown]
 # ### Exercise 15.2: Each departure once
 #
-# Write `save`: it fills a table `trips` with the columns `part`, `place` (the offset) and `tailnum`. Spark is killed at your sink's **first commit** in batch 1, and starts again. The driver dies, too: what `save` has kept in memory is gone. Afterwards each of the 883 departures is in the table once.
+# Write `save`: it fills a table `trips` with the columns `part`, `place` (the offset) and `tailnum`. In batch 1, Spark is killed at the end of your first `with keyed.open()`: what this block wrote is committed in the database, and `save` does not go on behind it. The process that runs `save` (the driver) dies, too: what it kept in memory is gone. Spark starts again. Afterwards each of the 883 departures is in the table once.
 
 # %%
 from threebrokers.spark import until_done
@@ -300,6 +300,9 @@ query = until_done(start_trips, save, "keyed", kill_in=1, book=keyed)
 # %% tags=["nbval-check-output"]
 lab.check.each_once(query)
 
+# %% [markdown]
+# Either way is right. Whoever notes only the number of a batch should know: with a new checkpoint, batch 0 would be done already, and its records lost. So the query's `id` belongs beside it; it stands in the file `metadata` of the checkpoint.
+
 # %% [markdown] covers="A059 E287" explains="processing.guarantee"
 # ## From Kafka to Kafka
 #
@@ -337,12 +340,12 @@ guess_15b.compare("fewer" if len(set(written)) < 883 else "883" if len(written) 
 # %% [markdown]
 # Spark's sink for Kafka uses no transactions: **at least once**. An idempotent producer does not help: it knows a request that it sends again itself, and here another producer sends, started after the first one's death.
 #
-# So whoever reads must know what came already. `dropDuplicatesWithinWatermark(columns)` (lab 14) drops copies, and forgets a value when the watermark has passed it; `dropDuplicates(columns)` remembers each value for ever. What it remembers is state, kept in the checkpoint: a restart does not forget it.
+# So whoever reads must know what came already. `dropDuplicatesWithinWatermark(columns)` (lab 14) drops copies, and forgets a value when the watermark is the delay behind it; `dropDuplicates(columns)` remembers each value for ever. What it remembers is state, kept in the checkpoint: a restart does not forget it.
 
 # %% [markdown]
 # ### Exercise 15.3: Drop the second copy
 #
-# `received` is the stream of `exact-copies`, in small batches: `id` (the record's key), `timestamp` (when it was written), `tailnum`, `origin` and `scheduled`. Make `query`: its table `once` holds each departure once. How long must it remember an id? A second copy comes when Spark runs again, and the longest time that Spark was ever away was a weekend: 60 hours.
+# `received` is the stream of `exact-copies`, in small batches: `id` (the record's key), `timestamp` (when it was written), `tailnum`, `origin` and `scheduled`. Make `query`: its table `once` holds each departure once. How long must it remember an id? A second copy comes when Spark runs again, and the longest time that Spark was ever away was a weekend: 60 hours, and then it had to start.
 
 # %%
 from threebrokers.spark import start_query, watch_query
@@ -388,6 +391,12 @@ query = start_query(once, "append", "once")
 watch_query(query)
 
 # %% tags=["wrong"]
+# to the hour | has to start and read again
+once = received.withWatermark("timestamp", "60 hours").dropDuplicatesWithinWatermark(["id"])
+query = start_query(once, "append", "once")
+watch_query(query)
+
+# %% tags=["wrong"]
 # a month, to be safe | 30 days keeps
 once = received.withWatermark("timestamp", "30 days").dropDuplicatesWithinWatermark(["id"])
 query = start_query(once, "append", "once")
@@ -426,7 +435,7 @@ watch_query(query)
 
 # %% tags=["right"]
 # without the second half of the name
-once = received.withWatermark("timestamp", "60 hours").dropDuplicatesWithinWatermark(["id", "tailnum"])
+once = received.withWatermark("timestamp", "61 hours").dropDuplicatesWithinWatermark(["id", "tailnum"])
 query = start_query(once, "append", "once")
 query.awaitTermination(60)
 
@@ -436,13 +445,13 @@ lab.check.second_copy_dropped(query)
 # %% [markdown] covers="A075 D197 E300 E301 E302" explains="reprocessing, kafka-streams-application-reset"
 # ## When the query itself is wrong
 #
-# Version 1 of a query writes a voucher for each departure that was late by two hours or more into `exact-late-v1`; an office reads them. Only now somebody notices that its condition is `dep_delay > 120`: a delay of exactly two hours gets nothing.
+# Each departure that was late by two hours or more **should** get a voucher. Version 1 of a query writes vouchers into `exact-late-v1`, and an office reads them. Only now somebody notices its condition, `dep_delay > 120`: a delay of exactly two hours gets nothing.
 #
 # The raw departures are still in the topic, so the past can be computed again: **reprocessing**. There are two ways. *In place*: stop the query, delete its results and its checkpoint, start the new version; while it catches up, nobody has results, and if it is wrong too, nothing is left. (For Kafka Streams, the tool is `kafka-streams-application-reset`.) *Beside it*: version 2 runs with a place and a topic of its own, from the earliest offset; when it has caught up, you compare, and the readers change over.
 
 
 # %%
-spark = session()  # once: each call stops what still runs
+spark = session()  # from here on use `spark`: each call of session() stops the queries that run
 
 
 def vouchers(rule, source, topic, checkpoint):
@@ -490,7 +499,7 @@ guess_15c.compare("none" if written == 0 else "all 155" if written > 100 else "t
 #
 # Everything begins again, on a day that goes on: 600 departures are in `exact-live`, and others come in while you work. `live_day` starts version 1 and the office, calls your function, lets the rest of the day come in, and stops all.
 #
-# Write `change_over(old, office)`. Start version 2 beside `old`, the query of version 1: exactly two hours get a voucher, too. When it has caught up, compare the two. `office.reads(topic)` names the topic that the office reads from then on; it sends a voucher for each key once. Then `old` can end. Leave the topic and the checkpoint of version 1 as they are: they are your way back.
+# Write `change_over(old, office)`. Start version 2 beside `old`, the query of version 1: exactly two hours get a voucher, too. `vouchers(…)` is not started yet; `.start()` without a trigger starts a query that goes on, where `availableNow` would end it too early. `until_caught_up(new)` waits until it has read what is there. Then compare the two (`keys_of_both`). `office.reads(topic)` names the topic that the office reads from then on; it sends a voucher for each key once. Then `old.stop()`. Leave the topic and the checkpoint of version 1 as they are: they are your way back.
 
 # %%
 from threebrokers.spark import keys_of_both, live_day, until_caught_up
@@ -525,7 +534,7 @@ print(day)
 # </details>
 # <details><summary>Another hint</summary>
 #
-# `fresh_folder(name)` is an empty checkpoint. `until_caught_up(new)` waits until the query has read what the topic held, and does not stop it. `keys_of_both(lab, {"exact-late-v1": old, "exact-late-v2": new})` gives two sets: one version is always a little ahead, so it compares the departures that both have read.
+# `fresh_folder(name)` is an empty checkpoint. `until_caught_up(new)` does not stop the query. `keys_of_both(lab, {"exact-late-v1": old, "exact-late-v2": new})` gives two sets: one version is always a little ahead, so it compares the departures that both have read.
 #
 # </details>
 
@@ -703,7 +712,9 @@ guess_15d.compare(latencies.quickest)
 latencies
 
 # %% [markdown] explains="real-time mode, task slot"
-# A micro-batch is planned, noted in `offsets`, run as new tasks, and noted in `commits`: that costs its time however few records it has, and a record waits for the batch before its own to end, too. (Each trigger had 100 records, in one run: p99 rests on one of them, and another run gives another.) In **real-time mode** the tasks stay: each reads a partition without an end and hands on every record at once. The five seconds only say how often the checkpoint is written; less is refused.
+# A micro-batch is planned, noted in `offsets`, run as new tasks, and noted in `commits`: that costs its time however few records it has, and a record waits for the batch before its own to end, too. (Each trigger had 100 records, in one run: p99 rests on one of them, and another run gives another.)
+#
+# In **real-time mode** a task lives for the whole interval, and hands on every record at once. At its end the tasks stop, the checkpoint is written, and new ones start: a record that comes just then waits. So in production intervals are minutes (Spark's own default: five); less than five seconds is refused. Our 100 records take two seconds, and may meet no such moment.
 #
 # | real-time mode (Spark 4.2) | |
 # |---|---|
@@ -879,7 +890,7 @@ for (partition, process), count in sorted(readers.items()):
 # |---|---|---|
 # | who reads the brokers | the one process | the executors, each its partitions: all machines must reach all brokers |
 # | where `foreachBatch` runs | in your notebook | the function in the driver; what it asks of the batch, in the executors. `collect()`, as in `rows_of`, brings all rows to the driver: right for 300, not for a million |
-# | the checkpoint | a folder | storage that all machines reach (HDFS, S3): executors write state there, and another driver goes on from it |
+# | the checkpoint | a folder | storage that all machines reach: executors write state there, and another driver goes on from it. It must rename a file at once or not at all (HDFS; for S3, Spark's own checkpoint manager, `spark.sql.streaming.checkpointFileManagerClass`) |
 # | jars and Python | yours | the same on each machine |
 # | a process dies | Spark is gone | an executor: its tasks run again, on another one. The driver: the query is gone until something starts it again (Kubernetes, systemd) |
 #

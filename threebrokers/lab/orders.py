@@ -38,6 +38,7 @@ DONE, DEAF = f"order {LAST} is done", "has asked for no topic"
 ASK_SECONDS = 3.0
 STOP_SECONDS = 30.0  # nobody waits so long: who is to be killed is asked to do so
 MEMBER = "worker"
+AT_COMMIT = "commit"  # just before the consumer's own commit, which a program need not make
 TABLES = """
 CREATE TABLE invoices (order_number INTEGER, euros INTEGER);
 CREATE TABLE positions (partition INTEGER PRIMARY KEY, next_offset INTEGER);
@@ -49,9 +50,9 @@ class Job:
     """What the notebook tells its program: the ledger's name, the topic, and how often a client commits.
 
     The ledger has the program's name. `way` is a word that the program may choose by. `stops` are the places
-    where each life of the program is killed: the order, and "before" or "after" the work, or the number of a
-    database's statement. Each life kills itself there. Before the work it waits until the notebook asks for
-    that, for a client may have to commit first.
+    where each life of the program is killed: the order, and "before" or "after" the work, the number of a
+    database's statement, or AT_COMMIT. Each life kills itself there, if it comes there at all. Before the
+    work it waits until the notebook asks for that, for a client may have to commit first.
     """
 
     ledger: str
@@ -166,9 +167,15 @@ class Orders:
             _die()
 
     def _before_commit(self, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-        """Note whether the program waits for a commit: it comes after message and offsets."""
+        """Note whether the program waits for a commit, and kill it here if this is its place.
+
+        Whether it waits comes after message and offsets.
+        """
         waits_not = arguments[2] if len(arguments) > 2 else named.get("asynchronous", True)
         self._hurried = self._hurried or bool(waits_not)
+        if self._armed is not None and self._place and self._place[1] == AT_COMMIT:
+            self._tell_stop("before commit() of the consumer", STOPPED)
+            _die()
 
     def _stop_at(self, number: int, moment: str) -> None:
         if (number, moment) != self._place:

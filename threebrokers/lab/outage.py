@@ -1,6 +1,7 @@
 """What a check says when it gets no answer from the brokers, or asks for a topic that is not there."""
 
 import ast
+from collections.abc import Iterator
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
@@ -37,6 +38,8 @@ PASSING = (
     KafkaError.REQUEST_TIMED_OUT,
     KafkaError.NETWORK_EXCEPTION,
 )
+# By whom a topic is made, if its name stands there as a text: by the lab, by confluent-kafka.
+MAKING = frozenset({"fresh_topic", "NewTopic"})
 REGISTER_SECONDS = 5.0
 AGAIN = "run the check again; nothing that you did is lost"
 
@@ -116,14 +119,28 @@ def no_topic(lab: Any, topic: str) -> NotYet:
 
 
 def _maker(short: str) -> CellRun | None:
-    """Return the run of the last cell that names this topic as a text, other than the one that runs now."""
+    """Return the run of the last cell that makes this topic, or else of the last one that has its name in it.
+
+    Of those that ended: the one that runs now has asked for it. A learner may have looked at a topic by its
+    name in a cell of their own, which does not make it.
+    """
     history = cells.history()
     runs = [run for run in history.runs if run is not history.running] if history else []
-    return next((run for run in reversed(runs) if short in _texts(run)), None)
+    named = [run for run in runs if _has_text(run.code, short)]
+    makers = [run for run in named if any(_has_text(call, short) for call in _makes(run.code))]
+    return next(reversed(makers or named), None)
 
 
-def _texts(run: CellRun) -> set[object]:
-    return {node.value for node in ast.walk(run.code) if isinstance(node, ast.Constant)}
+def _makes(code: ast.AST) -> Iterator[ast.Call]:
+    """Yield the calls that make topics."""
+    for node in ast.walk(code):
+        match node:
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in MAKING:
+                yield node
+
+
+def _has_text(code: ast.AST, text: str) -> bool:
+    return any(isinstance(node, ast.Constant) and node.value == text for node in ast.walk(code))
 
 
 def _first(run: CellRun) -> str:

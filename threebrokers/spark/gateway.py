@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pyspark
 from py4j.protocol import Py4JNetworkError
@@ -75,6 +75,7 @@ def kill() -> None:
     """Kill this kernel's Java process, as a fault of its machine would; what it was doing is left undone."""
     gateway = SparkContext._gateway
     if gateway is not None:
+        _tell_nothing_more(gateway)
         gateway.proc.kill()
         gateway.proc.wait()
 
@@ -141,8 +142,7 @@ def end() -> None:
             context._jsc = None  # there is nobody left to tell
         context.stop()
     if gateway is not None:
-        # What Python forgets from now on, Java need not hear: py4j would print a traceback for each object.
-        gateway._gateway_client.is_connected = False
+        _tell_nothing_more(gateway)
         with suppress(OSError):
             gateway.proc.stdin.close()  # Spark's sign to leave
         try:
@@ -153,6 +153,14 @@ def end() -> None:
     # PySpark would go on asking the Java process that it knows, and refuse a session of Spark Connect.
     SparkContext._gateway = SparkContext._jvm = None
     SparkSession._instantiatedSession = SparkSession._activeSession = None
+
+
+def _tell_nothing_more(gateway: Any) -> None:
+    """Keep Python from telling Java, which ends now, which objects it forgets.
+
+    Any thread may do so, at any moment; py4j prints a traceback for each.
+    """
+    gateway._gateway_client.is_connected = False
 
 
 @contextmanager

@@ -264,15 +264,17 @@ How reading Kafka with Spark grows, measured, and what a million records per sec
 
 Rates and times of batches are the median of {runs}, with the lowest and the highest behind it in brackets;
 state was measured once. All on one machine ({machine}), with {versions}. Brokers, Spark
-and the measuring program share it: read how the numbers change, not how large they are. The records are
+and the measuring program share it: read how the numbers change, not how large they are. Spark's Java runs
+as in the labs, with its quick compiler only and one thread for garbage: in production it begins more slowly,
+and may then do more. The records are
 the course's flights, {size:.0f} bytes each, in topics with one replica.
 """
 PARTS = """\
 ## Partitions and cores
 
 All 336,776 flights are read, parsed from JSON and summed up by airport and hour. Spark makes one task of
-each partition, and a core runs one task at a time: so cores beyond the number of partitions have nothing to
-do.
+each partition, and a core runs one task at a time: more cores than partitions get no more tasks. (They still
+help a little: Java's own threads, the brokers and the measuring program share the machine.)
 """
 LEAST_TEXT = """\
 ## `minPartitions`

@@ -291,3 +291,15 @@ def test_no_bare_number_stands_under_a_cell_of_a_solution(course):
         path.write_text(notebooks.text(solution), "utf-8")
         told = rules.gates(lesson.read(course.path), course.root)
         assert sum("a bare 0 stands under it" in sentence for sentence in told) == faults, text
+
+
+def test_no_red_text_stands_under_a_cell_of_a_solution(course):
+    build(course.root, check=False)
+    path = course.notebook("solutions")
+    solution = notebooks.read(path)
+    cell = notebooks.codes(solution)[-1]
+    for name, faults in (("stderr", 1), ("stdout", 0)):
+        cell.outputs = [nbformat.v4.new_output("stream", name=name, text="ERROR:root:Traceback")]
+        path.write_text(notebooks.text(solution), "utf-8")
+        told = rules.gates(lesson.read(course.path), course.root)
+        assert sum("red text stands under it ('ERROR:root:" in sentence for sentence in told) == faults, name

@@ -103,6 +103,8 @@ def test_each_report_once_and_remembered_for_six_hours():
     right = late_departures()[["carrier", "flight"]]
     judge_rows(right, SIX)
     judge_memory(SIX, 400, 200)
+    judge_memory(timedelta(hours=7), 400, 200)
+    assert "a watermark of 8 hours" in told(judge_memory, timedelta(hours=8), 500, 300)
     assert "3 of 883 departures are gone" in told(judge_rows, right.iloc[3:], SIX)
     twice = pd.concat([right, right.head(5)])
     assert "with a watermark of 10 minutes" in told(judge_rows, twice, timedelta(minutes=10))

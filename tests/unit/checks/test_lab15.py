@@ -143,7 +143,8 @@ def test_the_watermark_follows_the_time_of_the_copies():
 
 
 def test_copies_are_remembered_as_long_as_spark_may_be_away():
-    judge_memory(timedelta(hours=60))
+    judge_memory(timedelta(hours=61))
+    assert "has to start and read again" in told(judge_memory, timedelta(hours=60))
     judge_memory(timedelta(days=7))
     assert "remembers every id for ever" in told(judge_memory, None)
     assert "a watermark of 59 hours is too short" in told(judge_memory, timedelta(hours=59))

@@ -205,6 +205,21 @@ def test_it_stands_still_between_two_statements(capsys, home, life, one, place):
     empty.close()
 
 
+@pytest.mark.parametrize(("life", "killed_at"), [(1, []), (2, []), (3, [20])])
+def test_who_commits_at_the_brokers_too_is_killed_before_that_in_its_third_life(
+    capsys, monkeypatch, life, killed_at
+):
+    dead, number = list[int](), 0
+    monkeypatch.setattr(orders, "_die", lambda: dead.append(number))
+    work, _ = given(life, stops=killing.AT_STATEMENTS)
+    consumer = work.consumer({"enable.auto.commit": False})
+    for number in range(21):
+        work.invoice(order(number))
+        consumer.commit(message=order(number), asynchronous=False)
+    assert dead == killed_at
+    assert ("order 20, before commit() of the consumer" in capsys.readouterr().out) == bool(killed_at)
+
+
 class Running:
     """A program that runs until it is asked to end; it notes whether there was a job for it by then."""
 

@@ -81,6 +81,15 @@ def test_the_cell_that_makes_a_topic_is_named(history):
     assert told.look_at == 'the cell that begins `flights = send(lab, "january")`: run it again'
 
 
+def test_a_cell_that_makes_a_topic_comes_before_a_later_one_that_only_has_its_name(history):
+    history.runs = [
+        CellRun("code-1", 'desk = lab.fresh_topic("january", partitions=3)', 110.0, 111.0),
+        CellRun("code-2", 'print(lab.topic("january"), NewTopic("june"))', 112.0, 113.0),
+    ]
+    told = outage.no_topic(LAB, "anna.january")
+    assert "`desk = lab.fresh_topic(" in told.look_at
+
+
 def test_a_lab_that_was_opened_again_has_deleted_its_topics(history):
     history.runs = [CellRun("code-1", 'lab.fresh_topic("january")', 80.0, 81.0)]
     told = str(outage.no_topic(LAB, "anna.january"))

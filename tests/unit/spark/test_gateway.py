@@ -222,6 +222,19 @@ def test_java_that_was_ended_hears_nothing_of_what_python_forgets(monkeypatch):
     assert SparkContext._gateway is None
 
 
+def test_java_that_is_killed_is_told_nothing_while_it_dies(monkeypatch):
+    told = list[bool]()
+    client = SimpleNamespace(is_connected=True)
+
+    def kill() -> None:
+        told.append(client.is_connected)
+
+    java = SimpleNamespace(kill=kill, wait=lambda: 0)
+    monkeypatch.setattr(SparkContext, "_gateway", SimpleNamespace(proc=java, _gateway_client=client))
+    gateway.kill()
+    assert told == [False]
+
+
 @pytest.mark.programs
 def test_an_error_is_said_to_be_of_a_java_that_has_ended_only_if_it_has(monkeypatch):
     monkeypatch.setattr(SparkContext, "_gateway", None)

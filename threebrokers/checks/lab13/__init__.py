@@ -57,8 +57,8 @@ def three_modes(lab: Lab, delivered: dict[str, Delivered]) -> str:
     judge_board(delivered)
     judge_ranking(delivered)
     return (
-        "the invoice office gets each hour once and never again, the board gets what has changed and nothing "
-        "else, and the ranking is whole each time: the reader's question decides, not the query."
+        "the invoice office gets each finished hour once and never again, the board gets what has changed "
+        "and nothing else, and the ranking is whole each time: the reader's question decides, not the query."
     )
 
 

@@ -23,8 +23,8 @@ def seats_that_left(lab: Lab, query: StreamingQuery) -> str:
     seats.judge_seats(rows_of(query, seats.COLUMNS))
     empty = int(seats.right_seats()["seats"].isna().sum())
     return (
-        f"all 883 departures are there once, {empty} of them with an aircraft that the register does not "
-        "know: an inner join would have dropped these without a word."
+        f"all 883 departures are there once, {empty} of them without seats: the register does not know the "
+        "aircraft, or not any more. An inner join drops the unknown ones without a word."
     )
 
 

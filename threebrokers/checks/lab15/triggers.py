@@ -82,7 +82,7 @@ def _judge_alarm(trigger: Mapping[str, object]) -> None:
     if "realTime" in trigger and (seconds_of(trigger["realTime"]) or 0) < SHORTEST:
         raise NotYet(
             f"Spark refuses an interval below {SHORTEST:g} seconds: yours is {trigger['realTime']}",
-            "it only says how often the checkpoint is written, and delays no record",
+            "it says how often the checkpoint is written; a record does not wait for its end",
             TABLE,
         )
 

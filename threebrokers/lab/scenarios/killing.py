@@ -11,7 +11,7 @@ from pathlib import Path
 from threebrokers import clock
 from threebrokers.errors import LabError
 from threebrokers.lab.lab import Lab
-from threebrokers.lab.orders import COUNT, TABLES, Job, database_path, group_of
+from threebrokers.lab.orders import AT_COMMIT, COUNT, TABLES, Job, database_path, group_of
 from threebrokers.lab.scenarios.lives import (
     SETTLE_SECONDS,
     START_SECONDS,
@@ -30,7 +30,8 @@ from threebrokers.waiting import POLL_SECONDS, poll, quiet_wait
 TOPIC = "worker-orders"
 AT_WORK = ((7, "before"), (13, "after"))
 # The place is just before a statement: of BEGIN, INSERT, INSERT, COMMIT the second, then the fourth.
-AT_STATEMENTS = ((7, "2"), (13, "4"))
+# Who commits at the brokers, too, is killed between that and the database's commit.
+AT_STATEMENTS = ((7, "2"), (13, "4"), (20, AT_COMMIT))
 JOIN_SECONDS = 3.0  # who is in no group after that, will not be; on a busy machine it takes longer
 STAY_SECONDS = 1.0
 # A machine may be busy; who leaves because its session is over is in the group for 45 s.
@@ -114,7 +115,8 @@ def killed_between_statements(lab: Lab, program: str) -> Invoices:
     """Let a program write the invoices of 40 orders into its database, kill it twice on the way.
 
     It is killed just before the second statement that it sends to the database for order 7, and just before
-    the fourth for order 13. Returns what the database holds in the end.
+    the fourth for order 13. If its consumer commits, a third kill comes just before the commit for order 20.
+    Returns what the database holds in the end.
     """
     path = without_database(lab, program)
     with closing(sqlite3.connect(path)) as database:
