@@ -111,11 +111,17 @@ def unusual(recording: RecordingData, gap: Gap, rhythms: float = RHYTHMS) -> boo
 def with_action(recording: RecordingData, gap: Gap, rhythm: float = 0.0) -> Gap:
     """Return the gap with what was done last before it; `rhythm` (s) is how long its start is uncertain.
 
-    The last record may have come a little before the action that silenced the next one.
+    The last record may have come a little before the action that silenced the next one. On a busy machine it
+    came earlier: a pause that follows nothing, and in whose first quarter something was taken away, is
+    that one's.
     """
     late = min(max(SLACK_RHYTHMS * rhythm, SLACK_SECONDS), gap.seconds / 2)
-    actions = [action for action in recording.actions if action.at <= gap.start + late]
-    return replace(gap, after=actions[-1] if actions else None)
+    before = [action for action in recording.actions if action.at <= gap.start + late]
+    if not before or gap.start - before[-1].at > SOON_SECONDS:
+        first = gap.start + late, gap.start + gap.seconds / 4
+        inside = (action for action in recording.actions if first[0] < action.at <= first[1])
+        before += [action for action in inside if action_kind(action.kind).harm][:1]
+    return replace(gap, after=before[-1] if before else None)
 
 
 def _pauses(recording: RecordingData, flow: Flow) -> Iterator[Gap]:

@@ -22,6 +22,8 @@ from threebrokers.kafka.state import (
 from threebrokers.recorder import Recording
 from threebrokers.recorder.data import Burst, Flow, Holding, Mark, Missed, RecordingData
 
+PAUSE_BEFORE = Action(at(1.5), "pause", 2)
+
 
 @pytest.fixture
 def recording():
@@ -71,6 +73,23 @@ def test_a_silence_that_begins_just_before_its_act_belongs_to_it(recording):
         replace(recording.data, flows=(flow,), actions=(Action(at(0.5), "start", 1), KILL, START))
     )
     assert recording.longest_gap("delivered", after=KILL).seconds == pytest.approx(2.08)
+
+
+@pytest.mark.parametrize(
+    ("begins", "actions", "after"),
+    [
+        (2.5, (KILL,), KILL),  # the machine was busy when the broker was killed
+        (2.0, (KILL,), None),  # it had come too late to be the cause
+        (2.5, (Action(at(3.0), "start", 1),), None),
+        (2.5, (PAUSE_BEFORE, KILL), PAUSE_BEFORE),
+    ],
+)
+def test_a_silence_that_an_act_found_begun_belongs_to_it_if_nothing_else_explains_it(
+    recording, begins, actions, after
+):
+    flow = beats("delivered", *every(0.02, 1.0, begins), *every(0.02, 5.0, 6.0))
+    recording = Recording(replace(recording.data, flows=(flow,), actions=actions))
+    assert recording.longest_gap("delivered").after == after
 
 
 def test_a_short_silence_that_was_half_over_does_not_belong_to_the_action(recording):
