@@ -168,7 +168,7 @@ lab.check.what_comes_twice(twice)
 # %% [markdown]
 # ### Exercise 15.2: Each departure once
 #
-# Write `save`: it fills a table `trips` with the columns `part`, `place` (the offset) and `tailnum`. In batch 1, Spark is killed at the end of your first `with keyed.open()`: what this block wrote is committed in the database, and `save` does not go on behind it. The process that runs `save` (the driver) dies, too: what it kept in memory is gone. Spark starts again. Afterwards each of the 883 departures is in the table once.
+# Write `save`: it fills a table `trips` with the columns `part`, `place` (the offset) and `tailnum`. In batch 1, Spark is killed at the **first commit** in your database: at the end of `with keyed.open()`, or at a `db.commit()` before. What was written until then is there, and `save` does not go on. The process that runs `save` (the driver) dies, too: what it kept in memory is gone. Spark starts again. Afterwards each of the 883 departures is in the table once.
 
 # %%
 from threebrokers.spark import until_done
