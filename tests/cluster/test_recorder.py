@@ -7,12 +7,12 @@ from types import ModuleType
 from uuid import uuid4
 
 import pytest
+from confluent_kafka import TopicPartition
 
 from threebrokers import clock
 from threebrokers.errors import LabError
 from threebrokers.lab.lab import Lab
 from threebrokers.recorder import Recording
-from threebrokers.recorder.gaps import silences
 
 TOPIC = "recorded"
 BEAT_SECONDS = 0.02
@@ -31,14 +31,17 @@ def lab(cluster) -> Iterator[Lab]:
 
 
 @contextmanager
-def heartbeat(lab):
+def heartbeat(lab, *, member=True):
     """A producer and a consumer that go on until the block ends; yields what they counted."""
     ended = threading.Event()
     producer = lab.producer(
         {**IMPATIENT, "enable.idempotence": True, "linger.ms": 0, "request.timeout.ms": 2000}
     )
     consumer = lab.consumer({**IMPATIENT, "group.id": lab.group("ear"), "auto.offset.reset": "earliest"})
-    consumer.subscribe([TOPIC])
+    if member:
+        consumer.subscribe([TOPIC])
+    else:
+        consumer.assign([TopicPartition(TOPIC, 0, 0)])
     counts = {"acknowledged": 0, "delivered": 0}
 
     def beat():
@@ -79,7 +82,9 @@ def copies(cluster):
 def recorded(lab, fault, mend):
     """A recording of one fault at the leader, from a healthy bench until it is healthy again."""
     cluster = lab.cluster
-    with heartbeat(lab) as counts, lab.record() as recording:
+    # A group's member has a second silence of its own: with its coordinator on the broken broker, its session
+    # (6 s) can end, and the group then waits as long again for the member that it was before.
+    with heartbeat(lab, member=False) as counts, lab.record() as recording:
         at_first = counts["delivered"]
         lab.wait_until(lambda: counts["delivered"] > at_first + 25, what="some heartbeats")
         recording.mark("now")
@@ -104,13 +109,11 @@ def test_a_fault_and_its_silence_are_on_the_tape(lab, tmp_path, fault, mend, not
     last = max([action.at, *(s.asked_at for s in looks)])
 
     acknowledged, delivered = (
-        silence_around(recording, kind, action) for kind in ("acknowledged", "delivered")
+        recording.longest_gap(kind, after=action) for kind in ("acknowledged", "delivered")
     )
     for gap in (acknowledged, delivered):
-        assert gap.after == action
-        assert last < gap.start + gap.seconds + 0.2
+        assert gap.start - 0.5 < action.at <= last < gap.start + gap.seconds + 0.2
         assert gap in recording.gaps()
-        assert gap.seconds <= recording.longest_gap(gap.kind, after=action).seconds
     nobody = recording.longest_gap("leader", after=action)
     assert nobody.start + nobody.seconds == pytest.approx(changed, rel=0, abs=0.002)
     assert last - nobody.start < acknowledged.seconds
@@ -129,20 +132,6 @@ def test_a_fault_and_its_silence_are_on_the_tape(lab, tmp_path, fault, mend, not
     assert kept.data == recording.data
     assert f"concluded: no leader (broker {broken} cannot serve)" in kept.show().words
     notes.append(f"recorder: {fault}: {acknowledged}; {delivered}; {nobody}")
-
-
-def silence_around(recording, kind, action):
-    """The one silence of this kind into which the action falls.
-
-    It need not be the longest: a client that has found the next leader may lose it once more, by itself.
-    """
-    found = [
-        gap
-        for gap in silences(recording.data, [kind])
-        if gap.start - 0.5 < action.at < gap.start + gap.seconds and gap.seconds > 0.5
-    ]
-    assert len(found) == 1, found
-    return found[0]
 
 
 def led(state):
