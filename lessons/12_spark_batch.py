@@ -439,7 +439,7 @@ print(f"plain Python: {sums['flights'].sum() / plain_seconds:,.0f} flights a sec
 # %% [markdown]
 # With a second free core Spark does more in a second, and you have written nothing for it. With the plain consumer you write yourself who reads what, and how the sums are put together.
 #
-# This is the reason for Spark: **the same lines divide the work among as many tasks as there are partitions** ([measured](../docs/scaling.md)), on one machine or on many. They also sort and group what is larger than memory, and work for a stream. Here two tasks lose, because a record is little work; *How alike are two numbers?* (*Going further*) measures more work.
+# This is the reason for Spark: **the same lines divide the work among as many tasks as there are partitions** ([measured](../docs/scaling.md)), on one machine or on many. They also sort and group what is larger than memory, and work for a stream. Here plain Python is quicker than two tasks, because a record is little work; *How alike are two numbers?* (*Going further*) measures more work.
 #
 # Can we trust the numbers? The flights come from a Python package. So a third answer is made from its own table, with pandas and without Kafka.
 
@@ -566,7 +566,7 @@ def read_new(topic, seen):
 
 
 # %% tags=["wrong"]
-# a place of its own | called once more with what the first call returned
+# a place of its own | called again with what the first call returned
 places = {}
 
 
@@ -640,7 +640,7 @@ lab.observed("The three have equal counts: each got every record", len(set(count
 readers_picture(end_offsets(lab.bootstrap, january), reads_next, counts)
 
 # %% [markdown] covers="A074 B019" explains="data silo, raw events"
-# Each has a position of its own: the group's is with the brokers, the stream's in its checkpoint, and the batch begins where it is told. So the list of groups has the mechanics' group in it, and nothing of Spark.
+# Each has a position of its own: the group's is with the brokers, the stream's in its checkpoint, and the batch begins where it is told. So the list of groups has the mechanics' group in it (and that of the plain consumer above), and none of Spark's own.
 #
 # Three different tables came from one topic, because it holds **raw events**: each flight as it was. If the team that owns the flights offered only *mean delay by airport and day*, nobody could get an aircraft's place out of it, or an hour out of a day. Others would make copies of the flights for themselves, of which nobody knows: **data silos**.
 
@@ -809,7 +809,7 @@ guess_12d.compare("it fails" if counted == 0 else "it counts all" if whole else 
 # | time zone of the session (`spark.sql.session.timeZone`) | UTC | the machine's |
 # | Spark's own page about jobs and tasks | off | on, port 4040 |
 # | a crashed broker is noticed after (`broker.session.timeout.ms`) | 1.7 s | 9 s |
-# | records of our topics are kept (`retention.ms`) | for ever (`-1`) | 7 days, then a report that comes late misses them |
+# | the flights are kept (`retention.ms` of their topics) | for ever (`-1`) | 7 days, then a report that comes late misses them |
 #
 # What stands under *usual* are the defaults that Spark's documentation (*Configuration*) and Kafka's tell.
 #
@@ -1184,7 +1184,7 @@ audit = spark.sql("""
 """)
 
 # %% tags=["wrong"]
-# what failed is lost | and the till was told so
+# what failed is lost | orders that failed, too, and the till was told so
 audit = spark.sql("""
     WITH copies AS (SELECT till, number, count(*) AS times FROM log GROUP BY till, number)
     SELECT till, count(*) AS attempted, sum(coalesce(times, 0)) AS stored,

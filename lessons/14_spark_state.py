@@ -249,7 +249,7 @@ query = start_query(pairs.where("arrived BETWEEN left AND left + INTERVAL 12 HOU
 watch_query(query)
 
 # %% tags=["wrong"]
-# watermarks only | nothing says that partners are at most 12 hours apart
+# watermarks only | Spark finds no condition by which partners are at most 12 hours apart
 out, back = out.withWatermark("left", "10 minutes"), back.withWatermark("arrived", "10 minutes")
 query = start_query(out.join(back, ["tailnum", "carrier", "flight"]), "append", "flown")
 watch_query(query)
@@ -262,10 +262,40 @@ query = start_query(pairs.where("arrived BETWEEN left AND left + INTERVAL 12 HOU
 watch_query(query)
 
 # %% tags=["wrong"]
-# an upper bound only | of one stream, nothing is forgotten
+# an upper bound only | those of one stream stay
 out, back = out.withWatermark("left", "10 minutes"), back.withWatermark("arrived", "10 minutes")
 pairs = out.join(back, ["tailnum", "carrier", "flight"])
 query = start_query(pairs.where("arrived <= left + INTERVAL 12 HOURS"), "append", "flown")
+watch_query(query)
+
+# %% tags=["wrong"]
+# a bound of numbers | counts if it compares the columns of the two watermarks themselves
+out, back = out.withWatermark("left", "10 minutes"), back.withWatermark("arrived", "10 minutes")
+pairs = out.join(back, ["tailnum", "carrier", "flight"])
+under_way = F.unix_timestamp("arrived") - F.unix_timestamp("left")
+query = start_query(pairs.where(under_way.between(0, 12 * 3600)), "append", "flown")
+watch_query(query)
+
+# %% tags=["wrong"]
+# a watermark of half a day | rows are in the state: the watermark is 12 hours behind
+out, back = out.withWatermark("left", "12 hours"), back.withWatermark("arrived", "12 hours")
+pairs = out.join(back, ["tailnum", "carrier", "flight"])
+query = start_query(pairs.where("arrived BETWEEN left AND left + INTERVAL 12 HOURS"), "append", "flown")
+watch_query(query)
+
+# %% tags=["wrong"]
+# a bound that lets an aircraft land before it leaves | though no partner of theirs can come any more
+out, back = out.withWatermark("left", "10 minutes"), back.withWatermark("arrived", "10 minutes")
+pairs = out.join(back, ["tailnum", "carrier", "flight"])
+bound = "arrived BETWEEN left - INTERVAL 12 HOURS AND left + INTERVAL 12 HOURS"
+query = start_query(pairs.where(bound), "append", "flown")
+watch_query(query)
+
+# %% tags=["wrong"]
+# a watermark of ten seconds | the watermark is only 10 seconds behind
+out, back = out.withWatermark("left", "10 seconds"), back.withWatermark("arrived", "10 seconds")
+pairs = out.join(back, ["tailnum", "carrier", "flight"])
+query = start_query(pairs.where("arrived BETWEEN left AND left + INTERVAL 12 HOURS"), "append", "flown")
 watch_query(query)
 
 # %% tags=["wrong"]
@@ -340,7 +370,7 @@ guess_14c.compare("all ten" if without == 10 else "none" if without == 0 else "s
 # %% [markdown] explains="dropDuplicatesWithinWatermark"
 # ## The same report twice
 #
-# Lab 10 showed why a record can come twice. To know it again, a query must remember what it saw: state. `dropDuplicates(columns)` remembers for ever, unless the column of the watermark is among its columns; then a copy must have the same time. `dropDuplicatesWithinWatermark(columns)` drops copies that are no further apart than the delay of the watermark. It forgets a record when the watermark is that long behind it: about two delays after it came. A copy that comes later *may* be dropped, or not.
+# Lab 10 showed why a record can come twice. To know it again, a query must remember what it saw: state. `dropDuplicates(columns)` remembers for ever, unless the column of the watermark is among its columns; then a copy must have the same time. `dropDuplicatesWithinWatermark(columns)` drops copies that are no further apart than the delay of the watermark. It forgets a record when the watermark has passed its time by that delay, too: when times about two delays later have come. A copy that comes later *may* be dropped, or not.
 #
 # A record behind the watermark is dropped though it is no copy (`numRowsDroppedByWatermark`). So the delay must cover both: how far apart copies are, and how late a first record may be.
 #
@@ -614,6 +644,22 @@ class Watched(Turns):
         for old in self.handle.listTimers():
             self.handle.deleteTimer(old)
         super().watch(second)
+
+
+query = start_query(away(Watched()), "append", "watched")
+watch_query(query)
+
+
+# %% tags=["wrong"]
+# the state stays after the alarm | have an alarm and a turn, too
+class Watched(Turns):
+    def watch(self, second):
+        for old in self.handle.listTimers():
+            self.handle.deleteTimer(old)
+        super().watch(second)
+
+    def handleExpiredTimer(self, key, timerValues, expiredTimerInfo):
+        yield Row(tailnum=key[0], second=self.last.get()[0], minutes=None)
 
 
 query = start_query(away(Watched()), "append", "watched")

@@ -340,7 +340,7 @@ guess_15b.compare("fewer" if len(set(written)) < 883 else "883" if len(written) 
 # %% [markdown]
 # Spark's sink for Kafka uses no transactions: **at least once**. An idempotent producer does not help: it knows a request that it sends again itself, and here another producer sends, started after the first one's death.
 #
-# So whoever reads must know what came already. `dropDuplicatesWithinWatermark(columns)` (lab 14) drops copies, and forgets a value when the watermark is the delay behind it; `dropDuplicates(columns)` remembers each value for ever. What it remembers is state, kept in the checkpoint: a restart does not forget it.
+# So whoever reads must know what came already. `dropDuplicatesWithinWatermark(columns)` (lab 14) drops copies, and forgets a value when the watermark has passed its time by the delay; `dropDuplicates(columns)` remembers each value for ever. What it remembers is state, kept in the checkpoint: a restart does not forget it.
 
 # %% [markdown]
 # ### Exercise 15.3: Drop the second copy

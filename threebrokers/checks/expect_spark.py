@@ -37,7 +37,7 @@ def expect_columns(name: str, frame: DataFrame, wanted: Mapping[str, tuple[str, 
             is_or_are = "is" if len(odd) == 1 else "are"
             raise NotYet(
                 f"{', '.join(f'`{column}`' for column in odd)} {is_or_are} of the type {held}",
-                f"with such a type nobody can compute as they should; wanted: {right}",
+                f"it should be a type to compute with: {right}",
                 look_at,
             )
 
@@ -106,7 +106,9 @@ def by_partition(name: str, numbers: Mapping[int | str, int], look_at: str) -> d
 
 
 def delay_in_words(delay: timedelta) -> str:
-    """Return the delay of a watermark in whole days, hours or minutes, such as "6 hours"."""
+    """Return the delay of a watermark in whole days, hours, minutes or seconds, such as "6 hours"."""
+    if delay < timedelta(minutes=1):
+        return counted(round(delay / timedelta(seconds=1)), "second")
     minutes = round(delay / timedelta(minutes=1))
     if minutes % 1440 == 0:
         return counted(minutes // 1440, "day")

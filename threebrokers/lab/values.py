@@ -31,6 +31,8 @@ SCALARS = (str, bytes, int, float, bool)
 LIBRARIES = {"pyspark": "Spark", "pandas": "pandas", "numpy": "numpy", "polars": "polars"}
 # Why a learner has something else: what is wanted, the kind of the value, and which call returned it.
 KEPT = {
+    ("a DataFrame of Spark", "DataFrame"): ", which toPandas() returns: leave it out",
+    ("a whole number", "Row"): ": its first value is [0]",
     ("a DataFrame of Spark", "NoneType"): "; show(…) and save(…) return None: each in a line of its own",
     ("a StreamingQuery of Spark", "NoneType"): "; awaitTermination() and a batch's save() return None",
     ("a StreamingQuery of Spark", "bool"): "; awaitTermination(…) returns only whether it has ended",

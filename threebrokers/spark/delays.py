@@ -61,6 +61,6 @@ def delays_picture(by_hour: pd.DataFrame, title: str) -> None:
 def _said(airport: str, line: "pd.Series[float]") -> str:
     first, last = line.index[0], line.index[-1]
     return (
-        f"{airport}: {line[first]:.0f} minutes at {first} h, {line.max():.0f} at most, at {line.idxmax()} h, "
-        f"{line[last]:.0f} at {last} h."
+        f"{airport}: a mean delay (minutes) of {line[first]:.0f} at {first} h, {line[last]:.0f} at {last} h; "
+        f"the largest is {line.max():.0f}, at {line.idxmax()} h."
     )

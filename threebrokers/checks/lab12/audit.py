@@ -210,7 +210,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
         (_lost_by_sale, *SALES),
         (
             _not_in_the_log,
-            "some of these failed, and the till was told so",
+            "that counts orders that failed, too, and the till was told so",
             "lost is what was acknowledged and is not in the log",
             "the column `report`",
         ),

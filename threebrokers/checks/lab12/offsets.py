@@ -16,6 +16,7 @@ from threebrokers.kafka import client_settings
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.values import told
+from threebrokers.text import counted
 
 CELL = "`read_new` in the cell of the exercise"
 LATE = 1  # records that came after a call: a filter may drop them just as well
@@ -106,7 +107,7 @@ def expect_offsets(kept: str, topic: str, ends: Offsets, read: Callable[[], Plac
     if dict(found) != dict(ends):
         raise NotYet(
             f"what `read_new` keeps is {dict(sorted(found.items()))}",
-            f"the next offsets were {dict(sorted(ends.items()))}",
+            f"the next offsets were {dict(sorted(ends.items()))}: each record should be in just one answer",
             CELL,
         )
 
@@ -218,8 +219,8 @@ def compare_again(got: set[tuple[int, int]], first: Offsets, ends: Offsets) -> N
     lowest = {p: min(offset for place, offset in got if place == p) for p, _ in got}
     if not got or any(lowest.get(p, begin) != begin for p, begin in first.items()):
         raise NotYet(
-            f"called once more with what the first call returned, `read_new` read {len(got)} records",
-            f"{len(right)} stand behind those offsets; after a restart, `seen` is all that it knows",
+            f"called again with what the first call returned, `read_new` read {counted(len(got), 'record')}",
+            f"{counted(len(right), 'record')} came after it; after a restart, `seen` is all that it knows",
             "what `read_new` keeps elsewhere than in `seen`",
         )
     raise NotYet(

@@ -73,7 +73,9 @@ def judge_progress(steps: Sequence[Any], topic: str) -> None:
             "it should start at the first one: without a checkpoint a stream starts at the end of the topic, "
             "unless `startingOffsets` names another place, and with one it goes on from there (Spark passes "
             "over an option that it does not know, and says nothing)",
-            "the option's name, and " + CELL + " from its first line: that empties the checkpoint",
+            "the option for the place and its name, and "
+            + CELL
+            + " from its first line: that empties the checkpoint",
         )
 
 

@@ -22,7 +22,8 @@ COLUMNS = {
 BOUND, MARKS, JOIN = "the time bound", "withWatermark(…) on both streams", "the columns of the join"
 # All flights of five hours and more are long ones: a bound may leave out only such.
 LONG = pd.Timedelta(3, "h")
-LONGEST = timedelta(hours=1)  # a watermark that is a little longer than the ten minutes forgets as well
+LATEST = timedelta(minutes=10)  # so late records are
+LONGEST = timedelta(hours=1)  # a watermark that is a little longer forgets as well
 FLIGHT = ["tailnum", "carrier", "flight"]
 
 
@@ -70,12 +71,12 @@ def delay_of(last: Step) -> timedelta | None:
     """Return how far the watermark is behind the slower of the two streams, by the query's last step.
 
     That step knows it if it comes after all rows. A query that may forget nothing has no such step: it ends
-    with its last rows, and its delay counts as none.
+    with its last rows, and its delay counts as the right one.
     """
     if last.watermark is None:
         return None
     if last.rows:
-        return timedelta()
+        return LATEST
     newest: datetime = min(late_departures()["left"].max(), late_arrivals()["arrived"].max())
     return newest - last.watermark
 
@@ -109,9 +110,10 @@ def judge_state(kept: int, delay: timedelta | None, streams: int) -> None:
             "without one it must expect partners for ever",
             MARKS,
         )
-    if kept >= everything and delay > LONGEST:
+    if kept > len(late_departures()) and delay > LONGEST:
+        every = "all " if kept >= everything else ""
         raise NotYet(
-            f"the pairs are right, but all {kept:,} rows are in the state: the watermark is "
+            f"the pairs are right, but {every}{kept:,} rows are in the state: the watermark is "
             f"{delay_in_words(delay)} behind",
             "records are at most ten minutes late",
             MARKS,
@@ -125,16 +127,23 @@ def judge_state(kept: int, delay: timedelta | None, streams: int) -> None:
         )
     if kept >= everything:
         raise NotYet(
-            f"the pairs are right, but all {kept:,} rows are in the state: nothing says that "
+            f"the pairs are right, but all {kept:,} rows are in the state: Spark finds no condition by which "
             "partners are at most 12 hours apart",
-            "an arrival comes at most 12 hours after its departure",
+            "an arrival comes at most 12 hours after its departure; a condition counts if it compares the "
+            "columns of the two watermarks themselves, and not numbers computed of them",
             BOUND,
         )
     if kept > len(late_departures()):
         raise NotYet(
-            f"the pairs are right, but {kept:,} rows are still in the state: of one stream, nothing is "
-            "forgotten",
+            f"the pairs are right, but {kept:,} rows are still in the state: those of one stream stay, "
+            "though no partner of theirs can come any more",
             "it takes a watermark on each stream, and a bound on both sides: an arrival is not before its "
             "departure, and at most 12 hours after it",
             f"{MARKS}, and {BOUND}",
+        )
+    if streams == 2 and delay < LATEST:
+        raise NotYet(
+            f"the pairs are right, but the watermark is only {delay_in_words(delay)} behind",
+            "records may be ten minutes late, and on another day such a one would be dropped",
+            MARKS,
         )

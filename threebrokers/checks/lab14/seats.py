@@ -13,7 +13,7 @@ COLUMNS = {
     "tailnum": "tailnum",
     "seats": "CAST(seats AS INT) AS seats",
 }
-JOIN, REGISTER = "the kind of join", "how `register` is made"
+JOIN, REGISTER = "the kind of join, and a `where` behind it", "how `register` is made"
 
 
 def right_seats() -> pd.DataFrame:
