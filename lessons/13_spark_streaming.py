@@ -138,7 +138,7 @@ query = start_query(counts, "complete", "hours")
 watch_query(query)
 
 # %% tags=["wrong"]
-# days | the windows are 1440 minutes long
+# days | a window is 1440 minutes long
 counts = stream.groupBy(F.window("scheduled", "1 day"), "origin").count()
 query = start_query(counts, "complete", "hours")
 watch_query(query)
@@ -239,7 +239,7 @@ print(missing_from(spark, "waiting"))
 # </details>
 # <details><summary>Another hint</summary>
 #
-# `withWatermark` stands before `groupBy`, and names the column that the window is made of; otherwise the watermark says nothing about your windows. Halve the distance with each try.
+# `withWatermark` stands before `groupBy`, and names the column that the window is made of; otherwise the watermark says nothing about your windows, and Spark complains that they have none. Halve the distance with each try.
 #
 # </details>
 
@@ -649,7 +649,7 @@ query = start_query(stream.groupBy(F.window("scheduled", "1 hour"), "origin").co
 watch_query(query)
 
 # %% tags=["wrong"]
-# small windows | the windows are 10 minutes long
+# small windows | a window is 10 minutes long
 query = start_query(
     stream.groupBy(F.window("scheduled", "10 minutes"), "origin").count(), "complete", "sliding"
 )
@@ -722,7 +722,7 @@ spark.table("very_late").limit(3).toPandas()
 # | checkpoint | a folder of this machine | storage that all machines reach, and that renames a file at once, or not at all (HDFS; S3 only with Spark's checkpoint manager for it) |
 # | sink | a table in memory, which is gone with Spark | Kafka, files, a database |
 # | steps that `recentProgress` keeps | 100 | 100; monitoring gets each by a `StreamingQueryListener` |
-# | the topic keeps its records | for ever (`retention.ms=-1`) | 7 days: a query that stands still for longer fails |
+# | the flights' topic keeps its records | for ever (`retention.ms=-1`) | 7 days: a query that stands still for longer fails |
 
 # %% [markdown]
 # Compare with [the solution](../solutions/13_spark_streaming.ipynb). Next: [When is a stream a table?](14_spark_state.ipynb)

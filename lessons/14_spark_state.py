@@ -216,7 +216,7 @@ guess_14b.compare("10: those without a partner" if kept < 20 else many)
 # %% [markdown]
 # ### Exercise 14.2: Forget what has landed
 #
-# Make `query`: each departure with its arrival (873 pairs), columns `tailnum`, `carrier`, `flight`, `left` and `arrived`. No flight takes 12 hours; on both sides, records are at most ten minutes late. What can find no partner any more must leave the state; the rows of the last 12 hours, some hundred, stay.
+# Make `query`: each departure with its arrival (873 pairs), columns `tailnum`, `carrier`, `flight`, `left` and `arrived`. No flight takes 12 hours; on both sides, records are at most ten minutes late. What can find no partner any more must leave the state; the rows of the last 12 hours, some hundreds, stay.
 
 # %%
 out = departures.select("tailnum", "carrier", "flight", "left")
@@ -374,7 +374,7 @@ guess_14c.compare("all ten" if without == 10 else "none" if without == 0 else "s
 #
 # A record behind the watermark is dropped though it is no copy (`numRowsDroppedByWatermark`). So the delay must cover both: how far apart copies are, and how late a first record may be.
 #
-# (Kafka Streams has no such operation: a processor with a window store does it. In ksqlDB it is a count in a window, of which only the first row is kept.)
+# (Kafka Streams 4.3 has no such operation: a processor with a window store does it. In ksqlDB it is a count in a window, of which only the first row is kept.)
 
 # %% [markdown]
 # ### Exercise 14.3: Each departure once

@@ -499,7 +499,7 @@ guess_15c.compare("none" if written == 0 else "all 155" if written > 100 else "t
 #
 # Everything begins again, on a day that goes on: 600 departures are in `exact-live`, and others come in while you work. `live_day` starts version 1 and the office, calls your function, lets the rest of the day come in, and stops all.
 #
-# Write `change_over(old, office)`. Start version 2 beside `old`, the query of version 1: exactly two hours get a voucher, too. `vouchers(…)` is not started yet; `.start()` without a trigger starts a query that goes on, where `availableNow` would end it too early. `until_caught_up(new)` waits until it has read what is there. Then compare the two (`keys_of_both`). `office.reads(topic)` names the topic that the office reads from then on; it sends a voucher for each key once. Then `old.stop()`. Leave the topic and the checkpoint of version 1 as they are: they are your way back.
+# Write `change_over(old, office)`. Start version 2 beside `old`, the query of version 1: exactly two hours get a voucher, too. `vouchers(…)` is not started yet; `.start()` without a trigger starts a query that goes on, where `availableNow` would end it too early. `until_caught_up(new)` waits until it has read what is there. Then compare the two, for yourself (`keys_of_both`). `office.reads(topic)` names the topic that the office reads from then on; it sends a voucher for each key once. Then `old.stop()`. Leave the topic and the checkpoint of version 1 as they are: they are your way back.
 
 # %%
 from threebrokers.spark import keys_of_both, live_day, until_caught_up

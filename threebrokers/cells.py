@@ -11,11 +11,15 @@ from threebrokers import clock
 from threebrokers.notebook import shell
 
 MOST = 500  # runs that are remembered
-LONGEST = 160  # letters of an error's text
+LONGEST = 240  # letters of an error's text
 # Spark begins with which task or query failed, and so long that the reason would be cut off.
 WHAT_FAILED = re.compile(
     r"^.*(most recent failure: Lost task [^:]*|\] terminated with exception): (.*\. Reason: )?"
 )
+# Java says so of what another thread of it has met; the reason is the last cause.
+AWAITED, CAUSED = "Exception thrown in awaitResult", "Caused by: "
+# Spark's name of the error, before the sentence that says the same.
+CONDITION = re.compile(r"^\[[A-Z0-9_.]+\] ")
 
 
 @dataclass(frozen=True)
@@ -89,8 +93,11 @@ def fault_of(error: BaseException) -> Fault:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     # py4j begins with the number of an object, which says nothing.
     if len(lines) > 1 and lines[0].startswith("An error occurred while calling"):
-        lines = [lines[1].removeprefix(": ")]
-    text = WHAT_FAILED.sub("", lines[0]) if lines else ""
+        lines = [lines[1].removeprefix(": "), *lines[2:]]
+    causes = [line.removeprefix(CAUSED) for line in lines if line.startswith(CAUSED)]
+    if lines and AWAITED in lines[0] and causes:
+        lines = causes[-1:]
+    text = CONDITION.sub("", WHAT_FAILED.sub("", lines[0])) if lines else ""
     outer, line = _lines(error.__traceback__)
     if isinstance(error, SyntaxError) and not line:  # Python could not read the cell
         line = error.lineno or 0

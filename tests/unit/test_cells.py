@@ -77,7 +77,7 @@ def test_a_cell_whose_end_nobody_told_was_interrupted() -> None:
     [
         (KeyboardInterrupt("x"), INTERRUPTED),
         (ValueError(), Fault("ValueError", "")),
-        (KeyError("k" * 300), Fault("KeyError", "'" + "k" * 158 + "…")),
+        (KeyError("k" * 300), Fault("KeyError", "'" + "k" * 238 + "…")),
         (
             SyntaxError("invalid syntax", ("cell", 4, 1, "x =", 4, 3)),
             Fault("SyntaxError", "invalid syntax (cell, line 4)", 4),
@@ -109,6 +109,25 @@ def test_a_cell_whose_end_nobody_told_was_interrupted() -> None:
                 "Reason: UNIQUE constraint failed: trips.part"
             ),
             Fault("RuntimeError", "UNIQUE constraint failed: trips.part"),
+        ),
+        (
+            RuntimeError(
+                "An error occurred while calling o9.load.\n"
+                ": org.Spark: Exception thrown in awaitResult:\n\tat org.Spark.run\n"
+                "Caused by: org.Store: cannot read\nCaused by: java.io.File: 1.changelog does not exist"
+            ),
+            Fault("RuntimeError", "java.io.File: 1.changelog does not exist"),
+        ),
+        (
+            RuntimeError(
+                "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with name `in_new_york` cannot be resolved. "
+                "Did you mean one of the following? [`origin`, `flight`]. SQLSTATE: 42703;\n'Project"
+            ),
+            Fault(
+                "RuntimeError",
+                "A column with name `in_new_york` cannot be resolved. "
+                "Did you mean one of the following? [`origin`, `flight`]. SQLSTATE: 42703;",
+            ),
         ),
     ],
 )

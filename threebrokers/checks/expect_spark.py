@@ -15,6 +15,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
+from threebrokers.cells import AWAITED
 from threebrokers.errors import LabError
 from threebrokers.lab.exercise import NotYet
 from threebrokers.spark import connect
@@ -222,6 +223,9 @@ def in_step() -> Iterator[None]:
 def first_line(fault: Exception) -> str:
     """Return the first line of what an error says, at most 200 characters of it."""
     java = getattr(fault, "java_exception", None)
+    # Of what another thread has met Java says only that it has; the reason is the last cause.
+    while java is not None and AWAITED in str(java.toString()) and java.getCause() is not None:
+        java = java.getCause()
     text = str(java.toString() if java is not None else fault).strip() or type(fault).__name__
     return text.splitlines()[0][:200]
 

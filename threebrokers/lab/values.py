@@ -34,7 +34,10 @@ KEPT = {
     ("a DataFrame of Spark", "DataFrame"): ", which toPandas() returns: leave it out",
     ("a whole number", "Row"): ": its first value is [0]",
     ("a DataFrame of Spark", "NoneType"): "; show(…) and save(…) return None: each in a line of its own",
-    ("a StreamingQuery of Spark", "NoneType"): "; awaitTermination() and a batch's save() return None",
+    (
+        "a StreamingQuery of Spark",
+        "NoneType",
+    ): "; awaitTermination(), watch_query(…) and a batch's save() return None",
     ("a StreamingQuery of Spark", "bool"): "; awaitTermination(…) returns only whether it has ended",
     ("a StreamingQuery of Spark", "DataStreamWriter"): ", which its start() returns",
     ("a Recording", "TimeLine"): "; show() returns only its picture: in a line of its own",

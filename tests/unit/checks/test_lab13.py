@@ -51,7 +51,7 @@ def test_wrong_windows_are_told_apart():
     assert "begins every 10 minutes, so each flight is in 6" in told(
         compare_windows, rows(HOUR, TEN), HOUR, HOUR
     )
-    assert "are 30 minutes long" in told(compare_windows, rows(3 * TEN, 3 * TEN), HOUR, HOUR)
+    assert "a window is 30 minutes long" in told(compare_windows, rows(3 * TEN, 3 * TEN), HOUR, HOUR)
     fewer = rows()
     fewer.loc[0, "flights"] -= 1
     assert "EWR has 3 flights in the window from 24 Jun 09:00 UTC" in told(compare_windows, fewer, HOUR, HOUR)

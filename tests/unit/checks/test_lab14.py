@@ -83,7 +83,8 @@ def test_a_join_that_forgets():
     assert "1,423 rows are in the state: the watermark is 12" in told(
         judge_state, 1423, timedelta(hours=12), 2
     )
-    judge_state(700, timedelta(hours=3), 2)
+    judge_state(544, timedelta(hours=1), 2)
+    assert "737 rows are in the state: the watermark is 3" in told(judge_state, 737, timedelta(hours=3), 2)
     assert "the watermark is only 10 seconds behind" in told(judge_state, 560, timedelta(seconds=10), 2)
     assert "those of one stream stay" in told(judge_state, 1200, TEN, 2)
     assert "only one stream has a watermark before the join" in told(judge_state, 1756, TEN, 1)

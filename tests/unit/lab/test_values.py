@@ -106,7 +106,7 @@ def test_whatever_can_be_called_is_a_function(value: object, hint: Any) -> None:
         ),
         (None, DataFrame, "`n` is None (nothing was returned or kept); it should be a DataFrame of Spark"),
         (None, DataFrame, "a DataFrame of Spark; show(…) and save(…) return None: each in a line of its own"),
-        (None, StreamingQuery, "a StreamingQuery of Spark; awaitTermination() and a batch's save()"),
+        (None, StreamingQuery, "a StreamingQuery of Spark; awaitTermination(), watch_query(…) and a batch's"),
         (True, StreamingQuery, "of Spark; awaitTermination(…) returns only whether it has ended"),
         (DataStreamWriter.__new__(DataStreamWriter), ConnectedQuery, "of Spark, which its start() returns"),
         (TimeLine("t", (), (), None), Recording, "a Recording; show() returns only its picture"),  # type: ignore[arg-type]

@@ -96,7 +96,8 @@ def how_far_behind(lab: Lab, query: StreamingQuery, waiting: dict[int | str, int
 def busiest_hour(lab: Lab, query: StreamingQuery) -> str:
     """Compare the windows of the learner's query with those of the package's own table."""
     expect_ended(query)
-    judge_sliding(table_of(query, ("window", "origin", "count")), timedelta(hours=1), timedelta(minutes=10))
+    table = table_of(query, ("window", "origin", "count"))
+    judge_sliding(table, query, timedelta(hours=1), timedelta(minutes=10))
     return (
         "each departure is in six windows, so the busiest hour is found wherever it begins: JFK's has 33 "
         "departures and begins at 11:30 UTC; but the counts must not be added up."

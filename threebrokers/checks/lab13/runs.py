@@ -17,7 +17,7 @@ from threebrokers.spark.runs import noon
 from threebrokers.text import counted
 
 DELAY = 3 * HOUR  # the watermark of the query that the lesson gives
-START = "the two arguments of send_hours(…)"
+START = "what send_hours(…) is given"
 CHECKPOINT = "the folder that send_hours(…) is given"
 
 

@@ -20,13 +20,7 @@ WINDOW = "F.window(…)"
 
 def judge_hours(table: DataFrame, query: StreamingQuery) -> None:
     """Raise NotYet unless the table has the departures by airport and hour of the plan."""
-    rows = _rows(table)
-    _expect_rows(rows)
-    if rows["start"].min().year > YEAR:
-        with java_there():
-            # The clock of a batch stands in its plan as a number, a column by its name.
-            reading = "(timestamp#" not in plan_of_query(query)
-        _told_now(rows, reading)
+    rows = _rows(table, query)
     expect_open_hours(rows, output_mode(query))
     compare_windows(rows, HOUR, HOUR)
 
@@ -45,11 +39,9 @@ def expect_open_hours(rows: pd.DataFrame, mode: str) -> None:
         )
 
 
-def judge_sliding(table: DataFrame, length: timedelta, step: timedelta) -> None:
+def judge_sliding(table: DataFrame, query: StreamingQuery, length: timedelta, step: timedelta) -> None:
     """Raise NotYet unless the table has the departures by airport, in windows of this length and step."""
-    rows = _rows(table)
-    _expect_rows(rows)
-    compare_windows(rows, length, step)
+    compare_windows(_rows(table, query), length, step)
 
 
 def compare_windows(rows: pd.DataFrame, length: timedelta, step: timedelta) -> None:
@@ -78,16 +70,19 @@ def compare_windows(rows: pd.DataFrame, length: timedelta, step: timedelta) -> N
     )
 
 
-def _rows(table: DataFrame) -> pd.DataFrame:
+def _rows(table: DataFrame, query: StreamingQuery) -> pd.DataFrame:
+    """Return the rows of the query's table; NotYet if there are none, or if their windows are of today."""
     with java_there():
-        return table.selectExpr(
-            "origin", "window.start AS start", "window.end AS end", "count AS flights"
-        ).toPandas()
-
-
-def _expect_rows(rows: pd.DataFrame) -> None:
+        wanted = table.selectExpr("origin", "window.start AS start", "window.end AS end", "count AS flights")
+        rows: pd.DataFrame = wanted.toPandas()
     if rows.empty:
         raise NotYet("the query's table has no rows", "it should have one for each airport and window", CELL)
+    if rows["start"].min().year > YEAR:
+        with java_there():
+            # The clock of a batch stands in its plan as a number, a column by its name.
+            reading = "(timestamp#" not in plan_of_query(query)
+        _told_now(rows, reading)
+    return rows
 
 
 def _told_now(rows: pd.DataFrame, reading: bool) -> None:
@@ -108,9 +103,7 @@ def _told_now(rows: pd.DataFrame, reading: bool) -> None:
 def _expect_length(rows: pd.DataFrame, length: timedelta) -> None:
     found = (rows["end"] - rows["start"]).iloc[0]
     if found != length:
-        raise NotYet(
-            f"the windows are {_minutes(found)} long", f"they should be {_minutes(length)} long", WINDOW
-        )
+        raise NotYet(f"a window is {_minutes(found)} long", f"each should be {_minutes(length)} long", WINDOW)
 
 
 def _expect_step(held: "pd.Series[int]", right: "pd.Series[int]", step: timedelta) -> None:

@@ -72,8 +72,8 @@ def still_away(lab: Lab, query: StreamingQuery) -> str:
     expect_ended(query)
     turns.judge_turns(rows_of(query, turns.COLUMNS))
     return (
-        "each alarm is for an aircraft that was still away, and no turn is missing: a timer belongs to the "
-        "state, and is taken back when the state changes."
+        "each alarm is for an aircraft that was still away, and no turn is missing: a timer knows nothing of "
+        "the state, so it is taken back when that changes, or asked when it rings if it still counts."
     )
 
 

@@ -30,9 +30,10 @@ def expect_places(day: Day, first: Path) -> None:
     seen = [day.running, *(change.running for change in day.changes)]
     if any(ran.get(number, run) != run for ran in seen):
         raise NotYet(
-            "version 2 has gone on with the checkpoint of version 1, and Spark has stopped that",
-            "each version should have a place of its own",
-            "the folder that vouchers(…) is given",
+            "version 2 has gone on with the checkpoint of version 1, or with a copy, which has "
+            "the same query id: Spark has stopped version 1 then",
+            "each version should begin with an empty place of its own",
+            "the folder that vouchers(…) is given, and what is in it",
         )
 
 
@@ -56,7 +57,8 @@ def judge_old(topic: str, records: Sequence[Record], live: Sequence[Record], fir
     if not needed <= found.keys() <= allowed or found.total() > len(found):
         raise NotYet(
             f"'{topic}' is not as version 1 has left it ({len(records)} records)",
-            f"{len(needed)} vouchers: its readers must not get two versions in one topic",
+            f"version 1 had written {counted(len(needed), 'voucher')}, and its readers must not get two "
+            "versions in one topic",
             START,
         )
 
@@ -82,7 +84,7 @@ def judge_new(topic: str, records: Sequence[Record]) -> None:
         f"'{topic}' holds {len(records)} vouchers",
         f"{right.total()} departures were late by {LIMIT} minutes or more, and each should be there once: "
         "version 2 should read from the first one, and run on when `change_over` is done",
-        START,
+        f"{START}, the trigger of version 2, and whether something stops it",
     )
 
 
