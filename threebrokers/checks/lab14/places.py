@@ -3,11 +3,12 @@
 import pandas as pd
 from pyspark.sql import DataFrame
 
-from threebrokers.checks.expect_spark import expect_columns, rows
+from threebrokers.checks.expect_spark import expect_columns, plan_of, rows
 from threebrokers.data.replay import late_departures
 from threebrokers.lab.exercise import NotYet
 
 STATE = "the data source statestore, and its options"
+OF_KAFKA = "KafkaRelation("  # so a batch that reads topics stands in Spark's plan
 TYPES = {"tailnum": ("string",), "dest": ("string",), "second": ("bigint", "int")}
 
 
@@ -16,6 +17,12 @@ def judge_held(held: DataFrame) -> None:
     expect_columns("held", held, TYPES, STATE)
     found = rows("held", held, STATE)
     compare_places(found.assign(left_at=pd.to_datetime(found["second"], unit="s")))
+    if OF_KAFKA in plan_of("held", held, STATE):
+        raise NotYet(
+            "the rows of `held` are right, but they come from the topic, not from the state",
+            "what a query remembers is in its checkpoint",
+            STATE,
+        )
 
 
 def last_places() -> pd.DataFrame:

@@ -52,7 +52,6 @@ def judge_turns(rows: pd.DataFrame) -> int:
             "each departure begins another twelve hours",
             TIMER,
         )
-    _expect_one_end(told, rows[rows["minutes"].notna()])
     _expect_turns(rows[rows["minutes"].notna()], table)
     return len(alarms)
 
@@ -88,16 +87,6 @@ def _expect_last(alarms: pd.DataFrame, end: pd.Timestamp) -> None:
 def _begun(turns: pd.DataFrame) -> set[tuple[str, pd.Timestamp]]:
     begun = turns["left_at"] - pd.to_timedelta(turns["minutes"], unit="min")
     return set(zip(turns["tailnum"], begun.dt.round("min"), strict=True))
-
-
-def _expect_one_end(told: set[tuple[str, pd.Timestamp]], turns: pd.DataFrame) -> None:
-    if both := told & _begun(turns):
-        raise NotYet(
-            f"{counted(len(both), 'departure')} {'has' if len(both) == 1 else 'have'} an alarm and a turn, "
-            f"too, such as that of {min(both)[0]}: the state was still there when the aircraft came back",
-            "the state of an aircraft ends with its alarm",
-            "what `handleExpiredTimer` does with `self.last`",
-        )
 
 
 def _expect_begun(turns: pd.DataFrame, table: pd.DataFrame) -> None:
