@@ -224,8 +224,9 @@ def first_line(fault: Exception) -> str:
     """Return the first line of what an error says, at most 200 characters of it."""
     java = getattr(fault, "java_exception", None)
     # Of what another thread has met Java says only that it has; the reason is the last cause.
-    while java is not None and AWAITED in str(java.toString()) and java.getCause() is not None:
-        java = java.getCause()
+    if java is not None and AWAITED in str(java.toString()):
+        while (cause := java.getCause()) is not None:
+            java = cause
     text = str(java.toString() if java is not None else fault).strip() or type(fault).__name__
     return text.splitlines()[0][:200]
 

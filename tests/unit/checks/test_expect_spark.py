@@ -138,3 +138,18 @@ def test_where_rows_come_from_is_what_the_plan_says(monkeypatch, plan, words):
 def test_the_plan_of_a_query_is_what_it_explains():
     shown: Any = SimpleNamespace(explain=lambda: print("== Physical Plan =="))
     assert expect_spark.plan_of_query(shown) == "== Physical Plan ==\n"
+
+
+class Thrown:
+    """What py4j gives of Java's error, with its cause."""
+
+    def __init__(self, said, cause=None):
+        self.toString, self.getCause = (lambda: said), (lambda: cause)
+
+
+def test_of_what_another_thread_has_met_the_last_cause_is_told():
+    lost = Thrown("Spark: no file", Thrown("File: 1.changelog"))
+    fault = type("Py4JJavaError", (Exception,), {"java_exception": lost})()
+    assert expect_spark.first_line(fault) == "Spark: no file"
+    fault.java_exception = Thrown("Spark: Exception thrown in awaitResult:", lost)
+    assert expect_spark.first_line(fault) == "File: 1.changelog"
