@@ -12,6 +12,7 @@ from threebrokers.text import counted
 
 WIDTH, ROW, LEFT, RIGHT, TOP, FOOT = 720, 62, 210, 90, 34, 34
 CURVE = 34  # the height of a curve inside its row
+LINE = 26  # the height of a row without a curve
 
 
 @dataclass(frozen=True)
@@ -69,21 +70,37 @@ class ProgressView:
         return {"text/html": as_image(self.title, self.words, self.svg()), "text/plain": str(self)}
 
     def svg(self) -> str:
-        """Return the picture: one row for each curve, the batches from left to right."""
-        height = TOP + ROW * len(CURVES) + FOOT
-        rows = "".join(_row(curve, self.taken, TOP + ROW * place) for place, curve in enumerate(CURVES))
-        last = self.taken[-1].batch if self.taken else 0
-        first = self.taken[0].batch if self.taken else 0
-        foot = height - 12
+        """Return the picture: one row for each curve, the batches from left to right.
+
+        One batch makes no curve: then a row is a number.
+        """
+        if len(self.taken) > 1:
+            each, rows = ROW, [_row(curve, self.taken, TOP + ROW * n) for n, curve in enumerate(CURVES)]
+            feet = [(LEFT, f"batch {self.taken[0].batch}", "start")]
+            feet.append((WIDTH - RIGHT, f"batch {self.taken[-1].batch}", "end"))
+        else:
+            each, rows = LINE, [_number(curve, self.taken, TOP + LINE * n) for n, curve in enumerate(CURVES)]
+            feet = [(12, f"batch {self.taken[0].batch}" if self.taken else "No batch has ended yet", "start")]
+        height = TOP + each * len(CURVES) + FOOT
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
             f'height="{height}" font-family="sans-serif" font-size="12" fill="{theme.INK}" role="img" '
             f'aria-label="{html.escape(self.title)}">'
             f'{theme.dark_style()}<rect width="{WIDTH}" height="{height}" fill="{theme.PAPER}"/>'
-            f"{_text(12, 21, self.title, 'start', bold=True)}{rows}"
-            f"{_text(LEFT, foot, f'batch {first}', 'start')}"
-            f"{_text(WIDTH - RIGHT, foot, f'batch {last}', 'end')}</svg>"
+            f"{_text(12, 21, self.title, 'start', bold=True)}{''.join(rows)}"
+            f"{''.join(_text(x, height - 12, said, anchor) for x, said, anchor in feet)}</svg>"
         )
+
+
+def _number(curve: Curve, taken: Sequence[Step], top: int) -> str:
+    said = [
+        f'<line x1="12" x2="{WIDTH - 12}" y1="{top}" y2="{top}" stroke="{theme.RULE}"/>',
+        _text(12, top + 18, curve.name, "start", bold=True),
+        _text(120, top + 18, curve.unit, "start", colour=theme.SOFT),
+    ]
+    if values := _values(curve, taken):
+        said.append(_text(LEFT + 110, top + 18, curve.written(values[-1]), "end", bold=True))
+    return "".join(said)
 
 
 def _row(curve: Curve, taken: Sequence[Step], top: int) -> str:
@@ -97,8 +114,6 @@ def _row(curve: Curve, taken: Sequence[Step], top: int) -> str:
         _text(12, top + 42, curve.unit, "start", colour=theme.SOFT),
         f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{base}" y2="{base}" stroke="{theme.LIGHT}"/>',
     ]
-    if not values:
-        return "".join(said)
     said.append(_text(LEFT - 8, top + 18, curve.written(high), "end", colour=theme.SOFT))
     said.append(_text(LEFT - 8, base + 4, curve.written(low), "end", colour=theme.SOFT))
     points = [

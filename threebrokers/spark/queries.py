@@ -18,6 +18,7 @@ from threebrokers.spark.spark_session import fresh_folder
 from threebrokers.spark.steps import Step, steps
 
 LOOK_SECONDS = 0.5
+EMPTY_BATCHES = 20  # in a row; a query that reads to the present end makes one or two, for its watermark
 NEXT = "look at the cell that starts it, and run it again"
 
 
@@ -35,7 +36,8 @@ def start_query(table: DataFrame, mode: str, name: str) -> StreamingQuery:
 def watch_query(query: StreamingQuery, *, batches: int = 0, within: float = 300) -> None:
     """Draw a query's progress until it ends, or has made so many batches, and stop it then.
 
-    Raises LabError with Spark's reason if it fails, and if it takes longer than `within` seconds.
+    Raises LabError with Spark's reason if it fails, and if it takes longer than `within` seconds or makes
+    batch after batch without a record.
     """
     end = time.monotonic() + within
     with java_there(), _stopped_after(query):
@@ -44,6 +46,7 @@ def watch_query(query: StreamingQuery, *, batches: int = 0, within: float = 300)
             draw(taken := steps(query.recentProgress))
             if batches and len(taken) >= batches:
                 break
+            _expect_records(taken)
             query.awaitTermination(LOOK_SECONDS)  # type: ignore[arg-type]  # a part of a second is right
         else:
             if query.isActive:
@@ -67,6 +70,17 @@ def until_caught_up(query: StreamingQuery, *, within: float = 120) -> None:
                 raise why_ended(query)
             query.awaitTermination(LOOK_SECONDS)  # type: ignore[arg-type]  # a part of a second is right
     raise LabError(f"The query did not catch up within {within:g} s", NEXT)
+
+
+def _expect_records(taken: list[Step]) -> None:
+    """Raise LabError if a query works without end: by the clock's time Spark calls no batch the last one."""
+    last = taken[-EMPTY_BATCHES:]
+    if len(last) == EMPTY_BATCHES and not any(step.rows for step in last):
+        raise LabError(
+            f"The query was stopped: its last {EMPTY_BATCHES} batches read no record, and more would follow",
+            "a processor whose timers go by the clock (`ProcessingTime`) always gets one more batch: "
+            "give it `EventTime`, or `None` if it has no timers",
+        )
 
 
 def why_ended(query: StreamingQuery) -> LabError:

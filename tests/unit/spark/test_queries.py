@@ -99,6 +99,19 @@ def test_a_query_that_takes_too_long_is_stopped_and_told():
 
 
 @pytest.mark.usefixtures("_java")
+def test_a_query_that_reads_nothing_any_more_is_stopped_and_told_why():
+    empty = [{"batchId": number, "numInputRows": 0} for number in range(1, queries.EMPTY_BATCHES + 1)]
+    works = query([BATCH, *empty], ends_after=10**9)
+    with pytest.raises(LabError, match=r"its last 20 batches read no record.*`ProcessingTime`"):
+        queries.watch_query(works)
+    assert not works.isActive
+
+    ends = query([BATCH, *empty[1:]], ends_after=3)
+    queries.watch_query(ends)
+    assert ends.looks == 3
+
+
+@pytest.mark.usefixtures("_java")
 def test_an_interrupted_cell_stops_its_query():
     one = query([BATCH], ends_after=10**9)
 

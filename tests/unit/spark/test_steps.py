@@ -102,10 +102,16 @@ def test_the_picture_is_svg_with_a_curve_for_each_row():
     assert len(list(drawing.iter("{http://www.w3.org/2000/svg}polyline"))) == 5
 
 
-@pytest.mark.parametrize("taken", [[], steps(THREE[:1])])
-def test_the_picture_can_begin_before_there_is_much(taken):
+@pytest.mark.parametrize(
+    ("taken", "told"), [([], "No batch has ended yet"), (steps(THREE[:1]), "batch 0")], ids=["none", "one"]
+)
+def test_one_batch_is_numbers_and_no_curve(taken, told):
     view = ProgressView("Query", taken)
-    ET.fromstring(view.svg())
+    drawing = ET.fromstring(view.svg())
+    texts = {element.text for element in drawing.iter("{http://www.w3.org/2000/svg}text")}
+    assert {"input rate", told} <= texts
+    assert list(drawing.iter("{http://www.w3.org/2000/svg}polyline")) == []
+    assert (f"{taken[0].rate:,.0f}" in texts) if taken else ("none" not in texts)
     assert view.words
 
 
