@@ -46,7 +46,8 @@ def watch_query(query: StreamingQuery, *, batches: int = 0, within: float = 300)
             draw(taken := steps(query.recentProgress))
             if batches and len(taken) >= batches:
                 break
-            _expect_records(taken)
+            if not batches:
+                _expect_records(taken)
             query.awaitTermination(LOOK_SECONDS)  # type: ignore[arg-type]  # a part of a second is right
         else:
             if query.isActive:

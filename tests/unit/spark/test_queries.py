@@ -106,9 +106,9 @@ def test_a_query_that_reads_nothing_any_more_is_stopped_and_told_why():
         queries.watch_query(works)
     assert not works.isActive
 
-    ends = query([BATCH, *empty[1:]], ends_after=3)
-    queries.watch_query(ends)
-    assert ends.looks == 3
+    for ends, batches in ((query([BATCH, *empty[1:]], ends_after=3), 0), (query(empty, ends_after=3), 50)):
+        queries.watch_query(ends, batches=batches)
+        assert ends.looks == 3
 
 
 @pytest.mark.usefixtures("_java")
