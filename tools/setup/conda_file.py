@@ -11,6 +11,7 @@ NAMES = {
     "docker-py": "docker",
     "jupyter_client": "jupyter-client",
     "jupyter_server": "jupyter-server",
+    "jupyterlab_widgets": "jupyterlab-widgets",
     "matplotlib-base": "matplotlib",
     "python-confluent-kafka": "confluent-kafka",
 }
