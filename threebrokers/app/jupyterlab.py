@@ -4,6 +4,7 @@ import json
 import os
 import secrets
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,13 +20,13 @@ from threebrokers.cluster.process import Identity, forks_allowed, launch, send
 from threebrokers.errors import LabError
 from threebrokers.files import write_whole
 from threebrokers.paths import ROOT, course, home, lab_command, root
-from threebrokers.waiting import quiet_wait, wait_until
+from threebrokers.waiting import poll, quiet_wait, wait_until
 
 FILES = "threebrokers.app.contents.CourseFiles"  # to import it would take as long as JupyterLab's own start
 CSS = Path(__file__).with_name("jupyterlab.css")
 EXTENSIONS = Path(__file__).with_name("labextensions")
 START_SECONDS = 180  # 2 s on a calm machine; one that does other work first has taken more than 60
-END_SECONDS = 10
+END_SECONDS, ASK_SECONDS = 10.0, 2.0
 FIRST_PORT, PORTS, ATTEMPTS = 8888, 100, 10
 PORT_TAKEN = "could not be started because"  # of a port, in the words of jupyter_server
 KEPT_LOGS = 5
@@ -165,17 +166,43 @@ def end(identity: Identity) -> None:
     """End a JupyterLab and its kernels: asked first, killed if that takes more than 10 s.
 
     What a kernel has started ends with it, or is to outlive it, as brokers are: nobody waits for those.
+    Where a kernel starts just then, jupyter_server gives its own end up (404 in `shutdown_all`) and starts
+    the kernel: so it is asked again, and kernels are looked for until it is gone.
     """
-    process = identity.process()
-    if process is None:
+    server = identity.process()
+    if server is None:
         return
-    family = [process, *process.children()]
+    family = {server, *_kernels(server)}
     if not send(identity, "terminate"):
         return
-    _, left = psutil.wait_procs(family, timeout=END_SECONDS)
-    for survivor in left:
+    asked = time.monotonic()
+    for _ in poll(lambda: family.update(_kernels(server)), END_SECONDS):
+        if not any(_runs(one) for one in family):
+            break
+        if time.monotonic() > asked + ASK_SECONDS:
+            send(identity, "terminate")
+            asked = time.monotonic()
+    if send(identity, "suspend"):  # so that it starts no more of them
+        family.update(_kernels(server))
+    for survivor in filter(_runs, family):
         survivor.kill()
-    psutil.wait_procs(left, timeout=END_SECONDS)
+    quiet_wait(lambda: not any(_runs(one) for one in family), END_SECONDS)
+    identity.reap()
+
+
+def _kernels(server: psutil.Process) -> list[psutil.Process]:
+    try:
+        return list(server.children())
+    except psutil.Error:  # it has ended
+        return []
+
+
+def _runs(process: psutil.Process) -> bool:
+    """Tell whether a process has not ended; its number may stay until somebody asks how it ended."""
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.Error:
+        return False
 
 
 def _options(port: int, page: str, folder: Path) -> Iterator[str]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
@@ -233,6 +234,42 @@ def test_the_end_kills_a_kernel_that_does_not_hear_and_no_broker_that_it_started
         os.kill(broker.pid, signal.SIGKILL)
 
 
+LATE = f"""
+import signal, subprocess, sys, time
+def begin(*_):
+    kernel = subprocess.Popen([sys.executable, "-c", {BROKER!r}], start_new_session=True)
+    print(kernel.pid, flush=True)
+    signal.signal(signal.SIGTERM, {{then}})
+def go(*_):
+    print("in good order", flush=True)
+    sys.exit()
+signal.signal(signal.SIGTERM, begin)
+print("ready", flush=True)
+while True:
+    time.sleep(0.1)
+"""
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("then", ["go", "signal.SIG_IGN", "begin"])
+def test_the_end_finds_a_kernel_that_starts_just_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then: str
+) -> None:
+    """As jupyter_server starts one that was asked for before, and forgets that it was to end."""
+    monkeypatch.setattr(jupyterlab, "END_SECONDS", 2.0)
+    monkeypatch.setattr(jupyterlab, "ASK_SECONDS", 0.2)
+    mark, log = sessions.mark(tmp_path), tmp_path / "log"
+    server = launch([sys.executable, "-X", mark, "-c", LATE.format(then=then)], log, dict(os.environ), mark)
+    assert quiet_wait(lambda: log.exists() and log.read_text() == "ready\n", 60)
+    jupyterlab.end(server)
+    lines = log.read_text().splitlines()
+    kernels = [int(line) for line in lines if line.isdigit()]
+    assert kernels
+    assert ("in good order" in lines) == (then == "go")
+    assert [pid for pid in kernels if _runs(pid)] == []
+    assert server.process() is None
+
+
 @pytest.mark.programs
 def test_a_port_that_another_server_takes_first_is_left_to_it(
     clone: Path, monkeypatch: pytest.MonkeyPatch
@@ -261,6 +298,13 @@ def test_a_port_that_another_server_takes_first_is_left_to_it(
         finally:
             jupyterlab.end(server.identity)
             other.shutdown()
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return identify(pid).process() is not None
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _own_addresses() -> list[str]:
