@@ -44,6 +44,16 @@ def heard_while_cells_run(widget: Any) -> None:
     """Let what a reader presses in a widget be heard while a cell runs.
 
     ipykernel 7.4 hands a message to the loop that drew last, which is the one that runs cells: it would wait.
-    So a message goes to the subshell that JupyterLab sent it to.
+    So a message goes to the subshell that JupyterLab sent it to. A page that was loaded again may not know
+    its subshell for seconds after the kernel has made it, and names none: then it goes to the newest one.
     """
-    widget.comm._reply_subshell_for = lambda data, sent_to: sent_to
+
+    def subshell(data: Any, sent_to: str | None) -> str | None:
+        # It is asked in the thread that also makes and ends subshells, so what it names is there.
+        return sent_to or next(reversed(shells.list_subshell()), None)
+
+    here = shell()
+    kernel = getattr(here, "kernel", None)
+    if kernel is not None:
+        shells = kernel.shell_channel_thread.manager
+        widget.comm._reply_subshell_for = subshell
