@@ -52,8 +52,8 @@ def heard_while_cells_run(widget: Any) -> None:
         # It is asked in the thread that also makes and ends subshells, so what it names is there.
         return sent_to or next(reversed(shells.list_subshell()), None)
 
-    here = shell()
-    kernel = getattr(here, "kernel", None)
-    if kernel is not None:
-        shells = kernel.shell_channel_thread.manager
+    # A kernel of another kind has none, and no subshells.
+    thread = getattr(getattr(shell(), "kernel", None), "shell_channel_thread", None)
+    if thread is not None:
+        shells = thread.manager
         widget.comm._reply_subshell_for = subshell

@@ -7,6 +7,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ import psutil
 from threebrokers.app import served
 from threebrokers.app.browser import can_open_browser
 from threebrokers.cluster import ports, sessions
-from threebrokers.cluster.process import Identity, forks_allowed, launch, send
+from threebrokers.cluster.process import Identity, forks_allowed, identify, launch, send
 from threebrokers.errors import LabError
 from threebrokers.files import write_whole
 from threebrokers.paths import ROOT, course, home, lab_command, root
@@ -172,37 +173,30 @@ def end(identity: Identity) -> None:
     server = identity.process()
     if server is None:
         return
-    family = {server, *_kernels(server)}
+    family = {identity, *_kernels(server)}
     if not send(identity, "terminate"):
         return
     asked = time.monotonic()
     for _ in poll(lambda: family.update(_kernels(server)), END_SECONDS):
-        if not any(_runs(one) for one in family):
+        if not any(one.process() for one in family):
             break
         if time.monotonic() > asked + ASK_SECONDS:
             send(identity, "terminate")
             asked = time.monotonic()
     if send(identity, "suspend"):  # so that it starts no more of them
         family.update(_kernels(server))
-    for survivor in filter(_runs, family):
-        survivor.kill()
-    quiet_wait(lambda: not any(_runs(one) for one in family), END_SECONDS)
+    for survivor in filter(None, [one.process() for one in family]):
+        with suppress(psutil.NoSuchProcess):  # it ended just now
+            survivor.kill()
+    quiet_wait(lambda: not any(one.process() for one in family), END_SECONDS)
     identity.reap()
 
 
-def _kernels(server: psutil.Process) -> list[psutil.Process]:
-    try:
-        return list(server.children())
-    except psutil.Error:  # it has ended
-        return []
-
-
-def _runs(process: psutil.Process) -> bool:
-    """Tell whether a process has not ended; its number may stay until somebody asks how it ended."""
-    try:
-        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
-    except psutil.Error:
-        return False
+def _kernels(server: psutil.Process) -> Iterator[Identity]:
+    with suppress(psutil.NoSuchProcess):  # it has ended
+        for child in server.children():
+            with suppress(psutil.NoSuchProcess):
+                yield identify(child.pid)
 
 
 def _options(port: int, page: str, folder: Path) -> Iterator[str]:
