@@ -32,7 +32,7 @@ guess_3a.choose("two")
 # %%
 guess_3a.compare("two")
 """
-pytest_plugins = ["tests.reliability", "tests.facts"]
+pytest_plugins = ["tests.reliability", "tests.facts", "tests.hung"]
 NOTES = pytest.StashKey[list[str]]()
 
 pytest.register_assert_rewrite("tests.contract")

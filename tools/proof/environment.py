@@ -4,7 +4,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -63,22 +63,48 @@ def processes_of(folder: Path) -> list[psutil.Process]:
     ]
 
 
+def end_marked(name: str, value: str) -> list[str]:
+    """Kill the processes whose environment holds this, but not this one; return their ids and commands.
+
+    A run of tests that was killed, or that hung in C, ends nothing that it has started.
+    """
+    mine = os.getpid()
+    left = [one for one in psutil.process_iter() if one.pid != mine and _environ(one).get(name) == value]
+    return _killed(left)
+
+
 def _end(folder: Path) -> list[str]:
     try:
         Cluster().down()
         if Cluster().engine != "local":  # what it keeps is not all in the folder
             Cluster().erase()
     finally:
-        left = processes_of(folder)
-        names = [f"{process.pid} {' '.join(process.cmdline())[:120]}" for process in left]
-        for process in left:
-            process.kill()
-        psutil.wait_procs(left, timeout=10)
+        names = _killed(processes_of(folder))
+    return names
+
+
+def _killed(processes: list[psutil.Process]) -> list[str]:
+    names = [f"{process.pid} {_words(process)[:120]}" for process in processes]
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):  # it has just ended
+            process.kill()  # psutil looks first whether this is still the same process
+    psutil.wait_procs(processes, timeout=10)
     return names
 
 
 def _known_of(process: psutil.Process) -> str:
+    return f"{_words(process)} {_environ(process).get('THREEBROKERS_HOME', '')}"
+
+
+def _words(process: psutil.Process) -> str:
     try:
-        return " ".join([*process.cmdline(), process.environ().get("THREEBROKERS_HOME", "")])
+        return " ".join(process.cmdline())
     except psutil.Error:
         return ""
+
+
+def _environ(process: psutil.Process) -> dict[str, str]:
+    try:
+        return dict(process.environ())
+    except psutil.Error:
+        return {}

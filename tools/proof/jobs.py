@@ -1,6 +1,7 @@
 """Jobs that run side by side: each a process of its own, whose output comes in one piece when it ends."""
 
 import os
+import secrets
 import signal
 import subprocess
 import tempfile
@@ -14,6 +15,10 @@ from pathlib import Path
 
 import psutil
 
+from tools.proof import environment
+
+# Each job's processes carry this in their environment, with the job's own word.
+MARK = "THREEBROKERS_TEST_JOB"
 ENDING_SECONDS = 60.0
 LANE_BYTES = 2e9
 TAIL_LINES = 60
@@ -139,6 +144,7 @@ class Pool:
 
     def _run(self, place: int, job: Job) -> Ended | None:
         results = self._folder / f"{place}.xml"
+        word = secrets.token_hex(8)
         with tempfile.TemporaryFile() as output:
             with self._lock:
                 if self._closed:
@@ -152,6 +158,7 @@ class Pool:
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
+                    env=os.environ | {MARK: word},
                 )
                 self._running.append(process)
             code = process.wait()
@@ -160,6 +167,9 @@ class Pool:
                 self._closed |= job.gate and code != 0  # before this lane takes the next job
             output.seek(0)
             told = output.read().decode("utf-8", "replace")
+            # One that ended in good order has ended all that it started, or has said so itself.
+            if code != 0 and (left := environment.end_marked(MARK, word)):
+                told += "\nIt left behind, killed now:\n" + "\n".join(left)
             seconds = time.monotonic() - began
             return Ended(job, code, seconds, told, results, process in self._interrupted)
 

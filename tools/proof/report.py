@@ -1,5 +1,6 @@
 """What the tests took and how they ended: by part, by file, by lab."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from tools.proof.jobs import Ended
 
 WIDTH = 110
 SLOW_SECONDS = 10.0  # a file of tests that takes less is not told by itself
+# What faulthandler writes: one thread after the other, the innermost call first, and the main thread last.
+HUNG = re.compile(r"^Timeout \(.*^(?:Current t|T)hread .*?\n((?:  File .*\n)+)", re.M | re.S)
 WORDS = 700  # so many characters say why a test is red: all of it stands where its job ended
 
 
@@ -74,6 +77,8 @@ def why_red(one: Ended) -> list[str]:
     Whoever sees only the end of a long run still knows what to mend.
     """
     told = [f"{name}: {_short(text)}" for name, text in _reds(one.results)]
+    if hung := HUNG.search(one.output):
+        told.append(f"{one.job}, hung: {hung[1][:WORDS]}")
     return told or [f"{one.job}, at its end: {_short(one.output[-WORDS:])}"]
 
 
