@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, Producer
 
+from tests.closing import close
 from threebrokers.cluster import Cluster, topics
 from threebrokers.kafka import client_settings
 from threebrokers.kafka.state import GroupState
@@ -69,8 +70,7 @@ def consumer(cluster: Cluster, group: str) -> Iterator[Callable[..., Consumer]]:
         return alive[-1]
 
     yield make
-    for each in alive:
-        each.close()
+    close(*alive)
 
 
 def made(cluster: Cluster, name: str, partitions: int, config: dict[str, str]) -> Iterator[str]:

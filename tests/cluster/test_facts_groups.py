@@ -7,6 +7,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from py4j.protocol import Py4JJavaError
 
 from tests.asked import Brokers, Java, Librdkafka
+from tests.closing import close
 from tests.fact_bench import MADE, NOBODY, PATIENCE, SEEN, consumer, coordinator, group, one, plain, quoted
 from tests.facts import Found
 from threebrokers.cluster import Cluster
@@ -160,8 +161,7 @@ def test_both_protocols_in_one_group(
     members.append(Consumer(own | {"group.protocol": "consumer"}))
     members[1].subscribe([plain])
     assert quiet_wait(shared, 2 * PATIENCE)
-    for member in members:
-        member.close()
+    close(*members)
     found("they share its partitions, so a group can change over one member after the other", "", SEEN)
 
 
@@ -222,6 +222,5 @@ def twins_end(cluster: Cluster, topic: str, group: str, protocol: str) -> dict[i
     quiet_wait(lambda: listen([0]) or twins[0].assignment(), PATIENCE)
     twins[1].subscribe([topic])
     quiet_wait(lambda: listen([0, 1]) or heard, PATIENCE)
-    for twin in twins:
-        twin.close()
+    close(*twins)
     return heard

@@ -12,6 +12,7 @@ from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
 from testcontainers.compose import DockerCompose
 
+from tests.closing import close
 from threebrokers.cluster import spark_cluster
 from threebrokers.cluster.settings import BROKERS, TABLE
 from threebrokers.waiting import quiet_wait
@@ -152,7 +153,7 @@ def test_kafkas_own_topics_have_three_copies(admin, servers):
     Producer({"bootstrap.servers": servers, "transactional.id": "t"}).init_transactions(PATIENCE)
     names = ("__consumer_offsets", "__transaction_state")
     assert quiet_wait(lambda: all(copies(admin, name) == [3, 3, 3] for name in names), PATIENCE)
-    consumer.close()
+    close(consumer)
     assert setting(admin, ResourceType.TOPIC, "__transaction_state", "min.insync.replicas") == "2"
 
 

@@ -11,6 +11,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, Message, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from tests.closing import close
 from tests.reliability import Behaviour
 from tests.shared_cluster import PASSWORD, SharedCluster, shared_cluster
 
@@ -92,4 +93,4 @@ def work(shared: SharedCluster, name: str) -> Account:
             look(ROUND_SECONDS)
         return Account(frozenset(acknowledged), tuple(refused), tuple(read))
     finally:
-        reader.close()
+        close(reader)
