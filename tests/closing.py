@@ -2,14 +2,11 @@
 
 from confluent_kafka import Consumer
 
-from threebrokers.kafka.clients import CLOSE_SECONDS, ends_within
+from threebrokers.kafka.clients import hear_of_rebalances
 
 
 def close(*members: Consumer) -> None:
-    """Close consumers; one that does not come to its end is left alone in its thread.
-
-    librdkafka's `close()` waits for ever if such a rebalance is answered when the member has left already
-    (its issue 4884). It is seldom, no test is about it, and neither a time-out nor Ctrl-C would end the wait.
-    """
+    """Close consumers. librdkafka's `close()` may wait for ever if such a rebalance is not heard before."""
     for member in members:
-        ends_within(member.close, CLOSE_SECONDS)
+        hear_of_rebalances(member, member.assignment)
+        member.close()

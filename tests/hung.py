@@ -25,9 +25,19 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Watch a test from outside Python, a little longer than its time-out does."""
     marked = item.get_closest_marker("timeout")
-    seconds = float(marked.args[0] if marked else item.config.getini("timeout"))
-    faulthandler.dump_traceback_later(seconds + GRACE_SECONDS, file=item.config.stash[STDERR], exit=True)
+    _watch(item.config, float(marked.args[0] if marked else item.config.getini("timeout")) + GRACE_SECONDS)
     try:
         return (yield)
     finally:
         faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_exception_interact(node: pytest.Item | pytest.Collector) -> None:
+    """Go on with the watch: pytest ends it when a test has failed, and what then tidies up may hang, too."""
+    if isinstance(node, pytest.Item) and not node.config.getoption("usepdb"):
+        _watch(node.config, GRACE_SECONDS)
+
+
+def _watch(config: pytest.Config, seconds: float) -> None:
+    faulthandler.dump_traceback_later(seconds, file=config.stash[STDERR], exit=True)

@@ -27,6 +27,7 @@ SETTLED = 1000  # moments that a producer remembers
 CONSUMER: dict[str, Any] = {"session.timeout.ms": 6000}
 # A close() is done within a second, and where brokers are away within the time of a request.
 CLOSE_SECONDS = 15.0
+MOST_EVENTS = 100  # errors that a client tells before a rebalance
 
 
 class LabProducer(confluent_kafka.Producer):
@@ -213,14 +214,17 @@ class LabConsumer(confluent_kafka.Consumer):
     def _ended(self) -> bool:
         """Close as confluent-kafka does, and tell whether that has come to its end.
 
-        librdkafka waits for ever, now and then, if a member has a rebalance that it did not hear of yet (its
-        issue 4884), which can be so half a second after its last poll. No interruption ends that wait, so it
-        is left alone in a thread.
+        Where librdkafka waits for ever all the same, no interruption ends that: it is left alone in a thread.
         """
         if not self.subscribed:
             super().close()
             return True
-        return ends_within(super().close, CLOSE_SECONDS)
+
+        def end() -> None:
+            hear_of_rebalances(self, lambda: [TopicPartition(*place) for place in self.held])
+            confluent_kafka.Consumer.close(self)
+
+        return ends_within(end, CLOSE_SECONDS)
 
     def _kept(self, listener: Any) -> Any:
         """Return a listener that tells `close()` which thread is inside, and whose exception is kept.
@@ -245,6 +249,20 @@ class LabConsumer(confluent_kafka.Consumer):
         raised, self._raised = self._raised, None
         if raised is not None:
             raise raised
+
+
+def hear_of_rebalances(consumer: confluent_kafka.Consumer, held: Callable[[], list[TopicPartition]]) -> None:
+    """Let a member of a group hear of rebalances that wait for its next poll(); it gets no record.
+
+    Without that, close() has the client answer them, and librdkafka may lose that answer and wait for it for
+    ever (its issue 4884), with Python's lock in its hand: the whole process stands still. So it was with
+    members that their group had thrown out, and whose topic was deleted. `held` tells what is paused.
+    """
+    with suppress(KafkaException, RuntimeError):  # of a client that is closed, or that works no more
+        for _ in range(MOST_EVENTS):
+            consumer.pause(held())
+            if confluent_kafka.Consumer.poll(consumer, 0) is None:
+                return
 
 
 def ends_within(work: Callable[[], None], within: float) -> bool:

@@ -16,7 +16,7 @@ from tools.proof.jobs import Ended
 WIDTH = 110
 SLOW_SECONDS = 10.0  # a file of tests that takes less is not told by itself
 # What faulthandler writes: one thread after the other, the innermost call first, and the main thread last.
-HUNG = re.compile(r"^Timeout \(.*^(?:Current t|T)hread .*?\n((?:  File .*\n)+)", re.M | re.S)
+HUNG = re.compile(r"Timeout \(\d+:\d\d:\d\d\)!\n.*^(?:Current t|T)hread .*?\n((?:  File .*\n)+)", re.M | re.S)
 WORDS = 700  # so many characters say why a test is red: all of it stands where its job ended
 
 

@@ -6,7 +6,7 @@ import psutil
 import pytest
 
 from tools.proof import report
-from tools.proof.jobs import Job, Pool
+from tools.proof.jobs import Ended, Job, Pool
 
 # A lock that is taken twice waits for ever, and no signal ends the wait.
 HANGING = """
@@ -16,27 +16,57 @@ import tests.hung
 
 tests.hung.GRACE_SECONDS = 1.0
 
+def hang():
+    lock, mutex = ctypes.CDLL(None).pthread_mutex_lock, ctypes.create_string_buffer(128)
+    lock(mutex)
+    lock(mutex)
+
+@pytest.fixture
+def hanging():
+    yield
+    hang()
+
 @pytest.mark.timeout(1)
 def test_that_hangs():
     started = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     open({pid!r}, "w").write(str(started.pid))
-    lock, mutex = ctypes.CDLL(None).pthread_mutex_lock, ctypes.create_string_buffer(128)
-    lock(mutex)
-    lock(mutex)
+    hang()
+
+def test_that_fails_and_hangs_as_it_tidies_up(hanging):
+    assert False
 """
 
 
+@pytest.fixture
+def run(tmp_path):
+    """Run one of the tests as a job of its own."""
+    test = tmp_path / "test_hanging.py"
+    test.write_text(HANGING.format(pid=str(tmp_path / "pid")))
+
+    def run(name: str) -> Ended:
+        options = ("-q", "-p", "tests.hung", "-o", "timeout=60", f"--rootdir={tmp_path}", f"{test}::{name}")
+        [one] = Pool(1, tmp_path, lambda _: None).run(
+            [Job("part", "one", (sys.executable, "-m", "pytest", *options))]
+        )
+        assert one.code == 1
+        return one
+
+    return run
+
+
 @pytest.mark.programs
-def test_a_test_that_hangs_in_c_ends_its_run_which_says_where(tmp_path):
-    pid, test = tmp_path / "pid", tmp_path / "test_hanging.py"
-    test.write_text(HANGING.format(pid=str(pid)))
-    lines = test.read_text().splitlines()
-    command = (sys.executable, "-m", "pytest", "-q", "-p", "tests.hung", f"--rootdir={tmp_path}", str(test))
-    said: list[str] = []
-    [one] = Pool(1, tmp_path, said.append).run([Job("part", "one", command)])
-    assert one.code == 1
+def test_a_test_that_hangs_in_c_ends_its_run_which_says_where(run, tmp_path):
+    one = run("test_that_hangs")
     [why] = report.why_red(one)
     assert why.startswith("part: one, hung: ")
-    assert f'"{test}", line {lines.index("    lock(mutex)") + 2} in test_that_hangs' in why
-    assert f"killed now:\n{pid.read_text()} " in one.output
-    assert not psutil.pid_exists(int(pid.read_text()))
+    assert "in test_that_hangs" in why
+    pid = (tmp_path / "pid").read_text()
+    assert f"killed now:\n{pid} " in one.output
+    assert not psutil.pid_exists(int(pid))
+
+
+@pytest.mark.programs
+def test_so_does_one_that_has_failed_and_hangs_as_it_tidies_up(run):
+    [why] = report.why_red(run("test_that_fails_and_hangs_as_it_tidies_up"))
+    assert why.startswith("part: one, hung: ")
+    assert "in hanging" in why
