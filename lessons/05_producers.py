@@ -1671,7 +1671,7 @@ lab.observed("The reports of each partition came in the order of its offsets", i
 # %% [markdown]
 # ### Who overtakes whom
 #
-# A topic wants three replicas in sync, and one broker is away, so the leader refuses every request: it may pass. Two producers send 500 records each, one a batch; many requests are on their way at once, and are sent again and again. Then the topic becomes content with two replicas.
+# A topic wants three replicas in sync, and one broker is away, so the leader refuses every request, with an error that may pass. Two producers send 500 records each, one a batch. The network is slow meanwhile, 100 ms each way, so many requests are on their way at once; what is refused is sent again and again. Then the topic becomes content with two replicas.
 
 # %%
 import pandas as pd
@@ -1679,7 +1679,7 @@ import pandas as pd
 from threebrokers.lab.scenarios import refused_for_a_while
 
 lab.cluster.stop(3)
-arrived = {on: refused_for_a_while(lab, {"enable.idempotence": on}) for on in (False, True)}
+arrived = {on: refused_for_a_while(lab, {"enable.idempotence": on}, delay_ms=100) for on in (False, True)}
 lab.cluster.recover()
 by_setting = {f"enable.idempotence={on}": [a.stored, a.overtaken] for on, a in arrived.items()}
 lab.observed(

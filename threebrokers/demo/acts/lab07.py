@@ -52,7 +52,7 @@ def hang(stage: Stage) -> Iterator[Line]:
     """Let C work on one record for 8 s; then all three times are known."""
     team: Team = stage.kept["team"]
     yield from _goes(stage, "hang", "C", lambda: team["C"].busy(stage.lab, HANG_SECONDS))
-    closed, killed, hung = stage.kept["waited"].values()
+    closed, killed, hung = (seconds.missed for seconds in stage.kept["waited"].values())
     found = "3 s" if closed < killed < hung and 2.8 < hung < 7 else ""
     yield truth("7.b", found)
 
@@ -65,9 +65,9 @@ def _goes(stage: Stage, how: str, name: str, leave: Callable[[], object]) -> Ite
         stage.lab.wait_until(lambda: stays.handled >= wanted, what="records for A", within=30)
         recording.mark(f"{name}: {how}")
         yield doing("Waiting until the others hold all six partitions (30 s at most).")
-        seconds = team.seconds_until_taken_over(name, leave)
+        seconds = team.take_over(name, leave)
         stage.kept["waited"][how] = seconds
-        yield fact(f"the partitions of {name} waited for", seconds)
+        yield fact(f"the partitions of {name} waited for", seconds.held)
         # Who hangs has not heard yet that its partitions are others' now.
         left = {one: len(team[one].held) for one in "ABC" if one != name and team[one].held}
         # The others hold all: what these do not hold, the clerk does, which is a program of its own.

@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 from confluent_kafka.admin import ResourceType
@@ -41,11 +41,13 @@ class Member:
     """A consumer that works in a thread of its own: it polls, and needs `seconds` for each record.
 
     `held` are the partitions that it was given, `handled` counts its records, `done_at` is when it had done
-    the last one (by time.monotonic()), `fault` is the error that has ended it.
+    the last one, `told_at` is whenever it was told to give up partitions or got some (by time.monotonic()),
+    `fault` is the error that has ended it.
     """
 
     def __init__(self, lab: Lab, name: str, topic: str, settings: Mapping[str, Any], seconds: float) -> None:
         self.name, self.held, self.handled, self.done_at = name, set[int](), 0, 0.0
+        self.told_at: list[float] = []
         self.fault: KafkaError | None = None
         with refusal_told():
             self.consumer = lab.consumer({"client.id": name, **settings})
@@ -107,10 +109,22 @@ class Member:
             self.fault = error
 
     def _given(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        self.told_at.append(time.monotonic())
         self.held |= {place.partition for place in partitions}
 
     def _taken(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        self.told_at.append(time.monotonic())
         self.held -= {place.partition for place in partitions}
+
+
+class TakenOver(NamedTuple):
+    """How long a member was gone before another one was told (s), and before all partitions were held (s).
+
+    The first is the coordinator's patience; the second has on top what sharing out takes on this machine.
+    """
+
+    missed: float
+    held: float
 
 
 class Team:
@@ -183,25 +197,28 @@ class Team:
             within=SETTLE_SECONDS,
         )
 
-    def seconds_until_taken_over(self, name: str, leave: Callable[[], object]) -> float:
-        """Call `leave()`, after which this member works no more; return when others hold every partition (s).
+    def take_over(self, name: str, leave: Callable[[], object]) -> TakenOver:
+        """Call `leave()`, after which this member works no more; return when others have taken over.
 
         A member of another program is named by its client.id.
         """
-        mine = {member.name: member for member in self.members.values()}
+        others = [member for member in self.members.values() if member.name != name]
+        own = {name, *(member.name for member in others)}
         began = time.monotonic()
         leave()
 
         def taken_over() -> bool:
             self._expect_alive()
-            held = [set(member.held) for member in mine.values() if member.name != name]
+            held = [set(member.held) for member in others]
             if sum(map(len, held)) < self.partitions:  # a member of another program may hold the rest
                 told = _told(self.lab.cluster.state([self.topic], [self.group]).groups)
-                held += [set(p) for other, p in told.items() if other not in {name, *mine}]
+                held += [set(p) for other, p in told.items() if other not in own]
             return sum(map(len, held)) == len(set().union(*held)) == self.partitions
 
         self.lab.wait_until(taken_over, what="the others to take over", within=SETTLE_SECONDS)
-        return time.monotonic() - began
+        ended = time.monotonic()
+        told_at = (at for member in others for at in member.told_at if at > began)
+        return TakenOver(min(told_at, default=ended) - began, ended - began)
 
     def work_off(self, records: int) -> dict[str, Any]:
         """Send so many records to each partition, three times; return how the members shared them.

@@ -1,6 +1,8 @@
 """A producer whose requests are refused, and those behind them taken, for lab 05."""
 
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -25,6 +27,7 @@ ONE_BY_ONE = {
     "retry.backoff.ms": 1,
     "retry.backoff.max.ms": 1,
 }
+TRIPS = 3  # ways that take as long as all records are sent: a request and its answer are two
 # Records that are refused one after the other show that leaders refuse, and have refused those before.
 PROBES = 3
 PROBE = {"enable.idempotence": False, "linger.ms": 0, "retries": 0, "request.timeout.ms": 500}
@@ -68,13 +71,19 @@ def refused_for_a_while(
     name: str = "overtaken",
     producers: int = 1,
     greeted: bool = True,
+    delay_ms: float = 0,
 ) -> Arrived:
     """Send 500 records that their leaders refuse until some were sent again; return what is stored.
 
     Their topic, of this name, wants three replicas in sync, and broker 3 has to be down; while requests are
     on their way it becomes content with two. Each of the producers sends to a partition of its own, and has a
-    record there from before, which does not count, if it is `greeted`. Raises LabError if broker 3 is up, or
-    if not all records are reported within 60 s.
+    record there from before, which does not count, if it is `greeted`.
+
+    Until the topic is content, links from the clients are slower by `delay_ms` each way, and the records are
+    sent over a longer time than a request and its answer take. So requests are on their way at any moment.
+    Without a delay a producer on a busy machine may have all answers, and has sent nothing again, just when
+    the topic becomes content: nothing is overtaken then. Raises LabError if broker 3 is up, or if not all
+    records are reported within 60 s.
     """
     if lab.cluster.processes()[AWAY].state == "up":
         raise LabError(f"Broker {AWAY} is up, so nothing would be refused", f"lab.cluster.stop({AWAY})")
@@ -89,11 +98,14 @@ def refused_for_a_while(
         sender.flush()
     _want(lab, topic, REPLICAS)
     _wait_until_refused(lab, topic, producers)
-    for number in range(SENT):
-        senders[number % producers].send(b"%d" % number)
-    for _ in range(PROBES):
-        _wait_until_refused(lab, topic, producers)
-    _want(lab, topic, REPLICAS - 1)
+    with _slow_links(lab, delay_ms):
+        for number in range(SENT):
+            senders[number % producers].send(b"%d" % number)
+            time.sleep(TRIPS * delay_ms / 1000 / SENT)  # the pace of their source
+        for _ in range(PROBES):
+            _wait_until_refused(lab, topic, producers)
+        _want(lab, topic, REPLICAS - 1)
+        lab.wait_until(lambda: _taken(lab, topic, producers), what="the leaders to take records")
     for sender in senders:
         sender.flush()
     acknowledged = frozenset[int]().union(*(sender.acknowledged for sender in senders))
@@ -134,13 +146,38 @@ def _wait_until_refused(lab: Lab, topic: str, partitions: int) -> None:
 
 def _refused(lab: Lab, topic: str, partitions: int) -> bool:
     """Tell whether each partition refuses a record. One that is taken too late has no answer in time."""
+    return [error and error.code() for error in _probed(lab, topic, partitions)] == [
+        KafkaError.NOT_ENOUGH_REPLICAS
+    ] * partitions
+
+
+def _taken(lab: Lab, topic: str, partitions: int) -> bool:
+    """Tell whether each partition takes a record."""
+    return _probed(lab, topic, partitions) == [None] * partitions
+
+
+def _probed(lab: Lab, topic: str, partitions: int) -> list[KafkaError | None]:
+    """Send a record to each partition, once, and return what came back."""
     errors: list[KafkaError | None] = []
     probe = lab.producer({**PROBE, "on_delivery": lambda error, _: errors.append(error)})
     for partition in range(partitions):
         probe.produce(topic, b"", partition=partition)
     probe.flush(FLUSH_SECONDS)
-    refused = [e for e in errors if e is not None and e.code() == KafkaError.NOT_ENOUGH_REPLICAS]
-    return len(refused) == partitions
+    return errors
+
+
+@contextmanager
+def _slow_links(lab: Lab, ms: float) -> Iterator[None]:
+    """Delay what clients and brokers that are up tell each other, by so many ms each way, in this block."""
+    processes = lab.cluster.processes()
+    slow = [broker for broker, process in processes.items() if ms and process.state == "up"]
+    try:
+        for broker in slow:
+            lab.cluster.slow(broker, ms, "clients")
+        yield
+    finally:
+        for broker in slow:
+            lab.cluster.heal(broker)
 
 
 def _want(lab: Lab, topic: str, replicas: int) -> None:
