@@ -57,7 +57,8 @@ lab.close()
 """
 BOUND = """
 import time
-from threebrokers.checks.expect_spark import rows
+from threading import Event
+from threebrokers.checks.expect_spark import computed, rows
 from threebrokers.errors import LabError
 from threebrokers.lab import bound
 bound.ANSWER_SECONDS = 5.0
@@ -73,6 +74,19 @@ print(time.monotonic() - began < 60, spark.range(3).count(), spark.range(4).coun
 while spark.sparkContext.statusTracker().getActiveJobsIds():
     time.sleep(0.1)
 print("cancelled")
+too_late, ended = Event(), Event()
+def begins_late():
+    too_late.wait(60)
+    try:
+        asleep.collect()
+    finally:
+        ended.set()
+try:
+    with bound.bounded(lambda: LabError("broker 2 is paused")):
+        computed(begins_late)
+except LabError:
+    too_late.set()
+print(ended.wait(60))
 """
 ELSEWHERE = """
 from pyspark.sql.functions import udf
@@ -162,13 +176,14 @@ print(read["records"].sum(), read["process"].nunique(), file=sys.stderr)
 
 
 @pytest.fixture(scope="module")
-def lab(cluster: object) -> Iterator[Lab]:
+def lab(cluster: object, home: Path) -> Iterator[Lab]:
     """Lab 12 with the flights of January, and Spark's jars: fetching them for the first time is not quiet."""
     spark_jars()
     lab = open_lab("12")
     topics.month_topic(lab, "spark-january", 1)
     yield lab
     lab.close()
+    quiet_wait(lambda: not _javas(home), 20)  # that of the last program ends a moment after it
 
 
 def program(text: str) -> str:
@@ -196,7 +211,7 @@ def test_it_comes_back_when_java_died(lab):
 
 def test_what_a_check_asks_of_spark_is_cancelled_when_its_time_is_over(lab):
     done = run(BOUND)
-    assert done.stdout.splitlines() == ["broker 2 is paused", "True 3 4", "cancelled"], done.stderr
+    assert done.stdout.splitlines() == ["broker 2 is paused", "True 3 4", "cancelled", "True"], done.stderr
 
 
 def test_a_topic_made_afresh_gets_a_fresh_producer(lab, home):

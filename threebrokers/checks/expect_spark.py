@@ -1,9 +1,10 @@
 """What checks read from Spark's tables, with the sentences for what cannot be right."""
 
 import io
+import threading
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future
-from contextlib import contextmanager, redirect_stdout
+from concurrent.futures import Future, wait
+from contextlib import contextmanager, redirect_stdout, suppress
 from datetime import timedelta
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -23,6 +24,7 @@ from threebrokers.text import counted
 
 T = TypeVar("T")
 
+AGAIN_SECONDS = 0.5
 WHOLE = ("int", "bigint", "smallint", "tinyint")
 
 
@@ -190,15 +192,22 @@ def computed(function: Callable[[], T]) -> T:
         except BaseException as fault:
             result.set_exception(fault)
 
+    def cancel() -> None:
+        # A job that begins only now, on a busy machine, would go on for as long as it likes.
+        with suppress(Py4JError, PySparkException, OSError):  # Spark itself may have ended
+            while not result.done():
+                if context is not None:
+                    context.cancelJobGroup(group)
+                elif far is not None:
+                    far.interruptTag(group)
+                wait([result], AGAIN_SECONDS)
+
     InheritableThread(target=work, daemon=True, session=far).start()
     try:
         return result.result()
     finally:
         if not result.done():
-            if context is not None:
-                context.cancelJobGroup(group)
-            elif far is not None:
-                far.interruptTag(group)
+            threading.Thread(target=cancel, daemon=True).start()
 
 
 @contextmanager
