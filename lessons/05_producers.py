@@ -1671,7 +1671,7 @@ lab.observed("The reports of each partition came in the order of its offsets", i
 # %% [markdown]
 # ### Who overtakes whom
 #
-# A topic wants three replicas in sync, and one broker is away, so the leader refuses every request, with an error that may pass. Two producers send 500 records each, one a batch. The network is slow meanwhile, 100 ms each way, so many requests are on their way at once; what is refused is sent again and again. Then the topic becomes content with two replicas.
+# A topic wants three replicas in sync, and one broker is away, so the leader refuses every request, with an error that may pass; the producer sends it again and again. Then, for a moment, the topic is content with two replicas. This happens twenty times, so that some of these moments meet requests on their way. Two producers, one after the other, send 500 records each, one a batch. (This takes 5 to 20 s.)
 
 # %%
 import pandas as pd
@@ -1679,7 +1679,7 @@ import pandas as pd
 from threebrokers.lab.scenarios import refused_for_a_while
 
 lab.cluster.stop(3)
-arrived = {on: refused_for_a_while(lab, {"enable.idempotence": on}, delay_ms=100) for on in (False, True)}
+arrived = {on: refused_for_a_while(lab, {"enable.idempotence": on}, times=20) for on in (False, True)}
 lab.cluster.recover()
 by_setting = {f"enable.idempotence={on}": [a.stored, a.overtaken] for on, a in arrived.items()}
 lab.observed(

@@ -56,10 +56,9 @@ def test_a_rolling_restart_loses_nothing(lab: Lab) -> None:
 
 def test_what_is_on_its_way_behind_a_refused_request_overtakes_it(lab: Lab) -> None:
     lab.cluster.stop(AWAY)
-    kinds = {on: refused_for_a_while(lab, {"enable.idempotence": on}, delay_ms=100) for on in (False, True)}
+    kinds = {on: refused_for_a_while(lab, {"enable.idempotence": on}, times=20) for on in (False, True)}
     assert kinds[False].overtaken > 0 == kinds[True].overtaken
     assert {(arrived.stored, arrived.lost) for arrived in kinds.values()} == {(SENT, 0)}
-    assert not lab.cluster.faults()
 
 
 @pytest.mark.weekly

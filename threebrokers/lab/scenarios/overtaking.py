@@ -1,8 +1,6 @@
 """A producer whose requests are refused, and those behind them taken, for lab 05."""
 
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -27,7 +25,6 @@ ONE_BY_ONE = {
     "retry.backoff.ms": 1,
     "retry.backoff.max.ms": 1,
 }
-TRIPS = 3  # ways that take as long as all records are sent: a request and its answer are two
 # Records that are refused one after the other show that leaders refuse, and have refused those before.
 PROBES = 3
 PROBE = {"enable.idempotence": False, "linger.ms": 0, "retries": 0, "request.timeout.ms": 500}
@@ -71,19 +68,16 @@ def refused_for_a_while(
     name: str = "overtaken",
     producers: int = 1,
     greeted: bool = True,
-    delay_ms: float = 0,
+    times: int = 1,
 ) -> Arrived:
     """Send 500 records that their leaders refuse until some were sent again; return what is stored.
 
     Their topic, of this name, wants three replicas in sync, and broker 3 has to be down; while requests are
-    on their way it becomes content with two. Each of the producers sends to a partition of its own, and has a
-    record there from before, which does not count, if it is `greeted`.
-
-    Until the topic is content, links from the clients are slower by `delay_ms` each way, and the records are
-    sent over a longer time than a request and its answer take. So requests are on their way at any moment.
-    Without a delay a producer on a busy machine may have all answers, and has sent nothing again, just when
-    the topic becomes content: nothing is overtaken then. Raises LabError if broker 3 is up, or if not all
-    records are reported within 60 s.
+    on their way it becomes content with two. This happens so many times, each with its part of the records.
+    Once is not enough to be sure of an overtaking: on a busy machine a producer may have all answers, and has
+    sent nothing again, just when the topic becomes content. Each of the producers sends to a partition of its
+    own, and has a record there from before, which does not count, if it is `greeted`. Raises LabError if
+    broker 3 is up, or if not all records are reported within 60 s.
     """
     if lab.cluster.processes()[AWAY].state == "up":
         raise LabError(f"Broker {AWAY} is up, so nothing would be refused", f"lab.cluster.stop({AWAY})")
@@ -96,16 +90,12 @@ def refused_for_a_while(
     for sender in senders if greeted else ():
         sender.send(b"")
         sender.flush()
-    _want(lab, topic, REPLICAS)
-    _wait_until_refused(lab, topic, producers)
-    with _slow_links(lab, delay_ms):
-        for number in range(SENT):
+    leaders = _Leaders(lab, topic, producers)
+    for part in range(times):
+        leaders.refuse()
+        for number in range(SENT * part // times, SENT * (part + 1) // times):
             senders[number % producers].send(b"%d" % number)
-            time.sleep(TRIPS * delay_ms / 1000 / SENT)  # the pace of their source
-        for _ in range(PROBES):
-            _wait_until_refused(lab, topic, producers)
-        _want(lab, topic, REPLICAS - 1)
-        lab.wait_until(lambda: _taken(lab, topic, producers), what="the leaders to take records")
+        leaders.take()
     for sender in senders:
         sender.flush()
     acknowledged = frozenset[int]().union(*(sender.acknowledged for sender in senders))
@@ -138,48 +128,48 @@ class _Sender:
             self.acknowledged.add(int(value))
 
 
-def _wait_until_refused(lab: Lab, topic: str, partitions: int) -> None:
-    lab.wait_until(
-        lambda: _refused(lab, topic, partitions), what="the leaders to refuse records", within=REFUSED_SECONDS
-    )
+class _Leaders:
+    """The leaders of the topic's partitions, and whether they refuse records or take them."""
 
+    def __init__(self, lab: Lab, topic: str, partitions: int) -> None:
+        self._lab, self._topic, self._partitions = lab, topic, partitions
+        self._errors: list[int | None] = []
+        self._probe = lab.producer({**PROBE, "on_delivery": self._report})
 
-def _refused(lab: Lab, topic: str, partitions: int) -> bool:
-    """Tell whether each partition refuses a record. One that is taken too late has no answer in time."""
-    return [error and error.code() for error in _probed(lab, topic, partitions)] == [
-        KafkaError.NOT_ENOUGH_REPLICAS
-    ] * partitions
+    def refuse(self) -> None:
+        """Have the topic want more replicas in sync than there are, and wait until each leader refuses."""
+        self._want(REPLICAS)
+        self._wait_until_refused()
 
+    def take(self) -> None:
+        """Have it want those that there are, once the leaders have refused what is sent."""
+        for _ in range(PROBES):
+            self._wait_until_refused()
+        self._want(REPLICAS - 1)
+        taken = [None] * self._partitions
+        self._lab.wait_until(lambda: self._probed() == taken, what="the leaders to take records")
 
-def _taken(lab: Lab, topic: str, partitions: int) -> bool:
-    """Tell whether each partition takes a record."""
-    return _probed(lab, topic, partitions) == [None] * partitions
+    def _want(self, replicas: int) -> None:
+        config = {"min.insync.replicas": str(replicas)}
+        change_config(self._lab.admin(), ResourceType.TOPIC, self._topic, config)
 
+    def _wait_until_refused(self) -> None:
+        # A record that is taken too late has no answer in time: that is another error.
+        refused = [KafkaError.NOT_ENOUGH_REPLICAS] * self._partitions
+        self._lab.wait_until(
+            lambda: self._probed() == refused,
+            what="the leaders to refuse records",
+            within=REFUSED_SECONDS,
+        )
 
-def _probed(lab: Lab, topic: str, partitions: int) -> list[KafkaError | None]:
-    """Send a record to each partition, once, and return what came back."""
-    errors: list[KafkaError | None] = []
-    probe = lab.producer({**PROBE, "on_delivery": lambda error, _: errors.append(error)})
-    for partition in range(partitions):
-        probe.produce(topic, b"", partition=partition)
-    probe.flush(FLUSH_SECONDS)
-    return errors
+    def _probed(self) -> list[int | None]:
+        """Send a record to each partition, once, and return the codes of the errors that came back."""
+        self._errors.clear()
+        for partition in range(self._partitions):
+            self._probe.produce(self._topic, b"", partition=partition)
+        self._probe.flush(FLUSH_SECONDS)
+        return list(self._errors)
 
-
-@contextmanager
-def _slow_links(lab: Lab, ms: float) -> Iterator[None]:
-    """Delay what clients and brokers that are up tell each other, by so many ms each way, in this block."""
-    processes = lab.cluster.processes()
-    slow = [broker for broker, process in processes.items() if ms and process.state == "up"]
-    try:
-        for broker in slow:
-            lab.cluster.slow(broker, ms, "clients")
-        yield
-    finally:
-        for broker in slow:
-            lab.cluster.heal(broker)
-
-
-def _want(lab: Lab, topic: str, replicas: int) -> None:
-    config = {"min.insync.replicas": str(replicas)}
-    change_config(lab.admin(), ResourceType.TOPIC, topic, config)
+    def _report(self, error: KafkaError | None, _: Message) -> None:
+        # Its code: a KafkaError that is compared with None leaves an exception behind.
+        self._errors.append(None if error is None else error.code())
