@@ -296,6 +296,17 @@ def test_a_report_is_never_retriable(librdkafka: Librdkafka, found: Found):
     found("False, also for _MSG_TIMED_OUT: the client has tried again already", "", "nobody answered")
 
 
+@pytest.mark.fact("Producer", "an error that is compared with None by ==")
+def test_an_error_is_compared_with_none(librdkafka: Librdkafka, found: Found):
+    error = KafkaError(KafkaError._MSG_TIMED_OUT)
+    assert error == KafkaError._MSG_TIMED_OUT
+    assert error is not None
+    with pytest.raises(SystemError) as told:
+        [error].count(None)  # compares, and is the next call in C, which meets the exception
+    assert isinstance(told.value.__cause__, TypeError)
+    found("leaves an exception that a later line meets: `error is None` is safe", "", "tried")
+
+
 @pytest.mark.fact("Producer", "a with block")
 def test_with_waits_for_reports(
     cluster: Cluster, plain: str, librdkafka: Librdkafka, brokers: Brokers, found: Found

@@ -207,6 +207,9 @@ class LabConsumer(confluent_kafka.Consumer):
             )
         self._raise_kept()
 
+    def __exit__(self, *_: object) -> None:
+        self.close()  # confluent-kafka's own end of a with block does not come by there
+
     def discard(self) -> None:
         """Close without a word of what listeners raise."""
         self._ended()

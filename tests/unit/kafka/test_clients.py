@@ -209,6 +209,18 @@ def test_a_member_whose_close_never_ends_is_told(clients: Clients, monkeypatch: 
     idle.close()
 
 
+def test_the_end_of_a_with_block_closes_as_close_does(
+    clients: Clients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[Consumer] = []
+    monkeypatch.setattr(module, "hear_of_rebalances", lambda consumer, held: heard.append(consumer))
+    with clients.consumer({"group.id": "with"}) as reader:
+        reader.subscribe(["t"])
+    assert heard == [reader]
+    with pytest.raises(RuntimeError, match="closed"):
+        reader.poll(0)
+
+
 def test_what_takes_too_long_is_left_alone() -> None:
     def fail() -> None:
         raise RuntimeError("closed already")
