@@ -9,8 +9,9 @@ from tools.lessons.lesson import Exercise, Lesson, Wrong
 
 OTHER = "_another_topic"
 WHOLE = (1, 1)
-# What a learner may pass by mistake: nothing, a number, a topic that is there, one that is not.
-NONSENSE = ("None", "-7", OTHER, "'no-such-topic'")
+# What a learner may pass by mistake: nothing, a number, a topic that is there, one that is not, and an error,
+# which leaves an exception behind when it is compared with what is no whole number.
+NONSENSE = ("None", "-7", OTHER, "'no-such-topic'", "__import__('confluent_kafka').KafkaError(3)")
 FIXED_STEPS = 4  # of each exercise: untouched, the solution twice, nonsense
 
 
