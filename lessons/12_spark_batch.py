@@ -47,7 +47,7 @@ from threebrokers.diagrams import reading_picture
 reading_picture(january, partitions=3)
 
 # %% [markdown]
-# The function `read` below gives two options: the addresses of the brokers and the topic's name. A setting of Kafka's own Java client can be given too, with `kafka.` in front of its name.
+# The function `read` below gives two options: the addresses of the brokers and the topic's name. A setting of Kafka's own Java client can be given too, with `kafka.` in front of its name. (There is one; *Going further* says why.)
 #
 # What has Spark done when `read(january)` returns?
 
@@ -66,6 +66,7 @@ from threebrokers.spark import jobs_so_far
 def read(topic, **options):
     """The records of a topic, as Spark's Kafka reader gives them; it has more options."""
     reader = spark.read.format("kafka").option("kafka.bootstrap.servers", lab.bootstrap)
+    reader = reader.option("kafka.fetch.max.wait.ms", 10)  # reads end sooner
     return reader.option("subscribe", topic).options(**options).load()
 
 
@@ -117,7 +118,7 @@ three.drop(columns="text")
 # %% [markdown]
 # ### Exercise 12.1: From bytes to columns
 #
-# Make `table`, a DataFrame of Spark: one row for each record of `records`, and the nine fields as nine columns with the types that fit: `scheduled` a time (`TIMESTAMP`), numbers whole numbers (`INT`), the rest text. No flight may get lost, also none that never left.
+# Make `table`, a DataFrame of Spark: one row for each record of `records`, and the nine fields as nine columns with the types that fit: `scheduled` a time (`TIMESTAMP`), numbers whole numbers (`INT`), the rest text. Keep the flights that never left, too.
 
 # %%
 records = read(january)
@@ -418,12 +419,12 @@ guess_12c.compare(faster if times > 1 else "no, slower")
 print(f"plain Python: {plain_seconds:.1f} s, Spark: {spark_seconds:.1f} s")
 
 # %% [markdown]
-# For data like ours a plain consumer is enough. So what is Spark for? Let it add up 15,000 records of each partition with one task (`coalesce(1)`) and with two, in turn. The first turn also pays for making Java code of the plan, and does not count. Of the others the median does: the middle one.
+# For data like ours a plain consumer is enough. So what is Spark for? Let it add up 7,500 records of each partition with one task (`coalesce(1)`) and with two, in turn. The first turn also pays for making Java code of the plan, and does not count. Of the others the median does: the middle one.
 
 # %%
 from statistics import median
 
-up_to = json.dumps({all_flights: dict.fromkeys("012345", 15_000)})  # the offset at which each ends
+up_to = json.dumps({all_flights: dict.fromkeys("012345", 7_500)})  # the offset at which each ends
 part = flight_columns(read(all_flights, endingOffsets=up_to))
 part = part.withColumns({"hour": F.hour(local), "month": F.month(local)})
 seconds = {"one task": [], "two at a time": []}
@@ -433,7 +434,7 @@ for _ in range(4):
         table.groupBy("origin", "hour", "month").agg(F.count("*"), F.sum(delay)).toPandas()
         taken.append(perf_counter() - start)
 for tasks, taken in seconds.items():
-    print(f"{tasks}: {6 * 15_000 / median(taken[1:]):,.0f} flights a second")
+    print(f"{tasks}: {6 * 7_500 / median(taken[1:]):,.0f} flights a second")
 print(f"plain Python: {sums['flights'].sum() / plain_seconds:,.0f} flights a second")
 
 # %% [markdown]
@@ -798,10 +799,31 @@ guess_12d.compare("it fails" if counted == 0 else "it counts all" if whole else 
 # Not one task had to run again. Inside each task works a Kafka client, Java's own. It loses its connection, asks another broker who leads the partition now, and goes on at its offset. Spark fails when a task hears nothing for two minutes (`kafkaConsumer.pollTimeoutMs`, by Spark's documentation), or when records that it wants are gone.
 
 # %% [markdown]
+# ### What does a read wait for?
+#
+# `read` sets `kafka.fetch.max.wait.ms` to 10. Java's client has 500, if nobody says otherwise. Count January with 10, with 500 and with 1000.
+
+# %%
+for wait in (10, 500, 1000):
+    start = perf_counter()
+    read(january, **{"kafka.fetch.max.wait.ms": wait}).count()
+    print(f"{wait:5} ms: counted in {perf_counter() - start:.1f} s")
+
+# %% [markdown]
+# Three things come together:
+#
+# - A broker that has no new record answers a fetch only when one comes, or after `fetch.max.wait.ms`.
+# - Java's client fetches ahead: while Spark gets the last records of a partition, the next fetch is already sent, and waits.
+# - After each fetch Spark asks which offsets the partition has now. Brokers answer the requests of a connection in order, so this answer waits behind that fetch.
+#
+# So each partition waits once, where its log ends, in a batch and in a stream. Here three partitions share two tasks at a time: two waits, one after the other. A small value costs more requests only while a client waits for records, as in real-time mode (lab 15). Our plain program asked for all ends before it read, so it did not wait. With more partitions it is [measured](../docs/scaling.md), too.
+
+# %% [markdown]
 # ### Here and in production
 #
 # | | here | usual |
 # |---|---|---|
+# | a fetch at the end of a log waits for records (`kafka.fetch.max.wait.ms`) | 10 ms | 500 ms |
 # | where Spark's tasks run | two at a time, on this machine (`local[2]`) | hundreds, on many machines (`session("spark://host:port")`) |
 # | pieces after a `groupBy` (`spark.sql.shuffle.partitions`) | 2, for little data | 200; a batch puts small ones together by itself, a stream with state does not |
 # | how Spark's Java works | with its quick compiler only, for a quick start | with both: slower at first, then quicker |
@@ -1467,7 +1489,7 @@ send(lab, half_open, [(None, b"behind")] * 5)
 
 until = json.dumps({half_open: {"0": end_offsets(lab.bootstrap, half_open)[0]}})
 # A task hears nothing for two minutes before it gives up, if nobody says otherwise.
-careful = {"kafka.isolation.level": "read_committed", "kafkaConsumer.pollTimeoutMs": "3000"}
+careful = {"kafka.isolation.level": "read_committed", "kafkaConsumer.pollTimeoutMs": "2000"}
 counted = count_or_reason(read(half_open, endingOffsets=until, **careful))
 answers = {3: "the 3 before the transaction", 8: "all but the one in the transaction", 9: "all 9"}
 guess_12g.compare(answers.get(counted, "none: it fails"))
@@ -1490,7 +1512,7 @@ print(f"after the commit: {count_or_reason(read(half_open, endingOffsets=until, 
 #
 # Two aircraft whose numbers differ in one letter are easily taken for each other. So compare each number of an airline with every other: how many letters or digits must be changed, added or taken away to make one of the other? This is called the **Levenshtein distance**. Whoever looks for the same customer in two lists, or for a name with a typing error, asks the same.
 #
-# Spark has a function for it, `F.levenshtein`; Python's own library has none, so the program has the usual one. Both read January and count the pairs by airline and distance.
+# Spark has a function for it, `F.levenshtein`; Python's own library has none, so the program has the usual one. Both read January, take the aircraft that left from EWR, and count the pairs by airline and distance.
 
 # %%
 guess_12h = lab.predict("12.h")
@@ -1502,9 +1524,10 @@ guess_12h.choose("plain Python, as before")
 
 # %%
 def distances(tasks):
-    """Let Spark count the pairs by airline and distance, in so many tasks."""
+    """Let Spark count the pairs by airline and distance; so many tasks compare."""
     # Kept in memory, because the join uses it twice: otherwise the topic would be read twice.
-    numbers = flight_columns(read(january)).select("carrier", "tailnum").distinct().cache()
+    newark = flight_columns(read(january)).where("origin = 'EWR'")
+    numbers = newark.select("carrier", "tailnum").distinct().cache()
     others = numbers.withColumnRenamed("tailnum", "other")
     pairs = numbers.repartition(tasks).join(F.broadcast(others), "carrier").where("tailnum < other")
     distance = F.levenshtein("tailnum", "other").alias("distance")
@@ -1538,7 +1561,7 @@ reader = lab.consumer({"group.id": lab.group("spark-alike"), "enable.auto.commit
 start, fleets = perf_counter(), defaultdict(set)
 for record in to_the_end(reader, january):
     flight = json.loads(record.value())
-    if flight["tailnum"]:
+    if flight["tailnum"] and flight["origin"] == "EWR":
         fleets[flight["carrier"]].add(flight["tailnum"])
 pairs = ((name, *pair) for name, fleet in fleets.items() for pair in combinations(sorted(fleet), 2))
 of_python = Counter((name, levenshtein(one, other)) for name, one, other in pairs)

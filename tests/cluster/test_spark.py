@@ -55,6 +55,22 @@ for _ in range(4):
     writer.option("topic", topic).save()
 lab.close()
 """
+WAITS = """
+from time import monotonic
+
+
+def read(wait):
+    begun = monotonic()
+    reader = session().read.format("kafka").option("kafka.bootstrap.servers", sys.argv[1])
+    reader = reader.option("subscribe", "spark-january").option("kafka.fetch.max.wait.ms", wait)
+    reader.load().count()
+    return monotonic() - begun
+
+
+read(10)
+quick, slow = min(read(10) for _ in range(3)), min(read(3_000) for _ in range(2))
+print(f"{slow - quick:.1f}")
+"""
 BOUND = """
 import time
 from threading import Event
@@ -212,6 +228,11 @@ def test_it_comes_back_when_java_died(lab):
 def test_what_a_check_asks_of_spark_is_cancelled_when_its_time_is_over(lab):
     done = run(BOUND)
     assert done.stdout.splitlines() == ["broker 2 is paused", "True 3 4", "cancelled", "True"], done.stderr
+
+
+def test_a_read_waits_at_the_end_of_each_partition_as_long_as_a_fetch_does(lab):
+    """There are three partitions and two tasks at a time: two waits of 3 s, one after the other."""
+    assert float(run(WAITS, lab.bootstrap).stdout) > 5
 
 
 def test_a_topic_made_afresh_gets_a_fresh_producer(lab, home):

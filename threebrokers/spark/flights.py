@@ -11,6 +11,10 @@ FLIGHT = (
     "dep_delay INT, arr_delay INT, distance INT"
 )
 
+# After each fetch Spark's consumer asks for the partition's end, and at the end of the log a broker answers
+# that only after the fetch that was sent before, which waits for records: 500 ms for each partition.
+QUICK = {"kafka.fetch.max.wait.ms": "10"}
+
 
 def flight_columns(records: DataFrame, *keep: str) -> DataFrame:
     """Return one row of typed columns for each record that Spark's Kafka reader gives.
@@ -33,6 +37,7 @@ def start_board(spark: SparkSession, bootstrap: str, topic: str) -> StreamingQue
         .option("kafka.bootstrap.servers", bootstrap)
         .option("subscribe", topic)
         .option("startingOffsets", "earliest")
+        .options(**QUICK)
         .load()
     )
     checkpoint = fresh_folder("board")  # first: it ends an earlier query of this name

@@ -26,6 +26,7 @@ from threebrokers.files import write_whole
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.opening import open_lab
 from threebrokers.spark import flight_columns, fresh_folder, gateway, session
+from threebrokers.spark.flights import QUICK
 from threebrokers.text import counted
 from tools import ROOT
 from tools.proof import environment
@@ -33,6 +34,7 @@ from tools.proof import environment
 PAGE = ROOT / "docs" / "scaling.md"
 LAB, RUNS = "12", 5
 PARTITIONS, CORES, LEAST = (1, 2, 4, 8), (1, 2), (1, 2, 4, 8)
+WAIT, WAITS = "kafka.fetch.max.wait.ms", (10, 100, 500)
 BATCHES = (1_000, 4_000, 16_000, 64_000)  # records in each micro-batch
 BATCHES_OF_EACH = 8
 STEP, STEPS = 40_000, 6  # records that each batch adds to the state
@@ -54,6 +56,7 @@ class Curves:
     record_bytes: float = 0
     by_partitions: dict[int, dict[int, Runs]] = field(default_factory=dict)  # cores: {partitions: rates}
     by_least: dict[int, Runs] = field(default_factory=dict)  # minPartitions, of a topic with one partition
+    by_wait: dict[int, Runs] = field(default_factory=dict)  # fetch.max.wait.ms, of the most partitions
     by_batch: dict[int, Runs] = field(default_factory=dict)  # records: times of a batch
     state: dict[str, dict[int, int]] = field(default_factory=dict)  # provider: {rows: bytes}
 
@@ -78,6 +81,12 @@ def measured(lab: Lab, runs: int, say: Callable[[str], None]) -> Curves:
         once = partial(_seconds, spark, lab, topics[1], {"minPartitions": str(least)})
         curves.by_least[least] = _rates(runs, count, once)
     say(f"minPartitions: {_told(curves.by_least, '/s')}")
+    waits = [{WAIT: str(wait)} for wait in WAITS]
+    turns = [
+        [count / _seconds(spark, lab, topics[max(PARTITIONS)], wait) for wait in waits] for _ in range(runs)
+    ]
+    curves.by_wait = dict(zip(WAITS, zip(*turns, strict=True), strict=True))
+    say(f"{WAIT}: {_told(curves.by_wait, '/s')}")
     for size in BATCHES:
         topic = lab.fresh_topic("scaling-batches", partitions=4)
         send(lab, topic, messages[: size * BATCHES_OF_EACH])
@@ -103,6 +112,9 @@ def page(curves: Curves, runs: int, versions: Sequence[str], machine: str) -> st
     parts += [PARTS, _table(["partitions", *cores], rows)]
     parts += [LEAST_TEXT, _table(["`minPartitions`", "records/s"], {
         str(n): [_shown(rates)] for n, rates in curves.by_least.items()
+    })]  # fmt: skip
+    parts += [WAIT_TEXT.format(partitions=max(PARTITIONS)), _table(["`fetch.max.wait.ms`", "records/s"], {
+        str(n): [_shown(rates)] for n, rates in curves.by_wait.items()
     })]  # fmt: skip
     parts += [BATCH_TEXT, _table(["records in a batch", "time of a batch (ms)", "records/s"], {
         f"{n:,}": [_shown(times), f"{n / statistics.median(times) * 1000:,.0f}"]
@@ -161,7 +173,7 @@ def _seconds(spark: SparkSession, lab: Lab, topic: str, options: Mapping[str, st
 
 def _read(spark: SparkSession, lab: Lab, topic: str, options: Mapping[str, str]) -> DataFrame:
     reader = spark.read.format("kafka").option("kafka.bootstrap.servers", lab.bootstrap)
-    return reader.option("subscribe", topic).options(**options).load()
+    return reader.option("subscribe", topic).options(**{**QUICK, **options}).load()
 
 
 def _hours(flights: DataFrame) -> DataFrame:
@@ -171,7 +183,7 @@ def _hours(flights: DataFrame) -> DataFrame:
 
 def _stream(spark: SparkSession, lab: Lab, topic: str, size: int) -> DataFrame:
     reader = spark.readStream.format("kafka").option("kafka.bootstrap.servers", lab.bootstrap)
-    reader = reader.option("subscribe", topic).option("startingOffsets", "earliest")
+    reader = reader.options(subscribe=topic, startingOffsets="earliest", **QUICK)
     return reader.option("maxOffsetsPerTrigger", str(size)).load()
 
 
@@ -282,6 +294,15 @@ LEAST_TEXT = """\
 One partition, two cores. With `minPartitions` Spark cuts the offsets of a partition into ranges, and reads
 them in tasks of their own: the cores get work, and the topic stays as it is. Order inside the partition is
 then no longer the order of work.
+"""
+WAIT_TEXT = """\
+## The wait at a partition's end
+
+{partitions} partitions, two cores. After each fetch Spark's consumer asks for the first and the last offset
+of its partition. A broker answers the requests of a connection one after the other, and by then the consumer
+has sent its next fetch. At the end of the log that fetch waits for records, `fetch.max.wait.ms` long, and the
+answer waits behind it: once for each partition, in batches and in streams. Kafka's default is 500. The labs,
+and the other tables of this page, set 10, with the option `kafka.fetch.max.wait.ms` of Spark's reader.
 """
 BATCH_TEXT = """\
 ## The size of a micro-batch

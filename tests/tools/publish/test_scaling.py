@@ -10,6 +10,7 @@ MEASURED = Curves(
         2: {1: [40_000.0], 2: [72_000.0], 4: [70_000.0], 8: [60_000.0]},
     },
     by_least={1: [40_000.0], 2: [71_000.0, 60_000.4, 80_000.0]},
+    by_wait={10: [100_000.0], 500: [60_000.0]},
     by_batch={1_000: [500.0], 64_000: [1_500.0, 1_600.0, 9_000.0]},
     state={"memory (default)": {40_000: 10_000_000, 80_000: 18_000_000}, "RocksDB": {40_000: 9_000_000}},
 )
@@ -24,6 +25,7 @@ def test_each_curve_is_a_table_and_what_was_not_measured_is_a_dash() -> None:
     assert "| partitions | 1 core | 2 cores |" in told
     assert "| 2 | 40,000 (30,000 to 90,000) | 72,000 |" in told
     assert "| 2 | 71,000 (60,000 to 80,000) |" in told
+    assert "| 500 | 60,000 |" in told
     assert "| 64,000 | 1,600 (1,500 to 9,000) | 40,000 |" in told
     assert "| 80,000 | 18.0 | – |" in told
 
