@@ -47,7 +47,7 @@ from threebrokers.diagrams import reading_picture
 reading_picture(january, partitions=3)
 
 # %% [markdown]
-# The function `read` below gives two options: the addresses of the brokers and the topic's name. A setting of Kafka's own Java client can be given too, with `kafka.` in front of its name. (There is one; *Going further* says why.)
+# The function `read` below gives two options: the addresses of the brokers and the topic's name. A setting of Kafka's own Java client can be given too, with `kafka.` in front of its name. `read` sets one, `kafka.fetch.max.wait.ms`; *Going further* says why.
 #
 # What has Spark done when `read(january)` returns?
 
@@ -66,7 +66,7 @@ from threebrokers.spark import jobs_so_far
 def read(topic, **options):
     """The records of a topic, as Spark's Kafka reader gives them; it has more options."""
     reader = spark.read.format("kafka").option("kafka.bootstrap.servers", lab.bootstrap)
-    reader = reader.option("kafka.fetch.max.wait.ms", 10)  # reads end sooner
+    reader = reader.option("kafka.fetch.max.wait.ms", 10)  # not 500, at a partition's end
     return reader.option("subscribe", topic).options(**options).load()
 
 
@@ -814,9 +814,11 @@ for wait in (10, 500, 1000):
 #
 # - A broker that has no new record answers a fetch only when one comes, or after `fetch.max.wait.ms`.
 # - Java's client fetches ahead: while Spark gets the last records of a partition, the next fetch is already sent, and waits.
-# - After each fetch Spark asks which offsets the partition has now. Brokers answer the requests of a connection in order, so this answer waits behind that fetch.
+# - After each fetch Spark asks which offsets the partition has now. Brokers answer the requests of a connection in order, so this answer waits behind that fetch. Spark hands on no record before it has come.
 #
-# So each partition waits once, where its log ends, in a batch and in a stream. Here three partitions share two tasks at a time: two waits, one after the other. A small value costs more requests only while a client waits for records, as in real-time mode (lab 15). Our plain program asked for all ends before it read, so it did not wait. With more partitions it is [measured](../docs/scaling.md), too.
+# So each partition waits once, where its log ends, in a batch and in a stream. Here three partitions share two tasks at a time: two waits, one after the other. The plain program (*All flights at once*) asks for all ends before it reads, and does not wait. With eight partitions it is [measured](../docs/scaling.md), too.
+#
+# A small value has a price: a client that waits for records asks a broker up to 100 times a second, not twice. A batch does not wait for records. So set it for batches, and for streams of quiet topics that shall answer soon.
 
 # %% [markdown]
 # ### Here and in production

@@ -713,7 +713,7 @@ guess_15d.compare(latencies.quickest)
 latencies
 
 # %% [markdown] explains="real-time mode, task slot"
-# A micro-batch is planned, noted in `offsets`, run as new tasks, and noted in `commits`: that costs its time however few records it has, and a record waits for the batch before its own to end, too. (Without the setting in `QUICK`, the p95 of *no trigger* was twice as long, measured on one machine; it hardly changed real-time mode. Each trigger had 100 records, in one run: p99 rests on one of them, and another run gives another.)
+# A micro-batch is planned, noted in `offsets`, run as new tasks, and noted in `commits`: that costs its time however few records it has, and a record waits for the batch before its own to end, too. (Without the setting in `QUICK`, and with no trigger, a record behind which no other comes would wait half a second more: measured. Each trigger had 100 records, in one run: p99 rests on one of them, and another run gives another.)
 #
 # In **real-time mode** a task lives for the whole interval, and hands on every record at once. At its end the tasks stop, the checkpoint is written, and new ones start: a record that comes just then waits. So in production intervals are minutes (Spark's own default: five); less than five seconds is refused. Our 100 records take two seconds, and may meet no such moment.
 #

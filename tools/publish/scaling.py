@@ -279,7 +279,8 @@ state was measured once. All on one machine ({machine}), with {versions}. Broker
 and the measuring program share it: read how the numbers change, not how large they are. Spark's Java runs
 as in the labs, with its quick compiler only and one thread for garbage: in production it begins more slowly,
 and may then do more. The records are
-the course's flights, {size:.0f} bytes each, in topics with one replica.
+the course's flights, {size:.0f} bytes each, in topics with one replica. Tables were measured one after the
+other, and a machine is not always equally quick: compare inside a table.
 """
 PARTS = """\
 ## Partitions and cores
@@ -323,10 +324,9 @@ NEEDED = """\
 
 Computed from the tables above, for records of this size and this query:
 
-- **Cores**: one core did {worst:,.0f} to {best:,.0f} records per second, by the number of partitions (more of
-  them cost it time), so one million takes {cores} to {most} cores; with {many} cores here the rate was
-  {grown:.1f} times that of one. Cores that are just enough never catch up after a stop. From here on {most}
-  are meant.
+- **Cores**: one core did {worst:,.0f} to {best:,.0f} records per second, by the number of partitions,
+  so one million takes {cores} to {most} cores; with {many} cores here the rate was {grown:.1f} times that of
+  one. Cores that are just enough never catch up after a stop. From here on {most} are meant.
 - **Hosts**: with {host} cores each, {hosts} hosts are the least, one of them for the case that another fails.
 - **Partitions**: at least one for each core that reads, or `minPartitions`; {partitions} let twice as many
   cores work after a stop. One partition with one core gave {alone:,.0f} records per second. More partitions
