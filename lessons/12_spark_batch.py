@@ -1491,7 +1491,7 @@ send(lab, half_open, [(None, b"behind")] * 5)
 
 until = json.dumps({half_open: {"0": end_offsets(lab.bootstrap, half_open)[0]}})
 # A task hears nothing for two minutes before it gives up, if nobody says otherwise.
-careful = {"kafka.isolation.level": "read_committed", "kafkaConsumer.pollTimeoutMs": "2000"}
+careful = {"kafka.isolation.level": "read_committed", "kafkaConsumer.pollTimeoutMs": "3000"}
 counted = count_or_reason(read(half_open, endingOffsets=until, **careful))
 answers = {3: "the 3 before the transaction", 8: "all but the one in the transaction", 9: "all 9"}
 guess_12g.compare(answers.get(counted, "none: it fails"))

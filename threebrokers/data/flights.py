@@ -83,7 +83,7 @@ def flight_values(table: "pd.DataFrame", fields: Sequence[str], time: str = "sch
 
 def _as_json(values: "pd.Series[Any]", is_time: bool) -> list[str]:
     """Return each value as JSON; null for one that is missing."""
-    # Each different value is written out once: of 336,776 flights all take a third of the time.
+    # Each different value is written out once: all 336,776 flights take a fifth of the time.
     codes, different = values.factorize()
     known = _iso(different) if is_time else different.tolist()
     texts = [*map(json.dumps, known), "null"]  # the last: a missing value has the code -1
