@@ -7,6 +7,7 @@ import time
 import zlib
 from contextlib import closing
 from datetime import datetime, timedelta
+from statistics import median
 from typing import Any
 
 import pytest
@@ -30,7 +31,7 @@ from tests.fact_bench import (
 )
 from tests.facts import Found
 from threebrokers.cluster import Cluster
-from threebrokers.kafka import client_settings
+from threebrokers.kafka import client_settings, producer_ids
 from threebrokers.kafka.batches import batches_in
 from threebrokers.kafka.log_reader import read_log
 from threebrokers.waiting import quiet_wait
@@ -65,6 +66,41 @@ def test_idempotence_and_acks(librdkafka: Librdkafka, java_client: Java, found: 
         "with it 5 requests at most are under way; `acks=1`, 6 requests or `retries=0` beside it are refused",
         "`acks=1` alone switches it off in silence; both together are refused",
         MADE,
+    )
+
+
+@pytest.mark.fact("Producer", "the ID of an idempotent producer")
+def test_the_id_of_a_producer(
+    cluster: Cluster, plain: str, librdkafka: Librdkafka, java_client: Java, brokers: Brokers, found: Found
+):
+    settings = client_settings.shared(cluster.bootstrap) | {"enable.idempotence": True, "linger.ms": 0}
+
+    def of_this_client(asking: bool) -> float:
+        began = time.monotonic()
+        producer = Producer(settings)
+        if asking:
+            producer_ids.hasten(producer, settings)
+        producer.produce(plain, "x")
+        assert producer.flush(PATIENCE) == 0
+        return time.monotonic() - began
+
+    def of_java() -> float:
+        began = time.monotonic()
+        producer = java_client.producer(cluster.bootstrap, enable_idempotence="true")
+        producer.send(java_client.record(plain, None, "x")).get()
+        took = time.monotonic() - began
+        producer.close()
+        return took
+
+    waiting = median(of_this_client(asking=False) for _ in range(5))
+    # On a busy machine anything takes long now and then: the quickest shows what has to be waited for.
+    assert min(of_this_client(asking=True) for _ in range(5)) < waiting - 0.2
+    assert min(of_java() for _ in range(5)) < waiting - 0.2
+    found(
+        "is fetched 500 ms after the producer was made, and the first record waits for it; after two calls "
+        "of `list_topics()` it is there",
+        "is fetched as soon as a broker is connected",
+        SEEN,
     )
 
 

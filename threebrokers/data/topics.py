@@ -8,7 +8,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from threebrokers.data.flights import flight_messages
 from threebrokers.errors import LabError
-from threebrokers.kafka import client_settings
+from threebrokers.kafka import client_settings, producer_ids
 from threebrokers.kafka.log_reader import end_offsets, start_offsets
 from threebrokers.lab.lab import Lab
 from threebrokers.waiting import quiet_wait, shown
@@ -84,6 +84,7 @@ class _Sender:
             "on_delivery": self._report,
         }
         self._producer = Producer(settings)
+        producer_ids.hasten(self._producer, settings)
 
     def send(self, messages: Iterable[tuple[bytes | None, bytes | None]], *, timestamp: int = 0) -> None:
         """Send messages and wait for them; `timestamp` (ms) is what their producer says, 0 means now."""

@@ -15,7 +15,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 from threebrokers import clock
 from threebrokers.errors import LabError
 from threebrokers.files import set_aside
-from threebrokers.kafka import client_settings
+from threebrokers.kafka import client_settings, producer_ids
 from threebrokers.kafka.interceptors import ConsumerInterceptor, ProducerInterceptor, ProducerRecord
 from threebrokers.kafka.rebalances import LISTENERS, heard
 from threebrokers.kafka.reports import Report, Reports, expect_two_arguments
@@ -310,7 +310,9 @@ class Clients:
     def producer(self, config: Mapping[str, Any] | None = None) -> LabProducer:
         """Make a producer. Raises KafkaException or TypeError for a setting that does not exist."""
         self._replace()
-        return self._keep(LabProducer(config or {}, self._filled))
+        made = LabProducer(config or {}, self._filled)
+        producer_ids.hasten(made, made.config)
+        return self._keep(made)
 
     def consumer(self, config: Mapping[str, Any]) -> LabConsumer:
         """Make a consumer. Raises KafkaException or TypeError for a setting that does not exist."""
