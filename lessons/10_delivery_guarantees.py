@@ -723,7 +723,7 @@ lab.check.effect_once(books)
 # | a dead broker is noticed after (`broker.session.timeout.ms`) | 1.7 s | 9 s |
 # | a producer gives up after (`message.timeout.ms`) | 15 s | 5 min |
 # | records wait for others (`linger.ms`) | 200 ms in both faults | 5 ms |
-# | an idempotent producer gets its ID | as soon as it is made: `lab.producer` sees to it | 500 ms later, and its first record waits ([facts](../docs/facts.md)) |
+# | an idempotent producer gets its ID | as soon as it is made; the lab sees to it | 500 ms later, and its first record waits ([facts](../docs/facts.md)) |
 # | an answer is on its way for | 2 s in the second fault | milliseconds |
 # | the leader alone has records | made certain: it is cut off first | for milliseconds, at each record |
 #

@@ -419,11 +419,11 @@ guess_12c.compare(faster if times > 1 else "no, slower")
 print(f"plain Python: {plain_seconds:.1f} s, Spark: {spark_seconds:.1f} s")
 
 # %% [markdown]
-# For data like ours a plain consumer is enough. So what is Spark for? Let it add up 7,500 records of each partition with one task (`coalesce(1)`) and with two, three times in turn. The quickest time counts: the first also pays for making Java code of the plan, and anything may disturb one of the others.
+# For data like ours a plain consumer is enough. So what is Spark for? Let it add up 7,500 records of each partition with one task (`coalesce(1)` gives it all partitions, one after the other) and with two, three times in turn. The quickest time counts: the first also pays for making Java code of the plan, and anything may disturb one of the others.
 
 # %%
-up_to = json.dumps({all_flights: dict.fromkeys("012345", 7_500)})  # the offset at which each ends
-part = flight_columns(read(all_flights, endingOffsets=up_to))
+ends = {str(partition): 7_500 for partition in range(6)}  # each partition is read up to this offset
+part = flight_columns(read(all_flights, endingOffsets=json.dumps({all_flights: ends})))
 part = part.withColumns({"hour": F.hour(local), "month": F.month(local)})
 seconds = {"one task": [], "two at a time": []}
 for _ in range(3):
@@ -447,7 +447,7 @@ import pandas as pd
 
 from threebrokers.spark import sums_of_package
 
-by_spark = sums.set_index(["origin", "hour", "month"]).fillna(0)
+by_spark = sums.set_index(["origin", "hour", "month"]).fillna(0)  # no sum where no flight left
 by_plain = pd.DataFrame.from_dict(totals, orient="index", columns=by_spark.columns)
 same = by_spark.to_dict() == by_plain.to_dict() == sums_of_package().to_dict()
 lab.observed(f"Spark, the plain program and the package agree on all {len(by_spark)} groups", same)
@@ -1529,6 +1529,7 @@ def distances(tasks):
     newark = flight_columns(read(january)).where("origin = 'EWR'")
     numbers = newark.select("carrier", "tailnum").distinct().cache()
     others = numbers.withColumnRenamed("tailnum", "other")
+    # Each task gets a piece of the numbers (repartition), and all of the others (broadcast).
     pairs = numbers.repartition(tasks).join(F.broadcast(others), "carrier").where("tailnum < other")
     distance = F.levenshtein("tailnum", "other").alias("distance")
     counts = pairs.groupBy("carrier", distance).count().collect()
