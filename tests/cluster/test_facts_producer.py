@@ -92,13 +92,13 @@ def test_the_id_of_a_producer(
         producer.close()
         return took
 
-    waiting = median(of_this_client(asking=False) for _ in range(5))
-    # On a busy machine anything takes long now and then: the quickest shows what has to be waited for.
-    assert min(of_this_client(asking=True) for _ in range(5)) < waiting - 0.2
+    # On a busy machine metadata comes twice by itself now and then (9 of 40), so not the median waits.
+    waiting = sorted(of_this_client(asking=False) for _ in range(9))[-3]
+    assert median(of_this_client(asking=True) for _ in range(9)) < waiting - 0.2
     assert min(of_java() for _ in range(5)) < waiting - 0.2
     found(
-        "is fetched 500 ms after the producer was made, and the first record waits for it; after two calls "
-        "of `list_topics()` it is there",
+        "is mostly fetched 500 ms after the producer was made, and the first record waits for it; after two "
+        "calls of `list_topics()` it is there",
         "is fetched as soon as a broker is connected",
         SEEN,
     )
