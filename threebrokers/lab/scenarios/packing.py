@@ -67,7 +67,7 @@ def packed_sizes(
         producers.append(lab.producer({**settings, "enable.idempotence": True}))
         for key, value in flights[: max(size, FEWEST)]:
             producers[-1].produce(topic, value, key, partition=partition)
-    for producer in producers:  # each waits for its id: all at once
+    for producer in producers:  # all of them send meanwhile
         producer.flush()
     stored = [0] * len(ways)
     for batch in stored_batches(lab, topic):
