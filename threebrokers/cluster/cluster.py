@@ -10,7 +10,7 @@ from threebrokers import paths as places
 from threebrokers.cluster import action_log, engine, link_faults, programs, recovery, registration, tools
 from threebrokers.cluster.action_log import ActionReader
 from threebrokers.cluster.actions import Action, action_kind, hindered
-from threebrokers.cluster.link_faults import Fault, Peer
+from threebrokers.cluster.link_faults import Fault, Peers
 from threebrokers.cluster.process import BrokerProcess, Usage
 from threebrokers.cluster.remote import not_yours
 from threebrokers.cluster.settings import BROKERS
@@ -157,7 +157,7 @@ class Cluster:
         self._known(broker)
         self._do("resume", broker, self._engine.resume)
 
-    def cut(self, broker: int, from_: Peer | list[Peer] | None = None, *, force: bool = False) -> None:
+    def cut(self, broker: int, from_: Peers = None, *, force: bool = False) -> None:
         """Break the links of a broker, both ways: new connections fail.
 
         What is connected ends at once (local engine) or falls silent, as when a cable is pulled (compose).
@@ -167,13 +167,14 @@ class Cluster:
         """
         self._hinder(Fault("cut", broker, link_faults.chosen(broker, from_)), force)
 
-    def stall(self, broker: int, from_: Peer | list[Peer] | None = None, *, force: bool = False) -> None:
+    def stall(self, broker: int, from_: Peers = None, *, force: bool = False) -> None:
         """Let nothing pass on the links of a broker, as `cut` does, but let the connections stand."""
         self._hinder(Fault("stall", broker, link_faults.chosen(broker, from_)), force)
 
-    def slow(self, broker: int, ms: float, from_: Peer | list[Peer] | None = None) -> None:
-        """Delay what passes on the links of a broker by so many ms, each way; `from_` as `cut` has it."""
-        self._hinder(link_faults.slowness(broker, link_faults.chosen(broker, from_), ms), force=True)
+    def slow(self, broker: int, ms: float, from_: Peers = None, *, answers: bool = False) -> None:
+        """Delay what passes on the links of a broker by so many ms: each way, or only `answers`."""
+        peers = link_faults.chosen(broker, from_)
+        self._hinder(link_faults.slowness(broker, peers, ms, answers=answers), force=True)
 
     def heal(self, broker: int | None = None) -> None:
         """Mend the links of a broker, or of all; what a stalled link held back arrives now."""

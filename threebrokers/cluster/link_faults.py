@@ -13,7 +13,9 @@ from threebrokers.cluster.settings import BROKERS, LISTENERS
 from threebrokers.errors import LabError
 
 Peer = str | int
+Peers = Peer | list[Peer] | None
 Link = tuple[str, int, str]  # source, target, listener
+Effect = tuple[str, float, float]  # what happens; delays (ms) of what the source says, and of the answers
 
 CLIENTS, UNKNOWN = "client", "broker"  # sources without a number
 PEERS = {"clients": "the clients", "brokers": "the other brokers", "quorum": "the quorum"}
@@ -22,23 +24,29 @@ USUAL: tuple[Peer, ...] = ("brokers", "quorum")
 # What each kind of traffic between brokers is called: records are copied over one, metadata over the other.
 TRAFFIC = {"REPL": "brokers", "CONTROLLER": "quorum"}
 LONGEST_MS = 10_000
+ANSWERS = "answers only"
 STRENGTH = {"cut": 2, "stall": 1, "slow": 0}
 
 
 @dataclass(frozen=True)
 class Fault:
-    """Something wrong between one broker and its peers: 'cut', 'stall' or 'slow' (by `ms` each way)."""
+    """Something wrong between one broker and its peers: 'cut', 'stall' or 'slow'.
+
+    What is slow is late by `ms` each way, or only on the way back, as answers, if `answers`.
+    """
 
     effect: str
     broker: int
     peers: tuple[Peer, ...] = USUAL
     ms: float = 0
+    answers: bool = False
 
     @property
     def words(self) -> str:
         """Say between whom, for example "from the clients"."""
         named = [PEERS.get(str(peer), f"broker {peer}") for peer in self.peers]
-        return f"{f'{self.ms:g} ms each way ' if self.ms else ''}from {' and '.join(named)}"
+        late = f"{self.ms:g} ms {ANSWERS if self.answers else 'each way'} " if self.ms else ""
+        return f"{late}from {' and '.join(named)}"
 
     def concerns(self, link: Link) -> bool:
         """Tell whether this fault is on that link, in whichever direction it leads."""
@@ -58,7 +66,8 @@ def told(action: Action) -> Fault:
     peers = {words: peer for peer, words in PEERS.items()}
     named = [int(found[1]) if found[1] else peers[found[0]] for found in NAMED.finditer(action.more)]
     delay = re.match(r"([\d.e+-]+) ms", action.more)
-    return Fault(action.kind, action.broker, tuple(named) or USUAL, float(delay[1]) if delay else 0)
+    ms = float(delay[1]) if delay else 0
+    return Fault(action.kind, action.broker, tuple(named) or USUAL, ms, ANSWERS in action.more)
 
 
 def broken(actions: Iterable[Action], at: float) -> list[Fault]:
@@ -74,7 +83,7 @@ def broken(actions: Iterable[Action], at: float) -> list[Fault]:
     return found
 
 
-def chosen(broker: int, from_: Peer | list[Peer] | None) -> tuple[Peer, ...]:
+def chosen(broker: int, from_: Peers) -> tuple[Peer, ...]:
     """Return the peers that `from_` names. Raises LabError for one that there is not."""
     if from_ is None:
         return USUAL
@@ -90,13 +99,13 @@ def chosen(broker: int, from_: Peer | list[Peer] | None) -> tuple[Peer, ...]:
     return peers
 
 
-def slowness(broker: int, peers: tuple[Peer, ...], ms: float) -> Fault:
+def slowness(broker: int, peers: tuple[Peer, ...], ms: float, *, answers: bool = False) -> Fault:
     """Return a delay. Raises LabError if it is no delay, or longer than a client waits."""
     if not 0 < ms <= LONGEST_MS:
         raise LabError(
             f"A link cannot be slower by {ms!r} ms", f"choose a number up to {LONGEST_MS}, or stall the link"
         )
-    return Fault("slow", broker, peers, ms)
+    return Fault("slow", broker, peers, ms, answers)
 
 
 def links() -> Iterator[Link]:
@@ -104,14 +113,14 @@ def links() -> Iterator[Link]:
     yield from product((CLIENTS, UNKNOWN, *map(str, BROKERS)), BROKERS, LISTENERS)
 
 
-def effects(faults: Iterable[Fault]) -> dict[Link, tuple[str, float]]:
-    """Return what happens on each link that is not healthy: the effect, and the delay in ms.
+def effects(faults: Iterable[Fault]) -> dict[Link, Effect]:
+    """Return what happens on each link that is not healthy.
 
     Where faults meet, a cut is stronger than a stall, that than a delay, and a later delay than an earlier.
     """
     ordered = sorted(faults, key=lambda fault: STRENGTH[fault.effect])
     return {
-        link: (found[-1].effect, found[-1].ms)
+        link: (found[-1].effect, 0 if found[-1].answers else found[-1].ms, found[-1].ms)
         for link in links()
         if (found := [fault for fault in ordered if fault.concerns(link)])
     }
@@ -124,7 +133,7 @@ def healed(faults: Iterable[Fault], broker: int | None) -> list[Fault]:
 
 def alone(faults: Iterable[Fault]) -> set[int]:
     """Return the brokers that reach no other voter, and so do not count in the quorum."""
-    broken = {link for link, (effect, _) in effects(faults).items() if effect != "slow"}
+    broken = {link for link, (effect, *_) in effects(faults).items() if effect != "slow"}
     apart = {frozenset((source, str(target))) for source, target, name in broken if name == "CONTROLLER"}
     return {
         one

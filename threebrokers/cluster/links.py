@@ -81,7 +81,7 @@ def find(home: Path) -> list[Identity]:
 def faults(home: Path, outside: Ports) -> list[Fault]:
     """Return what is wrong with the links now. Raises LabError if their process does not answer."""
     told = _ask(home, outside, {})["faults"]
-    return [Fault(f["effect"], f["broker"], tuple(f["peers"]), f["ms"]) for f in told]
+    return [Fault(**{**fault, "peers": tuple(fault["peers"])}) for fault in told]
 
 
 def put(home: Path, outside: Ports, wanted: Iterable[Fault]) -> None:

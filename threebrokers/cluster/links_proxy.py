@@ -48,19 +48,22 @@ def source_of(listener: str, told: str) -> str:
 
 
 class Network:
-    """All connections, and what happens on each link: 'cut', 'stall' or 'slow', with a delay in ms."""
+    """All connections, and what happens on each link: 'cut', 'stall' or 'slow', with delays (ms) each way."""
 
     def __init__(self) -> None:
         self.faults: list[Any] = []
-        self.effects: dict[str, tuple[str, float]] = {}
+        self.effects: dict[str, tuple[str, float, float]] = {}
         self.open: set[Connection] = set()
         self.heard: set[tuple[str, str]] = set()
 
     def obey(self, order: dict[str, Any]) -> dict[str, Any]:
         """Answer one order: take new faults, if it brings any, and tell what holds now."""
         if "faults" in order:
-            effects = {str(link): (str(e), float(ms)) for link, (e, ms) in order["effects"].items()}
-            self.faults, self.effects = list(order["faults"]), effects
+            effects = order["effects"].items()
+            self.effects = {
+                str(link): (str(e), float(there), float(back)) for link, (e, there, back) in effects
+            }
+            self.faults = list(order["faults"])
             for connection in list(self.open):
                 connection.look()
         return {"faults": self.faults, "open": len(self.open), "heard": sorted(self.heard)}
@@ -106,9 +109,9 @@ class Side(asyncio.Protocol):
 
     def keep(self, data: bytes) -> None:
         """Let this wait for its time; no bytes mean the end."""
-        effect = self.connection.effect
-        delay = effect[1] / 1000 if effect and effect[0] == "slow" else 0
-        self.waiting.append((asyncio.get_running_loop().time() + delay, data))
+        _, there, back = self.connection.effect or ("", 0.0, 0.0)
+        delay = there if self is self.connection.near else back
+        self.waiting.append((asyncio.get_running_loop().time() + delay / 1000, data))
         self.held += len(data)
         if not self.connection.known and not self.connection.identify(self):
             return
@@ -156,7 +159,7 @@ class Connection:
         self.network, self.port, self.broker, self.listener = network, port, broker, listener
         self.near, self.far = Side(self), Side(self)
         self.source = CLIENTS if listener == "CLIENT" else ""
-        self.effect: tuple[str, float] | None = None
+        self.effect: tuple[str, float, float] | None = None
         self.calling: asyncio.Task[None] | None = None
 
     @property

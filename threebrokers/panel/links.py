@@ -5,7 +5,7 @@ from itertools import combinations
 from typing import Any
 
 from threebrokers.cluster.actions import Action
-from threebrokers.cluster.link_faults import TRAFFIC, Link, broken, effects
+from threebrokers.cluster.link_faults import TRAFFIC, Effect, Link, broken, effects
 from threebrokers.kafka.state import ClusterState
 from threebrokers.theme import state_look
 
@@ -36,7 +36,7 @@ def is_broken(drawn: Collection[Side]) -> bool:
     return any(side["look"] in WORDS for side in drawn)
 
 
-def _side(ends: tuple[int, int], wrong: Mapping[Link, tuple[str, float]], away: Mapping[int, str]) -> Side:
+def _side(ends: tuple[int, int], wrong: Mapping[Link, Effect], away: Mapping[int, str]) -> Side:
     one, other = ends
     found: dict[str, str] = {}
     for listener, traffic in TRAFFIC.items():

@@ -42,10 +42,12 @@ def test_the_stronger_fault_holds_and_the_later_delay():
     cut, stall = Fault("cut", 2, ("clients",)), Fault("stall", 2, ("clients",))
     slow, slower = Fault("slow", 2, ("clients",), 20), Fault("slow", 2, ("clients",), 90)
     link = ("client", 2, "CLIENT")
-    assert link_faults.effects([cut, stall, slow])[link] == ("cut", 0)
-    assert link_faults.effects([stall, slow])[link] == ("stall", 0)
-    assert link_faults.effects([slower, slow])[link] == ("slow", 20)
-    assert link_faults.effects([slow, slower])[link] == ("slow", 90)
+    assert link_faults.effects([cut, stall, slow])[link] == ("cut", 0, 0)
+    assert link_faults.effects([stall, slow])[link] == ("stall", 0, 0)
+    assert link_faults.effects([slower, slow])[link] == ("slow", 20, 20)
+    assert link_faults.effects([slow, slower])[link] == ("slow", 90, 90)
+    late = Fault("slow", 2, ("clients",), 30, answers=True)
+    assert link_faults.effects([slow, late])[link] == ("slow", 0, 30)
     assert link_faults.effects([]) == {}
 
 
@@ -91,6 +93,8 @@ def test_a_fault_is_told_in_words():
     assert Fault("cut", 2).words == "from the other brokers and the quorum"
     assert Fault("cut", 2, (3, "clients")).words == "from broker 3 and the clients"
     assert link_faults.slowness(2, ("clients",), 50).words == "50 ms each way from the clients"
+    late = link_faults.slowness(2, ("clients",), 50, answers=True)
+    assert late.words == "50 ms answers only from the clients"
 
 
 def test_who_is_apart_from_all_the_others_and_since_when():
@@ -112,6 +116,7 @@ def test_who_is_apart_from_all_the_others_and_since_when():
     [
         Fault("cut", 1),
         Fault("slow", 2, ("clients", 3), 12.5),
+        Fault("slow", 2, ("clients",), 4000, answers=True),
         Fault("stall", 3, ("quorum",)),
         Fault("cut", 2, ("brokers", 1, "quorum")),
     ],

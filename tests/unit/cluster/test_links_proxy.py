@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -58,8 +58,8 @@ def test_a_client_id_is_read_from_whole_heads_only():
 class Echo:
     """A server that sends back what it gets, in place of a broker."""
 
-    def __init__(self, port: int) -> None:
-        self.server = socket.create_server((ports.HOST, port))
+    def __init__(self, port: int, asked: list[bytes]) -> None:
+        self.server, self.asked = socket.create_server((ports.HOST, port)), asked
         threading.Thread(target=self.serve, daemon=True).start()
 
     def serve(self) -> None:
@@ -74,6 +74,7 @@ class Echo:
         with line:
             try:
                 while data := line.recv(1 << 16):
+                    self.asked.append(data)
                     line.sendall(data)
             except OSError:
                 return
@@ -81,10 +82,11 @@ class Echo:
 
 @dataclass(frozen=True)
 class Net:
-    """The links of a home, between servers that send back what they get."""
+    """The links of a home, between servers that send back what they get; `asked` is that, so far."""
 
     home: Path
     outside: ports.Ports
+    asked: list[bytes] = field(default_factory=list)
 
     def __getitem__(self, broker: int) -> dict[str, int]:
         return self.outside[broker]
@@ -106,9 +108,10 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Net]:
         home = tmp_path_factory.mktemp("home")
         outside = ports.claim(home)
         behind = ports.behind(outside)
-        servers = [Echo(port) for of_broker in behind.values() for port in of_broker.values()]
+        net = Net(home, outside)
+        servers = [Echo(port, net.asked) for of_broker in behind.values() for port in of_broker.values()]
         process = links.start(home, outside)
-        yield Net(home, outside)
+        yield net
         links.process.end([process], 0)
         assert links.find(home) == []
         for server in servers:
@@ -242,6 +245,16 @@ def test_a_slow_link_delays_each_way_and_carries_as_much(net, ticks):
         counted = ticks.now
         assert passes(line, b"y" * 500_000, 5)
         assert ticks.now - counted < 1.5, "chunks wait one after the other"
+
+
+def test_only_answers_are_held_and_what_is_cut_meanwhile_does_not_arrive(net):
+    with call(net, 1) as line:
+        heard(line, len(head("rdkafka")))
+        net.put(Fault("slow", 1, ("clients",), 10_000, answers=True))
+        line.sendall(b"a question")
+        assert quiet_wait(lambda: net.asked[-1] == b"a question", 5), "the question was late, too"
+        net.put(Fault("cut", 1, ("clients",)))
+        assert ended(line)
 
 
 def test_a_broker_that_is_down_ends_the_call(tmp_path, monkeypatch):

@@ -21,14 +21,15 @@ from threebrokers.waiting import quiet_wait
 
 SetUps = Mapping[str, Mapping[str, Any]]
 KILLED, UNHEARD = "killed-leader", "lost-answers"
-KNOWN_ACKS = ("0", "1", "-1", "all")  # the client takes other numbers, too; the brokers refuse them
+ALL_ACKS = ("-1", "all")
+KNOWN_ACKS = ("0", "1", *ALL_ACKS)  # the client takes other numbers, too; the brokers refuse them
 PART = 100  # records before the fault, and as many in it
 # The records of a set-up travel together, and who gives up does so before the cell ends.
 GIVEN = {"linger.ms": 200, "message.timeout.ms": 15_000}
 LEAST = {"min.insync.replicas": "2"}
-COPIED_SECONDS, STORED_SECONDS, ANSWER_SECONDS, FLUSH_SECONDS = 10.0, 8.0, 0.5, 25.0
-# So long an answer is on its way: it is cut off meanwhile.
-HELD_MS = 2000
+COPIED_SECONDS, STORED_SECONDS, ANSWER_SECONDS, FLUSH_SECONDS = 10.0, 8.0, 5.0, 25.0
+# So long an answer is on its way: it is cut off meanwhile. Nobody waits for it.
+HELD_MS = 4000
 ALONE_SECONDS, FIRST = 20.0, 1
 
 
@@ -122,7 +123,7 @@ class Round:
 
     def lose_answers(self) -> None:
         """Send a part, and cut off the leader's answers when it has stored it."""
-        self.lab.cluster.slow(self.leader, HELD_MS, "clients")
+        self.lab.cluster.slow(self.leader, HELD_MS, "clients", answers=True)
         try:
             self.send()
             self.wait_stored()
@@ -136,10 +137,16 @@ class Round:
         try:
             self.send()
             self.wait_stored()
-            self.flush(ANSWER_SECONDS)
+            self.hear()
             self.lab.cluster.kill(self.leader)
         finally:
             self.lab.cluster.heal()
+
+    def hear(self) -> None:
+        """Wait for the answers of a leader alone: whoever wants those of all replicas gets none from it."""
+        for of, producer in self.producers.items():
+            if _acks(self.set_ups[of]) not in ALL_ACKS:
+                producer.flush(ANSWER_SECONDS)
 
     def flush(self, seconds: float = FLUSH_SECONDS) -> None:
         """Give each producer so long for the answers that it still waits for."""
@@ -156,13 +163,17 @@ class Round:
 
 def _producer(ledger: Ledger, name: str, settings: Mapping[str, Any]) -> LabProducer:
     """Make the producer of a set-up. Raises LabError if the client refuses the settings, or brokers would."""
-    acks = next((settings[key] for key in ("acks", "request.required.acks") if key in settings), "all")
-    if str(acks).lower() not in KNOWN_ACKS:
+    if (acks := _acks(settings)) not in KNOWN_ACKS:
         raise LabError(
             f"{name!r} has acks={acks}, and the brokers know only 0, 1 and all", "give acks one of these"
         )
     with refusal_told(f"the settings of {name!r}"):
         return ledger.producer({**GIVEN, **settings})
+
+
+def _acks(settings: Mapping[str, Any]) -> str:
+    given = (settings[key] for key in ("acks", "request.required.acks") if key in settings)
+    return str(next(given, "all")).lower()
 
 
 def killed_leader(lab: Lab, set_ups: SetUps, config: Mapping[str, str] | None = None) -> Trials:
@@ -179,8 +190,8 @@ def killed_leader(lab: Lab, set_ups: SetUps, config: Mapping[str, str] | None = 
 def lost_answers(lab: Lab, set_ups: SetUps, config: Mapping[str, str] | None = None) -> Trials:
     """Cut off the leader's answers to the last 100 of 200 records of each set-up; say what became of them.
 
-    The links of clients are so slow that an answer needs 2 s. When the leader has stored all records the
-    connections are cut, and mended at once. No broker fails.
+    Its answers to clients are on their way for 4 s. When the leader has stored all records the connections
+    are cut, and mended at once. No broker fails.
     """
     tried = Round(lab, UNHEARD, set_ups, config or {})
     tried.lose_answers()

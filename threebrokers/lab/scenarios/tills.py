@@ -21,7 +21,7 @@ TILLS: SetUps = {
     "no retries": {"acks": "all", "retries": 0},
 }
 CUSTOMERS = 7
-PARTITIONS, BASKETS, MOST_ITEMS, COFFEES = 3, 20, 3, 9
+PARTITIONS, BASKETS, MOST_ITEMS, COFFEES = 3, 14, 3, 9
 
 
 @dataclass(frozen=True)
