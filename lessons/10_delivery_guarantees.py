@@ -724,10 +724,10 @@ lab.check.effect_once(books)
 # | a producer gives up after (`message.timeout.ms`) | 15 s | 5 min |
 # | records wait for others (`linger.ms`) | 200 ms in both faults | 5 ms |
 # | an idempotent producer gets its ID | as soon as it is made; the lab sees to it | 500 ms later, and its first record waits ([facts](../docs/facts.md)) |
-# | an answer is on its way for | 2 s in the second fault | milliseconds |
+# | an answer is on its way for | 4 s in the second fault | milliseconds |
 # | the leader alone has records | made certain: it is cut off first | for milliseconds, at each record |
 #
-# So outside a kill takes a few records and not a hundred, and most kills take none. It is the same gap.
+# So outside a kill of the leader takes what its followers have not fetched yet: often nothing, more with many records a second, and much when a follower lags, or when the leader was cut off before. It is the same gap.
 
 # %% [markdown]
 # ## What to remember

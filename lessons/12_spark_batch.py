@@ -386,6 +386,8 @@ print(f"EWR at 19 is the worst in {agree} of 12 months:")
 worst.round(1)
 
 # %% [markdown]
+# So January found the worst hour of the year (*Delays through the day*), but not that of most months.
+#
 # Now one consumer in plain Python adds up the same. `to_the_end` is a loop around `consume()`, as in lab 01. The text of `scheduled` has New York's clock in it, so the hour is two of its characters. (Spark was already running when its time was taken.)
 
 # %%
@@ -419,24 +421,24 @@ guess_12c.compare(faster if times > 1 else "no, slower")
 print(f"plain Python: {plain_seconds:.1f} s, Spark: {spark_seconds:.1f} s")
 
 # %% [markdown]
-# For data like ours a plain consumer is enough. So what is Spark for? Let it add up 5,000 records of each partition with one task (`coalesce(1)` gives it all partitions, one after the other) and with two, three times in turn. The quickest time counts: the first also pays for making Java code of the plan, and anything may disturb one of the others.
+# For data like ours a plain consumer is enough. So what is Spark for? Let it add up 7,500 records of each partition twice: with one task (`coalesce(1)` gives it all partitions, one after the other), and with two at a time. The quicker time counts: the first also pays for making Java code of the plan.
 
 # %%
-ends = {str(partition): 5_000 for partition in range(6)}  # each partition is read up to this offset
+ends = {str(partition): 7_500 for partition in range(6)}  # each partition is read up to this offset
 part = flight_columns(read(all_flights, endingOffsets=json.dumps({all_flights: ends})))
 part = part.withColumns({"hour": F.hour(local), "month": F.month(local)})
 seconds = {"one task": [], "two at a time": []}
-for _ in range(3):
+for _ in range(2):
     for table, taken in zip((part.coalesce(1), part), seconds.values(), strict=True):
         start = perf_counter()
         table.groupBy("origin", "hour", "month").agg(F.count("*"), F.sum(delay)).toPandas()
         taken.append(perf_counter() - start)
 for tasks, taken in seconds.items():
-    print(f"{tasks}: {6 * 5_000 / min(taken):,.0f} flights a second")
-print(f"plain Python: {sums['flights'].sum() / plain_seconds:,.0f} flights a second")
+    print(f"{tasks}: {6 * 7_500 / min(taken):,.0f} flights a second")
+print(f"plain Python, the whole year: {sums['flights'].sum() / plain_seconds:,.0f} flights a second")
 
 # %% [markdown]
-# With a second free core Spark does more in a second, and you have written nothing for it. With the plain consumer you write yourself who reads what, and how the sums are put together.
+# With a second free core Spark does more in a second, and you have written nothing for it. (The start counts, too: a longer query has a higher rate.) With the plain consumer you write yourself who reads what, and how the sums are put together.
 #
 # This is the reason for Spark: **the same lines divide the work among as many tasks as there are partitions** ([measured](../docs/scaling.md)), on one machine or on many. They also sort and group what is larger than memory, and work for a stream. Here plain Python is quicker than two tasks, because a record is little work; *How alike are two numbers?* (*Going further*) measures more work.
 #
@@ -458,7 +460,7 @@ lab.observed(f"Spark, the plain program and the package agree on all {len(by_spa
 # A report runs every hour. How does it know where it stopped? The brokers keep the position of a consumer group. **Spark does not use this.** It never commits: so it can read any range again, and a query that fails has moved nothing. For a batch, you keep the position. Spark writes and reads positions as JSON, for example:
 #
 # ```text
-# {"spark-january": {"0": 8991, "1": 9320, "2": 8693}}
+# {"orders": {"0": 120, "1": 95, "2": 131}}
 # ```
 #
 # For each partition this is the offset of the **next** record. Two options of the reader take such a text: `startingOffsets` (from here) and `endingOffsets` (up to here, without the record at this offset). If you say nothing, a batch starts at `"earliest"` and ends at `"latest"`; it cannot start there. `end_offsets` tells where each partition ends now:
@@ -594,7 +596,7 @@ def read_new(topic, seen):
 lab.check.only_new(read_new)
 
 # %% [markdown]
-# The DataFrame is a plan: when your function returns, nothing is read yet. So store the text **after** the report is written. If you store it first and the program dies, the new records are in no report.
+# The DataFrame is a plan: when your function returns, nothing is read yet. So store the text **after** the report is written. If you store it first and the program dies, the new records are in no report. If it dies between the two, they come into the next report again.
 
 # %% [markdown] covers="A074 B009" explains="checkpoint, availableNow"
 # ## One topic, three readers at once
@@ -764,7 +766,7 @@ lab.quiz()
 # %% [markdown]
 # ### A broker crashes while Spark reads
 #
-# Broker 2 leads two of the six partitions of `flights`. The option `minPartitions` cuts the partitions into about 60 pieces, each read by a task of its own. When six of these are done, broker 2 is killed. (With Spark Connect, `session("sc://…")`, this cell cannot count the tasks, and says so; all other cells of this lab work with it.)
+# Broker 2 leads two of the six partitions of `flights`. The option `minPartitions` cuts the partitions into about 60 pieces, each read by a task of its own: about 20 of them are broker 2's. When six tasks are done, it is killed. (With Spark Connect, `session("sc://…")`, this cell cannot count the tasks, and says so; all other cells of this lab work with it.)
 
 # %%
 guess_12d = lab.predict("12.d")
@@ -786,15 +788,16 @@ with ThreadPoolExecutor() as aside:
     lab.cluster.kill(2)
     done = last_tasks(spark).done
 counted = 0 if counting.exception() else counting.result()
-print(f"{counted:,} records in {perf_counter() - start:.1f} s; {last_tasks(spark).failed} tasks failed")
+print(f"{counted:,} records in {perf_counter() - start:.1f} s; {done} tasks were done at the kill")
+print(f"{last_tasks(spark).failed} tasks failed")
 lab.cluster.recover()
 
-lab.observed("Broker 2 was killed before half of the tasks were done", done < 30)
+lab.observed("Broker 2 was killed while pieces of its partitions were still to be read", done < 20)
 whole = counted == sums["flights"].sum()
 guess_12d.compare("it fails" if counted == 0 else "it counts all" if whole else "it counts fewer records")
 
 # %% [markdown] explains="kafkaConsumer.pollTimeoutMs"
-# Not one task had to run again. Inside each task works a Kafka client, Java's own. It loses its connection, asks another broker who leads the partition now, and goes on at its offset. Spark fails when a task hears nothing for two minutes (`kafkaConsumer.pollTimeoutMs`, by Spark's documentation), or when records that it wants are gone.
+# Not one task had to run again. Inside each task works a Kafka client, Java's own. It loses its connection, asks another broker who leads the partition now, and goes on at its offset. A task fails when it hears nothing for two minutes (`kafkaConsumer.pollTimeoutMs`, by Spark's documentation), or when records that it wants are gone. Here the query fails with it; a Spark cluster tries a task again first (`spark.task.maxFailures`).
 
 # %% [markdown]
 # ### What does a read wait for?
@@ -816,7 +819,7 @@ for wait in (10, 500):
 #
 # So each partition waits once, where its log ends, in a batch and in a stream. Here three partitions share two tasks at a time: two waits, one after the other. The plain program (*All flights at once*) asks for all ends before it reads, and does not wait. With eight partitions it is [measured](../docs/scaling.md), too.
 #
-# A small value has a price: a client that waits for records asks a broker up to 100 times a second, not twice. A batch does not wait for records. So set it for batches, and for streams of quiet topics that shall answer soon.
+# A small value has a price: a client that waits for records asks a broker up to 100 times a second, not twice. A batch stops where the log ended when it began, so for it nothing is gained by waiting. So set 10 ms for batches, and for streams of quiet topics that shall answer soon.
 
 # %% [markdown]
 # ### Here and in production
@@ -835,7 +838,7 @@ for wait in (10, 500):
 #
 # What stands under *usual* are the defaults that Spark's documentation (*Configuration*) and Kafka's tell.
 #
-# Before you copy topics of your own into files, as in exercise 12.4: each batch writes new files, one or more for each task, so a trigger every minute makes thousands of small ones. And which files count stands in `copy/_spark_metadata`, which only Spark reads: after a failed batch another program finds files that do not count. Table formats such as Delta Lake and Apache Iceberg exist for both.
+# Before you copy topics of your own into files, as in exercise 12.4: each batch writes new files, one or more for each task, so a trigger every minute makes thousands of small ones. And which files count stands in `copy/_spark_metadata`, which only Spark reads: after a failed batch another program finds files that do not count. Table formats such as Delta Lake and Apache Iceberg exist for both. A new checkpoint needs a new folder of files, too: its batches begin at 0 again, and Spark passes over each batch whose number `_spark_metadata` has already.
 
 # %% [markdown]
 # ### Delays through the day
@@ -879,16 +882,16 @@ readers_picture(end_offsets(lab.bootstrap, places)[0], stands)
 #
 # | option | if you say nothing | what it does |
 # |---|---|---|
-# | `failOnDataLoss` | `true` | a query whose offsets are gone (retention, a topic made again) fails; with `false` it goes on with what is left. A topic that was made again and is longer than the kept offset looks like the old one: give it a new checkpoint |
+# | `failOnDataLoss` | `true` | a query whose offsets are gone (retention, a topic made again) fails; with `false` it goes on with what is left. A topic that was made again and is longer than the kept offset looks like the old one: give it a new checkpoint, and a new folder for its files |
 # | `startingOffsets` as JSON | none | the first offset of each partition; it must name all, those that are new since then (lab 07) with -2, their first record |
 # | `minPartitions` | one task for each partition | cuts partitions into pieces, so that more tasks can read |
 # | `maxOffsetsPerTrigger` | none (stream only) | at most so many offsets in each step: a first run over a long topic does not take all at once |
-# | `startingTimestamp`, `endingTimestamp` | none | from the first record that is as late as this (ms since 1970), up to such a one; a record that was sent late may lie on the other side |
+# | `startingTimestamp`, `endingTimestamp` | none | from the first record that is as late as this (ms since 1970), up to such a one; a record that was sent late may lie on the other side. If a partition has none so late, the query fails, unless `startingOffsetsByTimestampStrategy` is `latest` |
 # | `includeHeaders` | `false` | one more column, `headers`: an archive of a topic needs it |
 # | `kafka.isolation.level` | `read_uncommitted` | Java's default: records of aborted transactions are read too. The Python client reads committed records only. |
 # | `kafka.group.id` | a name for each query | for clusters that allow only certain names; nothing is committed |
 #
-# In the JSON of offsets, -2 stands for the first record and -1 for the end (a batch cannot start there). Both kinds of limits count offsets and not records: where transactions or compaction leave gaps, the two differ.
+# In the JSON of offsets, -2 stands for the first record and -1 for the end (a batch cannot start there). `minPartitions` and `maxOffsetsPerTrigger` count offsets and not records: where transactions or compaction leave gaps, the two differ.
 
 # %% [markdown] explains="columnNameOfCorruptRecord"
 # ### A value that nobody can read
@@ -927,6 +930,9 @@ print(f"{found} flights of N14228 found; {fetched.get['records']:,} of {total:,}
 some = "only those of the aircraft" if fetched.get["records"] == found else "those of one partition"
 guess_12e.compare("all" if fetched.get["records"] == total else some)
 
+# %% [markdown]
+# Spark's reader of Kafka takes over no filter, not even `partition = 0` or one of `offset` or `timestamp`; `explain()` says `PushedFilters: []`. All records are fetched, and most thrown away. Only its options make a read smaller: the option `assign` (certain partitions), offsets and times.
+
 # %% [markdown] covers="C005"
 # A topic resembles a table, up to a point.
 #
@@ -939,7 +945,7 @@ guess_12e.compare("all" if fetched.get["records"] == total else some)
 # | Is there an order? | none, unless you ask | yes: the offsets, inside a partition |
 # | Does reading see a fixed state? | yes, inside a transaction | only between fixed offsets |
 #
-# But there is a way from a topic to a table: keep the last record of each key. Below, each aircraft's last flight in January. `max_by(value, offset)` is the value at the highest offset; all records of a key are in one partition, so their offsets can be compared. (A null is shown as `NaN`, and a number beside it as `14.0`: pandas has no whole numbers with gaps.)
+# But there is a way from a topic to a table: keep the last record of each key. Below, each aircraft's last flight in January. `max_by(value, offset)` is the value at the highest offset; all records of a key are in one partition, so their offsets can be compared. (This holds while the partitions stay as many, and one function chooses among them: *The same key, which partition?*) (A null is shown as `NaN`, and a number beside it as `14.0`: pandas has no whole numbers with gaps.)
 
 # %%
 with_key = records.where("key IS NOT NULL")
@@ -1505,14 +1511,14 @@ print(f"after the commit: {count_or_reason(read(half_open, endingOffsets=until, 
 # %% [markdown]
 # Readers of committed records wait where the oldest open transaction begins (lab 11). The end of the log is behind that place. So a task waits for records that nobody gives it, and after `kafkaConsumer.pollTimeoutMs` Spark takes them for lost. With `failOnDataLoss=false` the report passes over them, and nobody reads them later: its next start is `until`.
 #
-# Without `endingOffsets` a batch of committed records ends where they end now. Then keep the offsets of the records that you have got, or try again when the transaction has ended.
+# Without `endingOffsets` a batch of committed records ends where they end now. Where that is, the brokers tell: `list_offsets` of Python's `AdminClient` takes an `isolation_level`. Use these offsets as `endingOffsets`, and as the next start. An audit as in exercise 12.7 needs them for both reads: behind them nothing is aborted yet, only not decided.
 
 # %% [markdown]
 # ### How alike are two numbers?
 #
 # Two aircraft whose numbers differ in one letter are easily taken for each other. So compare each number of an airline with every other: how many letters or digits must be changed, added or taken away to make one of the other? This is called the **Levenshtein distance**. Whoever looks for the same customer in two lists, or for a name with a typing error, asks the same.
 #
-# Spark has a function for it, `F.levenshtein`; Python's own library has none, so the program has the usual one. Both read January, take the aircraft that left from JFK, and count the pairs by airline and distance.
+# Spark has a function for it, `F.levenshtein`; Python's own library has none, so the program has the usual one. Both read January, take the aircraft that left from EWR, and count the pairs by airline and distance.
 
 # %%
 guess_12h = lab.predict("12.h")
@@ -1526,8 +1532,8 @@ guess_12h.choose("plain Python, as before")
 def distances(tasks):
     """Let Spark count the pairs by airline and distance; so many tasks compare."""
     # Kept in memory, because the join uses it twice: otherwise the topic would be read twice.
-    from_jfk = flight_columns(read(january)).where("origin = 'JFK'")
-    numbers = from_jfk.select("carrier", "tailnum").distinct().cache()
+    newark = flight_columns(read(january)).where("origin = 'EWR'")
+    numbers = newark.select("carrier", "tailnum").distinct().cache()
     others = numbers.withColumnRenamed("tailnum", "other")
     # Each task gets a piece of the numbers (repartition), and all of the others (broadcast).
     pairs = numbers.repartition(tasks).join(F.broadcast(others), "carrier").where("tailnum < other")
@@ -1562,7 +1568,7 @@ reader = lab.consumer({"group.id": lab.group("spark-alike"), "enable.auto.commit
 start, fleets = perf_counter(), defaultdict(set)
 for record in to_the_end(reader, january):
     flight = json.loads(record.value())
-    if flight["tailnum"] and flight["origin"] == "JFK":
+    if flight["tailnum"] and flight["origin"] == "EWR":
         fleets[flight["carrier"]].add(flight["tailnum"])
 pairs = ((name, *pair) for name, fleet in fleets.items() for pair in combinations(sorted(fleet), 2))
 of_python = Counter((name, levenshtein(one, other)) for name, one, other in pairs)
@@ -1583,7 +1589,7 @@ print("Pairs with a distance of 1:", alike)
 # | little: take it apart, add it up | plain Python | its readers of Kafka and JSON are written in C; Spark first makes columns of each record |
 # | much, of what Spark has built in | Spark, even with one task | Spark makes compiled Java of it; Python does one small step after another. A second core helps if it is free |
 #
-# So measure your own work. Python's function can be written so that it takes half the time (measured), and a library in C would take the first reason away. The second one stays: a plain program uses one core, and Spark all that you give it.
+# So measure your own work. Python's function can be written so that it takes half the time (measured): Spark's lead is smaller then. A library in C would take that away, too. What stays is that a plain program uses one core, and Spark all that you give it.
 
 # %% [markdown] covers="A020"
 # ### When is Kafka the wrong tool?
