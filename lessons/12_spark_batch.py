@@ -421,7 +421,7 @@ guess_12c.compare(faster if times > 1 else "no, slower")
 print(f"plain Python: {plain_seconds:.1f} s, Spark: {spark_seconds:.1f} s")
 
 # %% [markdown]
-# For data like ours a plain consumer is enough. So what is Spark for? Let it add up 7,500 records of each partition twice: with one task (`coalesce(1)` gives it all partitions, one after the other), and with two at a time. The quicker time counts: the first also pays for making Java code of the plan.
+# For data like ours a plain consumer is enough. So what is Spark for? Let it add up 7,500 records of each partition with one task (`coalesce(1)` gives it all partitions, one after the other) and with two at a time, each twice. The quicker time counts: the first also pays for making Java code of the plan.
 
 # %%
 ends = {str(partition): 7_500 for partition in range(6)}  # each partition is read up to this offset

@@ -5,7 +5,7 @@ from typing import Any
 
 from threebrokers.lab.attempt import attempt
 from threebrokers.lab.exercise import NotYet
-from threebrokers.lab.scenarios.guarantees import KILLED, PART, UNHEARD, Trials
+from threebrokers.lab.scenarios.guarantees import KILLED, PART, UNHEARD, Trials, acks_of
 from threebrokers.ledger import Balance
 from threebrokers.text import counted
 
@@ -20,7 +20,7 @@ def judge_kept(kept: Trials) -> None:
     settings, balance = _only(kept, KILLED, "killed_leader(lab, …)")
     least = int(str(kept.config.get(LEAST, "1")))
     _expect_answers(settings, balance)
-    if _acks(settings) == "1":
+    if acks_of(settings) == "1":
         raise _one_is_enough(settings, balance, least)
     if balance.lost:
         raise NotYet(
@@ -86,7 +86,7 @@ def _only(trials: Trials, fault: str, call: str) -> tuple[Mapping[str, Any], Bal
 
 
 def _expect_answers(settings: Mapping[str, Any], balance: Balance) -> None:
-    if _acks(settings) == "0":
+    if acks_of(settings) == "0":
         lost = f"{counted(len(balance.lost), 'record')} of {SENT} are lost and reported as delivered"
         raise NotYet(
             f"with acks=0 no broker answers, {lost if balance.lost else 'so nobody would hear of a loss'}",
@@ -137,7 +137,7 @@ def _sent_again(settings: Mapping[str, Any], balance: Balance) -> NotYet:
         return NotYet(
             f"{twice}: no time was over, the connection was; to wait longer does not help", expected, look
         )
-    if _acks(settings) == "1":
+    if acks_of(settings) == "1":
         return NotYet(
             f"{twice}: with acks=1 the answer comes sooner, and is lost all the same", expected, look
         )
@@ -164,11 +164,6 @@ def _expect_all(settings: Mapping[str, Any], balance: Balance, what: str) -> Non
 
 def _missing(balance: Balance) -> int:
     return len(balance.failed) + len(balance.unknown)
-
-
-def _acks(settings: Mapping[str, Any]) -> str:
-    told = next((settings[n] for n in ("acks", "request.required.acks") if n in settings), "all")
-    return str(told).lower()
 
 
 def _number(settings: Mapping[str, Any], *names: str) -> int:

@@ -145,7 +145,7 @@ class Round:
     def hear(self) -> None:
         """Wait for the answers of a leader alone: whoever wants those of all replicas gets none from it."""
         for of, producer in self.producers.items():
-            if _acks(self.set_ups[of]) not in ALL_ACKS:
+            if acks_of(self.set_ups[of]) not in ALL_ACKS:
                 producer.flush(ANSWER_SECONDS)
 
     def flush(self, seconds: float = FLUSH_SECONDS) -> None:
@@ -163,7 +163,7 @@ class Round:
 
 def _producer(ledger: Ledger, name: str, settings: Mapping[str, Any]) -> LabProducer:
     """Make the producer of a set-up. Raises LabError if the client refuses the settings, or brokers would."""
-    if (acks := _acks(settings)) not in KNOWN_ACKS:
+    if (acks := acks_of(settings)) not in KNOWN_ACKS:
         raise LabError(
             f"{name!r} has acks={acks}, and the brokers know only 0, 1 and all", "give acks one of these"
         )
@@ -171,7 +171,8 @@ def _producer(ledger: Ledger, name: str, settings: Mapping[str, Any]) -> LabProd
         return ledger.producer({**GIVEN, **settings})
 
 
-def _acks(settings: Mapping[str, Any]) -> str:
+def acks_of(settings: Mapping[str, Any]) -> str:
+    """Return the acks of a producer's settings, under either of their names; "all" if none are told."""
     given = (settings[key] for key in ("acks", "request.required.acks") if key in settings)
     return str(next(given, "all")).lower()
 
