@@ -77,7 +77,7 @@ compose: authors  ## write the settings of threebrokers/cluster/settings.py into
 topics: authors  ## build the index and the glossary, docs/topics.md and docs/glossary.md, and list what no lab meets yet
 	@$(RUN) tools topics
 
-reliability: authors  ## run the tests of faults and write docs/reliability.md (TEST=tests/faults/test_network.py)
+reliability: authors  ## run the tests of faults and write docs/reliability.md (TEST=tests/faults/test_fetches.py)
 	@$(RUN) tools reliability $(TEST)
 
 facts: authors  ## assert the facts about clients and write docs/facts.md

@@ -135,7 +135,7 @@ lab.check.broker_killed(panel)
 # %% [markdown]
 # ## Predict first
 #
-# You learn more from a surprise than from a sentence. So these labs ask what you expect, before it happens. Nobody sees your answer.
+# You learn more from a surprise than from a sentence. So these labs ask what you expect, before it happens. It is no test: your answer stays on this machine, with your progress.
 #
 # The next cell makes two topics and sends the same 100 notes to both. It ends when the brokers have **acknowledged** all of them: said that they are stored.
 
@@ -149,7 +149,7 @@ for number in range(100):
 print(producer.flush(), "notes have no answer yet")
 
 # %% [markdown]
-# Now broker 2 will be killed. Press the button of your answer first, then run the next cell.
+# Now broker 2 will be killed. The next cell asks you, with a button for each answer: press one, then run the cell below it.
 
 # %%
 guess_0a = lab.predict("0.a")
@@ -268,7 +268,7 @@ lab.check.clock_killed(clock, line)
 # ## What to remember
 #
 # - Three brokers are a cluster. Two of them decide, so one may be away.
-# - A partition has as many replicas as you ask for, and only one if you do not ask. If the leader's broker dies, another replica leads.
+# - A partition has as many replicas as you ask for, and only one if you do not ask. If the leader's broker dies, another replica leads, if there is one.
 # - A prediction comes before the run, a check looks at the real brokers.
 
 # %% [markdown]

@@ -42,7 +42,7 @@ topic_picture(lab.cluster.state().topic(hello))
 # %% [markdown] covers="A050 D027"
 # ## What does `produce()` do?
 #
-# A record goes to a topic and usually has a value. It may also have a key, a partition, a time and headers; lab 02 uses them. A value is bytes for Kafka; the client turns text into bytes for you.
+# You give `produce()` a topic, and usually a value. You may also give a key, a partition, a time and headers; lab 02 uses them. A value is bytes for Kafka; the client turns text into bytes for you.
 #
 # The cell after the question produces five records, and then asks the brokers how many they have.
 
@@ -500,8 +500,11 @@ guess_1d.choose("11 and 11")
 # END SOLUTION
 
 # %%
+from secrets import token_hex
+
+search = lab.group(f"search-{token_hex(2)}")  # another name each time this cell runs
 second = len(read(hello, lab.group("reports"), 11, seconds=3))
-other = len(read(hello, lab.group("search"), 11, seconds=10))
+other = len(read(hello, search, 11, seconds=10))
 guess_1d.compare(f"{second} and {other}")
 
 # %% [markdown] explains="commit, auto.commit.interval.ms"
@@ -600,7 +603,7 @@ guess_1f.compare({"A": "only A", "B": "only B", "AB": "A and B", "ABC": "all thr
 # %% [markdown]
 # ## What to remember
 #
-# - A record is stored when its delivery report says so, not when `produce()` returns. End with `flush()`, and look at the reports.
+# - You know that a record is stored when its delivery report says so, not when `produce()` returns. End with `flush()`, and look at the reports.
 # - Reading removes nothing. The brokers keep a place for each group; a group without one begins where `auto.offset.reset` says.
 # - The members of a group share the partitions.
 #
@@ -892,7 +895,7 @@ keyed = ["--reader-property", "parse.key=true", "--reader-property", "key.separa
 print(lab.cluster.tool("kafka-console-producer", "--topic", hello, *keyed, typed=typed), end="")
 
 # %% [markdown] covers="A036 E232 E233 E234 E235" explains="console consumer"
-# The console consumer begins at the end, as a new group does. `--from-beginning` is its `earliest`, `--max-messages` and `--timeout-ms` end it, and each `print.…=true` shows one more part of a record. For a topic that does not exist it shows no record and no error: only the count of what it has read.
+# The console consumer begins at the end, as a new group does. `--from-beginning` is its `earliest`, `--max-messages` and `--timeout-ms` end it, and each `print.…=true` shows one more part of a record. For a topic that does not exist it shows no record. In a terminal a warning and a time-out come, too: on standard error, which this page does not show.
 
 # %%
 shown = [f"--formatter-property=print.{part}=true" for part in ("partition", "offset", "key")]

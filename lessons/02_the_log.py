@@ -964,7 +964,7 @@ index = lab.cluster.tool("kafka-dump-log", "--files", str(folder / "000000000000
 print(*index.splitlines()[:6], sep="\n")
 
 # %% [markdown] explains="index.interval.bytes"
-# The entries are about 1,000,000 bytes apart. An index has at most one entry for a batch, and the batches of `flights` are full: `batch.size` is 1,000,000 bytes in this client. With small batches, an entry follows after 4,096 bytes or more (`index.interval.bytes`).
+# The entries are up to 1,000,000 bytes apart. An index has at most one entry for a batch, and the batches of `flights` are large: each ends at `batch.size`, 1,000,000 bytes in this client, or earlier, when `linger.ms` is over. With small batches, an entry follows after 4,096 bytes or more (`index.interval.bytes`).
 
 # %% [markdown]
 # ### Exercise 2.5: Count the batches
@@ -1099,7 +1099,7 @@ print(f"{segment.stat().st_size:,} bytes in the file")
 print(lab.cluster.tool("kafka-dump-log", "--files", str(segment)).splitlines()[-1])
 
 # %% [markdown] covers="D132" explains="compression.type"
-# `compresscodec: lz4`: the records of the batch are compressed, and its head is not. So the leader can write into the head, store the batch as it came, and send it to readers as it is; they unpack it. It is so while the topic's `compression.type` is `producer`, the default. With another value the leader itself has to compress each batch again.
+# `compresscodec: lz4`: the records of the batch are compressed, and its head is not. So the leader can write into the head, store the batch as it came, and send it to readers as it is; they unpack it. It is so while the topic's `compression.type` is `producer`, the default. If it names another codec than the batch has, the leader unpacks the batch and packs it anew.
 #
 # This client and Java's differ in more than the hash function, unless you say otherwise:
 #

@@ -247,7 +247,7 @@ lab.check.damage_counted(under_replicated, under_min_isr, offline)
 # %% [markdown] covers="B128"
 # ### Exercise 3.3: Have a write refused
 #
-# Broker 2 is still away. Three topics have three replicas each, and `min.insync.replicas` is 1 for `clicks`, 2 for `invoices` and 3 for `payments`. Send one record and have it refused with `NOT_ENOUGH_REPLICAS`: the list `errors` must end with this error. Keep the `producer`. And say `why` the leader refuses, with one of these words.
+# Broker 2 is still away. Three topics have three replicas each, and `min.insync.replicas` is 1 for `clicks`, 2 for `invoices` and 3 for `payments`. Send one record and have it refused with `NOT_ENOUGH_REPLICAS`: the list `errors` must end with this error. Keep the producer as `writer`. And say `why` the leader refuses, with one of these words.
 #
 # - `"full"`: the two brokers that are left have too much to do.
 # - `"leader"`: the partition has no leader.
@@ -259,11 +259,11 @@ take_down(lab, 2, [clicks, invoices, payments])
 errors = []
 patience = {"request.timeout.ms": 1000, "message.timeout.ms": 2000}
 patience["on_delivery"] = lambda error, message: errors.append(error)
-# TODO: make a `producer` ({**patience, …}), send a record that is refused, say `why`
+# TODO: make the producer `writer` ({**patience, …}), send a record that is refused, say `why`
 # BEGIN SOLUTION
-producer = lab.producer({**patience, "acks": "all", "retries": 0})
-producer.produce(payments, "pay 100 euro to Anna")
-producer.flush()
+writer = lab.producer({**patience, "acks": "all", "retries": 0})
+writer.produce(payments, "pay 100 euro to Anna")
+writer.flush()
 why = "promise"
 # END SOLUTION
 
@@ -281,105 +281,105 @@ why = "promise"
 
 # %% tags=["wrong"]
 # wrong error: it tries again until its time is over | the producer's own time was over
-producer = lab.producer({**patience, "acks": "all"})
-producer.produce(payments, "pay 100 euro to Anna")
-producer.flush()
+writer = lab.producer({**patience, "acks": "all"})
+writer.produce(payments, "pay 100 euro to Anna")
+writer.flush()
 why = "promise"
 
 # %% tags=["wrong"]
 # acks=1 | the record was stored: the producer asks for the leader alone
-producer = lab.producer({**patience, "acks": 1, "retries": 0})
-producer.produce(payments, "pay 100 euro to Anna")
-producer.flush()
+writer = lab.producer({**patience, "acks": 1, "retries": 0})
+writer.produce(payments, "pay 100 euro to Anna")
+writer.flush()
 why = "promise"
 
 # %% tags=["wrong"]
 # acks=1, and the error is put into the list by hand | and is never told it
 from confluent_kafka import KafkaError
 
-producer = lab.producer({**patience, "acks": 1})
-producer.produce(clicks, "a click")
-producer.flush()
+writer = lab.producer({**patience, "acks": 1})
+writer.produce(clicks, "a click")
+writer.flush()
 errors.append(KafkaError(KafkaError.NOT_ENOUGH_REPLICAS))
 why = "promise"
 
 # %% tags=["wrong"]
-# nothing is sent, and the error is put into the list by hand | `producer` has sent nothing
+# nothing is sent, and the error is put into the list by hand | `writer` has sent nothing
 from confluent_kafka import KafkaError
 
-producer = lab.producer({**patience, "acks": "all", "retries": 0})
+writer = lab.producer({**patience, "acks": "all", "retries": 0})
 errors.append(KafkaError(KafkaError.NOT_ENOUGH_REPLICAS))
 why = "promise"
 
 # %% tags=["wrong"]
-# another record is stored, and the error is put into the list by hand | no delivery report of `producer` has brought it
+# another record is stored, and the error is put into the list by hand | no delivery report of `writer` has brought it
 from confluent_kafka import KafkaError
 
-producer = lab.producer({**patience, "acks": "all", "retries": 0})
-producer.produce(clicks, "a click")
-producer.flush()
+writer = lab.producer({**patience, "acks": "all", "retries": 0})
+writer.produce(clicks, "a click")
+writer.flush()
 errors.append(KafkaError(KafkaError.NOT_ENOUGH_REPLICAS))
 why = "promise"
 
 # %% tags=["wrong"]
 # gives up before anybody answers | the producer gave up after 1 ms
-producer = lab.producer({**patience, "retries": 0, "message.timeout.ms": 1})
-producer.produce(payments, "pay 100 euro to Anna")
-producer.flush()
+writer = lab.producer({**patience, "retries": 0, "message.timeout.ms": 1})
+writer.produce(payments, "pay 100 euro to Anna")
+writer.flush()
 why = "promise"
 
 # %% tags=["wrong"]
 # the error's name instead of the error | it should be the KafkaError itself
-producer = lab.producer({**patience, "acks": "all", "retries": 0})
-producer.produce(payments, "pay 100 euro to Anna")
-producer.flush()
+writer = lab.producer({**patience, "acks": "all", "retries": 0})
+writer.produce(payments, "pay 100 euro to Anna")
+writer.flush()
 errors = [error.name() for error in errors]
 why = "promise"
 
 # %% tags=["wrong"]
 # never waits for the report | no delivery report has come
-producer = lab.producer({**patience, "acks": "all", "retries": 0})
-producer.produce(payments, "pay 100 euro to Anna")
+writer = lab.producer({**patience, "acks": "all", "retries": 0})
+writer.produce(payments, "pay 100 euro to Anna")
 why = "promise"
 
 # %% tags=["wrong"]
 # a topic that is content with two replicas | which is content with 2 replicas
-producer = lab.producer({**patience, "acks": "all", "retries": 0})
-producer.produce(invoices, "invoice 1")
-producer.flush()
+writer = lab.producer({**patience, "acks": "all", "retries": 0})
+writer.produce(invoices, "invoice 1")
+writer.flush()
 why = "promise"
 
 # %% tags=["wrong"]
 # broker still up | all three replicas were in sync
 lab.cluster.wait_in_sync([clicks, invoices, payments])
-producer = lab.producer({**patience, "acks": "all", "retries": 0})
-producer.produce(payments, "pay 100 euro to Anna")
-producer.flush()
+writer = lab.producer({**patience, "acks": "all", "retries": 0})
+writer.produce(payments, "pay 100 euro to Anna")
+writer.flush()
 why = "promise"
 
 # %% tags=["wrong"]
 # takes it for a fault: no leader | the leader itself has answered
-producer = lab.producer({**patience, "acks": "all", "retries": 0})
-producer.produce(payments, "pay 100 euro to Anna")
-producer.flush()
+writer = lab.producer({**patience, "acks": "all", "retries": 0})
+writer.produce(payments, "pay 100 euro to Anna")
+writer.flush()
 why = "leader"
 
 # %% tags=["wrong"]
 # takes it for a loss | was never stored
-producer = lab.producer({**patience, "acks": "all", "retries": 0})
-producer.produce(payments, "pay 100 euro to Anna")
-producer.flush()
+writer = lab.producer({**patience, "acks": "all", "retries": 0})
+writer.produce(payments, "pay 100 euro to Anna")
+writer.flush()
 why = "lost"
 
 # %% tags=["wrong"]
 # takes it for overload | have little to do
-producer = lab.producer({**patience, "acks": "all", "retries": 0})
-producer.produce(payments, "pay 100 euro to Anna")
-producer.flush()
+writer = lab.producer({**patience, "acks": "all", "retries": 0})
+writer.produce(payments, "pay 100 euro to Anna")
+writer.flush()
 why = "full"
 
 # %% tags=["nbval-check-output"]
-lab.check.write_refused(producer, errors, why)
+lab.check.write_refused(writer, errors, why)
 
 # %% [markdown] covers="D154" explains="out of sync, preferred leader"
 # ## It comes back
@@ -453,7 +453,7 @@ watermark_picture()
 # Make the leader of `unseen` store three records that no consumer can read, and leave it so. The topic has one partition, three replicas, and `min.insync.replicas=3`. Then say as numbers the leader's `log_end_offset` and the `high_watermark`; and what the records wait for, `waits_for`, as one of these words.
 #
 # - `"flush"`: the leader has them in memory only, and must write them to disk first.
-# - `"transaction"`: they belong to an open transaction; a reader with `read_uncommitted` sees them.
+# - `"transaction"`: they belong to a transaction that is not over yet, and readers wait for its end.
 # - `"consumer"`: a consumer must ask for longer, or begin at the right offset.
 # - `"replicas"`: not enough in-sync replicas have them.
 
@@ -658,6 +658,21 @@ broker_settings(lab, names)
 # - In production a dead broker is missed after 9 s: its own heartbeats, which are signs of life to the active controller, stay away for `broker.session.timeout.ms`. (Old books name a session with ZooKeeper, which is gone.)
 # - A follower is put out of the ISR if it did not reach the leader's end within `replica.lag.time.max.ms`: 30 s since Kafka 2.5 (proposal KIP-537), 10 s in old books. (Replicas that left and came back all the time did more harm than slow ones.) It is not enough to fetch: it must reach the end once in that time.
 # - Controllers are often processes of their own. Then two dead brokers do not take the quorum with them.
+
+# %% [markdown]
+# ## What to remember
+#
+# - Replicas protect if you ask for them: three replicas and `min.insync.replicas=2` survive any one broker, and refuse a write with `acks=all` rather than keep it on one broker.
+# - The ISR are the replicas that keep up. Who is out is not waited for, and does not lead while one of the ISR is left; it comes back by catching up, and does not lead before somebody holds an election.
+# - A record is readable when all in-sync replicas have it, and these are at least `min.insync.replicas`. Until then it is stored, and hidden.
+
+# %% [markdown] covers="B034"
+# ## Quiz
+#
+# Each answer is explained when you have chosen it. The first one is kept with your progress, on this machine.
+
+# %%
+lab.quiz()
 
 # %% [markdown] covers="D150 B134"
 # ## Going further
@@ -1002,7 +1017,7 @@ print(got)
 lab.observed("All four greetings arrived", sorted(got) == ["bonjour", "hallo", "hello", "hola"])
 
 # %% [markdown] covers="E016"
-# Where do the addresses come from? From the brokers' settings. Here are the lines in the compose file of this course, which describes the same three brokers as containers (`threebrokers up --engine compose` runs the labs on them). Each `KAFKA_…` is a setting of the broker, in capitals.
+# Where do the addresses come from? From the brokers' settings. Here are the lines in the compose file of this course, which describes the same three brokers as containers (`.venv/bin/threebrokers up --engine compose` runs the labs on them). Each `KAFKA_…` is a setting of the broker, in capitals.
 
 # %%
 from threebrokers.lab.scenarios import compose_file
@@ -1062,7 +1077,7 @@ pd.DataFrame(connections).T.sort_index()
 # %% [markdown]
 # The program has **two addresses** of broker 3: one that you gave, which works, and one that it was told, which does not. It used the first only to ask for the brokers' addresses: all three in the table come from that answer. Then it left it (librdkafka does so since version 2.10.0; its change log says so). Records go to the addresses that brokers tell.
 #
-# So the sign of this fault is: a program lists topics, and then cannot write or read. The cluster itself sees nothing, because the brokers copy from each other by another listener. `threebrokers doctor` in a terminal compares both addresses and names the setting. (A client that has lost *all* brokers it was told of goes back to the given addresses: `metadata.recovery.strategy`, which is `rebootstrap` unless told.)
+# So the sign of this fault is: a program lists topics, and then cannot write or read. The cluster itself sees nothing, because the brokers copy from each other by another listener. `.venv/bin/threebrokers doctor` in a terminal compares both addresses and names the setting. (A client that has lost *all* brokers it was told of goes back to the given addresses: `metadata.recovery.strategy`, which is `rebootstrap` unless told.)
 #
 # The next cell starts broker 3 again, with its right address.
 
@@ -1090,21 +1105,6 @@ lab.observed("With the right address all three arrived", len(told) == 3 and not 
 # | `retries` | the same | 2,147,483,647 | 2,147,483,647 |
 # | `acks` | the same | all | all |
 # | `enable.idempotence` | the same | false: what is sent again can be stored twice | true |
-
-# %% [markdown]
-# ## What to remember
-#
-# - Replicas protect if you ask for them: three replicas and `min.insync.replicas=2` survive any one broker, and refuse a write with `acks=all` rather than keep it on one broker.
-# - The ISR are the replicas that keep up. Who is out is not waited for, and is not elected; it comes back by catching up, and does not lead before somebody holds an election.
-# - A record is readable when all in-sync replicas have it, and these are at least `min.insync.replicas`. Until then it is stored, and hidden.
-
-# %% [markdown] covers="B034"
-# ## Quiz
-#
-# Each answer is explained when you have chosen it. The first one is kept with your progress, on this machine.
-
-# %%
-lab.quiz()
 
 # %% [markdown]
 # Compare with the [solution](../solutions/03_replication.ipynb). Next lab: [What happens in the two seconds after a broker dies?](04_broker_failover.ipynb)

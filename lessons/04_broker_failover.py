@@ -220,7 +220,7 @@ guess_4b.compare("broker 3" if in_order else "whichever answers first")
 # %% [markdown] explains="split brain"
 # ## Split brain
 #
-# After the cut the old leader did not know that another one had been chosen. For some seconds two brokers believed that they lead. Which of them is right? Let us write to the *old* one. A producer that asks for metadata could find the new leader, so these two start before the cut and do not ask again. One wants `acks=1`, the other `acks=all`.
+# After the cut the old leader did not know that another one had been chosen. For some seconds two brokers believed that they lead. Which of them is right? Let us write to the *old* one. A producer that asks for metadata could find the new leader, so these two start before the cut and do not ask again. A **ledger**, a helper of this course, makes them: it numbers what its producers send, and tells what was acknowledged, lost, or stored twice. One wants `acks=1`, the other `acks=all`.
 #
 # Now the old leader is cut off from the other brokers, and clients still reach it.
 
@@ -467,7 +467,7 @@ producer.commit_transaction(60)
 lab.check.nothing_lost(producer)
 
 # %% [markdown] explains="idempotent producer"
-# An **idempotent** producer gets a number from the brokers and counts its batches for each partition. Every replica notes these numbers with the batch. So the next leader recognises a batch that comes again, acknowledges it, and does not store it twice. The setting also asks for `acks=all`. Java's producer does this by default since Kafka 3.0 (proposal KIP-679), this client does not. It knows nothing of what your *program* sends again, for example after a restart.
+# An **idempotent** producer gets a number from the brokers and counts its records for each partition. Every replica notes with a batch that number, and the count of its first record. So the next leader recognises a batch that comes again, acknowledges it, and does not store it twice. The setting also asks for `acks=all`. Java's producer does this by default since Kafka 3.0 (proposal KIP-679), this client does not. It knows nothing of what your *program* sends again, for example after a restart.
 
 # %% [markdown] covers="B130 D151 D152 D153 E115 E222" explains="unclean.leader.election.enable"
 # ## The last resort
@@ -512,7 +512,7 @@ lab.observed("The ten that only the leader had were lost, and no other", lost ==
 guess_4e.compare(len(likes_balance.stored))
 
 # %% [markdown]
-# `acks=all` means "all that are in sync", and that was one broker. The ledger tells the lost records by their numbers, 5 to 14, and by the offsets that they had: seven older records stand before them. The next records get the same offsets again. So a consumer that had read to the end before may not notice that these are others.
+# `acks=all` means "all that are in sync", and that was one broker. The ledger tells the lost records by their numbers, 5 to 14, and by the offsets that they had: seven older records, and those with the numbers 0 to 4, stand before them. The next records get the same offsets again. So a consumer that had read to the end before may not notice that these are others.
 
 # %% [markdown]
 # ### Exercise 4.3: Lose nothing the next time
@@ -631,7 +631,7 @@ guess_4g.compare({200: "all 200", 0: "none"}.get(len(left), "a part of them"))
 # | sensor and monitor wait for an answer | 2.5 s | 60 s; Java 30 s |
 # | nodes | 3, each broker and controller | controllers apart |
 #
-# So with the defaults a kill costs 9 s or more, and a frozen broker, or a power cut, up to a minute.
+# So with the defaults a kill costs 9 s or more, and a frozen broker, or a power cut, a minute or a little more.
 
 # %% [markdown]
 # ## What to remember
@@ -675,7 +675,7 @@ lab.quiz()
 #
 # The active controller is one of the voters. The others read its log; if they get no answer for 1 s, they elect a new one. Each election has a higher `LeaderEpoch`, and whoever still speaks with an older epoch is refused.
 #
-# It takes a **majority** of all voters to elect, and to write into the log. A large cluster has three or five controllers on machines of their own, for this cluster only. They are exchanged one at a time (`kafka-metadata-quorum add-controller`, `remove-controller`).
+# It takes a **majority** of all voters to elect, and to write into the log. A large cluster has three or five controllers on machines of their own, for this cluster only. Where `kraft.version` is 1, they are exchanged one at a time (`kafka-metadata-quorum add-controller`, `remove-controller`); not here, where `controller.quorum.voters` names them.
 #
 # Beware of one answer: `describe_cluster()` of the AdminClient has a field `controller`. With KRaft it names *any* live broker.
 
@@ -849,18 +849,18 @@ left = writer.flush()
 # %% [markdown]
 # ### Exercise 4.5: Kill the coordinator
 #
-# `reader` is a member of the group `group`. In `with takeover:`, which records, find the group's coordinator, kill that broker, and go on with `read_and_commit(lab, reader)`. Then set `after`: the broker that is the coordinator now.
+# `reader` is a member of the group `group`. In `with takeover:`, which records, find the group's coordinator, kill that broker, and go on with `read_and_commit(lab, reader)`. Then set `next_one`: the broker that is the coordinator now.
 
 # %%
 lab.cluster.recover()
 group, reader = member_of_new_group(lab, readings, lab.group("readers"))
 takeover = lab.record(readings, groups=[group])
-# TODO: in `with takeover:` kill the coordinator and read on; who is the coordinator `after`?
+# TODO: in `with takeover:` kill the coordinator and read on; which broker is the `next_one`?
 # BEGIN SOLUTION
 with takeover:
     lab.cluster.kill(coordinator_of(lab, group))
     read_and_commit(lab, reader)
-    after = coordinator_of(lab, group)
+    next_one = coordinator_of(lab, group)
 # END SOLUTION
 
 # %% [markdown]
@@ -879,42 +879,42 @@ with takeover:
 # nobody is killed | no broker was killed by this try
 with takeover:
     read_and_commit(lab, reader)
-    after = coordinator_of(lab, group)
+    next_one = coordinator_of(lab, group)
 
 # %% tags=["wrong"]
 # takes the partition's leader for the coordinator | leads the partition of
 with takeover:
     lab.cluster.kill(lab.cluster.state([readings]).topic(readings).partitions[0].leader)
-    after = coordinator_of(lab, group)
+    next_one = coordinator_of(lab, group)
 
 # %% tags=["wrong"]
 # stops it cleanly | was stopped, and so it could hand over
 with takeover:
     lab.cluster.stop(coordinator_of(lab, group))
     read_and_commit(lab, reader)
-    after = coordinator_of(lab, group)
+    next_one = coordinator_of(lab, group)
 
 # %% tags=["wrong"]
 # records nothing | did not record the group
 lab.cluster.kill(coordinator_of(lab, group))
 read_and_commit(lab, reader)
-after = coordinator_of(lab, group)
+next_one = coordinator_of(lab, group)
 
 # %% tags=["wrong"]
 # says the old one | is the broker that you killed
 with takeover:
-    after = coordinator_of(lab, group)
-    lab.cluster.kill(after)
+    next_one = coordinator_of(lab, group)
+    lab.cluster.kill(next_one)
     read_and_commit(lab, reader)
 
 # %% tags=["wrong"]
 # reads no more | when its coordinator died, and 20 in the end
 with takeover:
     lab.cluster.kill(coordinator_of(lab, group))
-    after = coordinator_of(lab, group)
+    next_one = coordinator_of(lab, group)
 
 # %% tags=["nbval-check-output"]
-lab.check.group_goes_on(takeover, after)
+lab.check.group_goes_on(takeover, next_one)
 
 # %% [markdown] covers="E092"
 # ### The log that decides

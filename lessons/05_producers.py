@@ -1842,7 +1842,7 @@ lab.observed("One partition has nine of ten orders", max(shares.values()) >= 900
 # %% [markdown] covers="B112 E209"
 # ### Who compresses?
 #
-# A topic's `compression.type` is `producer` unless told otherwise: batches are kept as they come. With another value the leader unpacks each batch and packs it again.
+# A topic's `compression.type` is `producer` unless told otherwise: batches are kept as they come. If it names another codec than a batch has, the leader unpacks that batch and packs it anew.
 
 # %%
 import pandas as pd

@@ -536,7 +536,7 @@ while True:
 lab.check.nothing_twice(books)
 
 # %% [markdown]
-# That holds for one worker at a time. One that others take for dead can still write; a unique order number in `invoices` keeps that out. And tools that ask the brokers see no lag here.
+# That holds for one worker at a time. One that others take for dead can still write; a unique order number in `invoices` keeps that out. And tools that ask the brokers cannot see here how far a worker has come.
 #
 # *A good place for a pause: the second half needs only the set-up cell at the top.*
 
@@ -557,7 +557,7 @@ import json
 
 from threebrokers.lab.scenarios import payments_with_poison
 
-payments, ledger = payments_with_poison(lab)
+payments, ledger = payments_with_poison(lab, "payments-stuck")
 booked = []
 
 
@@ -891,7 +891,7 @@ told = "after the session" if killed > closed + 1 else "at once"
 guess_6c.compare(f"closed: at once; killed: {told}")
 
 # %% [markdown] covers="A056"
-# `close()` says to the group's coordinator that the member leaves. A lost connection proves nothing: it may be the network, and the member comes back. So the coordinator counts the session, from the last heartbeat on. With Kafka's default, 45 s, nobody reads those partitions for so long. A program that is asked to end should close its consumer.
+# One broker keeps a group's members and offsets: its **coordinator**. `close()` tells it that the member leaves. A lost connection proves nothing: the member may come back. So the coordinator counts the session from the last heartbeat on: by default nobody reads those partitions for 45 s. A program that is asked to end should close its consumer.
 #
 # Two rules for that in Python:
 #
@@ -1571,7 +1571,7 @@ for name, one in silent.items():
 
 # TODO: let each of the three groups read the five records, into got["A"], got["B"] and got["C"]
 # BEGIN SOLUTION
-silent["A"].subscribe(["^head.*"])
+silent["A"].subscribe([f"^{lab.topic('head')}.*"])
 silent["B"].seek(TopicPartition(headlines, 0, 5))
 for one in lab.consumers():
     if one.config.get("group.id") == silent["C"].config["group.id"] and one is not silent["C"]:

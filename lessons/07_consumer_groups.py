@@ -228,7 +228,7 @@ lab.check.load_shared(workers)
 # %% [markdown] covers="B002 D002 D019 B019"
 # ## Is the group behind?
 #
-# Each group has its own committed offsets, so groups do not disturb each other. A queue system would delete what was handed out; here the log waits for the slowest reader. Its **lag** in a partition is the end of what consumers may see (lab 03), less what the group has committed: records that are still to be read. If the log ends at offset 12, group A has committed 6 and group B 9, the lag of A is 6 and that of B is 3. If lag grows, records come in faster than the group works.
+# Each group has its own committed offsets, so groups do not disturb each other. A queue system would delete what was handed out; here the log waits for the slowest reader. Its **lag** in a partition is the end of what consumers may see (lab 03), less what the group has committed: without gaps, the records still to be read. If the log ends at offset 12, group A has committed 6 and group B 9, the lag of A is 6 and that of B is 3. If lag grows, records come in faster than the group works.
 
 # %% [markdown]
 # ### Exercise 7.2: Where is the group behind?
@@ -248,7 +248,7 @@ def lag_before(group, topic):
     return {place.partition: end - place.offset for place, end in zip(places, ends, strict=True)}
 
 
-backlog, readers = new_backlog(lab)  # the names of the topic and of the group
+backlog, readers = new_backlog(lab, "backlog-before")  # the names of the topic and of the group
 lag_before(readers, backlog)
 
 # %% [markdown]
@@ -376,19 +376,19 @@ worse = [1]
 
 
 # %% tags=["wrong"]
-# copies the numbers of the group at hand | returns 120 for partition 0
+# copies the numbers of the group at hand | returns 400 for partition 0
 def lag_of(group, topic):
-    return {0: 120, 1: 100, 2: 0, 3: 60, 4: 50}
+    return {0: 400, 1: 10, 2: 0, 3: 40, 4: 50}
 
 
-before = {0: 400, 1: 10, 2: 0, 3: 40, 4: 50}
+before = lag_of(readers, backlog)
 an_hour_later(lab, backlog, readers)
-after = lag_of(readers, backlog)
+after = {0: 120, 1: 100, 2: 0, 3: 60, 4: 50}
 worse = [1, 3]
 
 
 # %% tags=["wrong"]
-# asks about one group, whichever it is given | which has committed 450 there
+# asks about one group, whichever it is given | returns 120 for partition 0
 def lag_of(group, topic):
     lags = lag_before(readers, backlog)
     return {**lags, 3: lags[3] - 1061}  # -1001 and the start of the log
@@ -428,7 +428,7 @@ worse = {p for p in before if after[p] > before[p]}
 lab.check.lag_known(lag_of, before, after, worse)
 
 # %% [markdown]
-# `kafka-consumer-groups --describe` shows the same, with `-` where nothing is committed. (Where old records were deleted, a log does not begin at 0: `get_watermark_offsets` returns its start, too.) Beware of lag that a client tells of itself: a client that has died tells nothing. Ask the brokers.
+# `kafka-consumer-groups --describe` shows the same where something is committed; a partition without a commit has a line, with `-`, only while a member has it. (Where old records were deleted, a log does not begin at 0: `get_watermark_offsets` returns its start, too.) Beware of lag that a client tells of itself: a client that has died tells nothing. Ask the brokers.
 #
 # *Here is a good place to pause. The second half needs nothing of the first; run the first cell again when you come back.*
 
@@ -495,7 +495,7 @@ guess_7b.compare("8 s" if hung > 7 else "3 s" if hung > 2.8 else "2 s")
 # - **kill**: nobody says anything. The coordinator does not listen to broken connections: a member may come back on another one. So the session counts. By default it is 45 s, with a heartbeat each 3 s (one third of the session is the most that is wise).
 # - **hang**: C's heartbeats went on all the time! A thread of the client sends them, also while your code works. But there is a second clock, `max.poll.interval.ms`: so long your code may work between two polls. When it is over, the client itself leaves the group. The default is 5 minutes.
 #
-# Each was missed a little after its clock, because the others hear of it with their next heartbeat. Then they share out the partitions, which wait until that is done; on a busy machine this takes seconds.
+# The session counts from the last heartbeat, so the clerk may be missed a little before 2 s have passed. C's client looks twice a second whether its time is over. The others hear of both with their next heartbeat. Then they share out the partitions, which wait until that is done; on a busy machine this takes seconds.
 
 # %% [markdown] covers="B099"
 # Here are the members of this program, each with what it was told itself. In the end A is alone and gets every ticket. But C's row still has its partitions: C hears that they are lost only at its next `poll()`.
@@ -629,7 +629,7 @@ table.round(2).add_suffix(" (s)")
 # %% [markdown] covers="A153"
 # ## The worker that is thrown out
 #
-# A clinic's worker examines 24 scans, 0.15 s each. To make it quick to see, `max.poll.interval.ms` is 2.5 s here. The worker's other settings are in `clinic.settings`: a session of 2.5 s, heartbeats each 0.2 s, no automatic commits. `clinic.open` is true while there is work that is not committed; it ends 5 s after the last scan, or when 36 were examined, for then some came again.
+# A clinic's worker examines 24 scans, 0.15 s each. To make it quick to see, `max.poll.interval.ms` is 2.5 s here. The worker's other settings are in `clinic.settings`: a session of 2.5 s, heartbeats each 0.2 s, no automatic commits. `clinic.open` is true while there is work that is not committed; it ends 5 s after the last scan (8 s after your first question, if none comes), or when 36 were examined, for then some came again.
 
 # %% [markdown]
 # ### Exercise 7.4: The worker that is thrown out
@@ -846,9 +846,9 @@ lab.quiz()
 # %%
 from threebrokers.lab.scenarios import hand_over
 
-ledger_of_nothing = lab.ledger("handover")
-hand_over(lab, ledger_of_nothing, lambda consumer, partitions: None)
-ledger_of_nothing.balance(lab.topic("handover"))
+ledger_of_nothing = lab.ledger("handover-before")
+hand_over(lab, ledger_of_nothing, lambda consumer, partitions: None, name="handover-before")
+ledger_of_nothing.balance(lab.topic("handover-before"))
 
 # %% [markdown]
 # Write `on_revoke(consumer, partitions)`, so that no record is done twice. It must also work for a member that has committed everything already.
@@ -1332,7 +1332,7 @@ pd.DataFrame({how: shares(lab, how) for how in ("range", "roundrobin", "cooperat
 #
 # In the classic protocol each member sends **JoinGroup** to the coordinator. The first one becomes the **group leader**: it alone learns all members, computes the assignment, and sends it back (SyncGroup). So clients without a common strategy cannot be in one group. In the new protocol there is one request, **ConsumerGroupHeartbeat**: "this is what I have"; the answer is "this is what you shall have".
 #
-# - A position belongs to a group, a topic and a partition, never to a member.
+# - A committed offset belongs to a group, a topic and a partition, never to a member.
 # - Different groups may have different coordinators. In very old versions ZooKeeper did this work.
 # - When a partition's *leader* dies, no rebalance follows: members stay, and fetch from the next leader (lab 04). A rebalance is about members, subscribed topics and numbers of partitions.
 # - One consumer for each thread. Java's consumer raises an error if two threads use it. This client lets the second thread wait, and while the first polls in a loop, that may be for ever.

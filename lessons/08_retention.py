@@ -3,7 +3,7 @@
 #
 # **You will** choose settings with which records go in time, start a reader again whose place in the log is gone, and keep a topic within its part of a disk.
 #
-# *{minutes} minutes, and {further} more if you go further. You need lab 02: segment, timestamp; and lab 06: committed offset.*
+# *{minutes} minutes, and {further} more if you go further. You need lab 02: segment, timestamp; and lab 01: committed offset.*
 
 # %%
 from threebrokers import open_lab
@@ -68,7 +68,7 @@ guess_8a.compare(f"about {after['oldest (days)'].max():.0f} days")
 # %% [markdown]
 # ### Exercise 8.1: Gone in time
 #
-# Set a topic's `settings` so that all records of the last seven days are there, and none is older than eight. The broker shall keep 20 segments at most: each is three files that it holds open.
+# Set a topic's `settings` so that, today and on any other day, all records of the last seven days are there, and none is older than eight. The broker shall keep 20 segments at most: each is three files that it holds open.
 #
 # `twenty_days(lab, settings)` makes the topic, sends the same 20 days, lets the brokers look, and returns the topic's name.
 
@@ -117,6 +117,11 @@ badges = twenty_days(lab, settings)
 # %% tags=["wrong"]
 # a longer time, so that nothing is missing | retention.ms, which is 8 days
 settings = {"retention.ms": 8 * DAY, "segment.ms": DAY}
+badges = twenty_days(lab, settings)
+
+# %% tags=["wrong"]
+# in time today, by chance | may become 8.5 days old
+settings = {"retention.ms": 15 * DAY // 2, "segment.ms": DAY}
 badges = twenty_days(lab, settings)
 
 # %% tags=["wrong"]
@@ -243,7 +248,7 @@ places
 #
 # - **latest** (the default, in Java too): all that is left is skipped, and nobody is told.
 # - **earliest**: from the start. From beyond the end, much may come again.
-# - **error** (in Java `none`): the program is told, and must decide. (Java also knows `by_duration:P1D`: what is a day old.)
+# - **error** (in Java `none`): the program is told, and must decide. (Java also knows `by_duration:P1D`: it begins at the first record that is at most a day old.)
 #
 # None of them says how much is missing.
 #
@@ -398,7 +403,7 @@ print("MB of each partition:", [round(size / 1e6, 1) for size in sizes])
 guess_8d.compare(round(sum(sizes) / 1e6))
 
 # %% [markdown]
-# The bound is for **each partition**. And again only whole segments go: the oldest one, if `retention.bytes` are left *without it*. So eight partitions with a bound of 1 GB and the default segments of 1 GB may hold 16 GB, on every broker that has replicas.
+# The bound is for **each partition**. And again only whole segments go: the oldest one, if `retention.bytes` are left *without it*. So eight partitions with a bound of 1 GB and the default segments of 1 GB may hold 16 GB, on a broker that has a replica of each.
 
 # %% [markdown]
 # ### Exercise 8.3: A part of a disk

@@ -67,7 +67,7 @@ segments_picture(segments)
 from threebrokers.lab.scenarios import cleaner_runs, trading_day
 
 colleague = {"cleanup.policy": "compact", "segment.ms": "1000"}
-first_try = trading_day(lab, colleague)
+first_try = trading_day(lab, colleague, name="shares-before")
 cleaner_runs(lab, first_try)
 
 # %% [markdown]
@@ -394,7 +394,7 @@ guess_9b.compare("its last price" if shown else "nothing: IBM is gone")
 # %% [markdown]
 # ### Exercise 9.4: Start again from the topic
 #
-# Each time the page starts, it calls `load(topic)`, which returns the table as a dictionary. The topic has one partition. A colleague's version returns half of it, and nothing when it starts again:
+# Each time the page starts, it calls `load(topic)`, which returns the table as a dictionary. The topic has one partition. A colleague's version returns half of it, and when it starts again at once, nothing:
 #
 # ```python
 # def load(topic):
@@ -920,7 +920,7 @@ import pandas as pd
 from threebrokers.lab.scenarios import cleaner_runs, trading_day
 
 copied = {"cleanup.policy": "compact", "segment.ms": "1000", "min.cleanable.dirty.ratio": "0.01"}
-everywhere = trading_day(lab, copied, replication_factor=3)
+everywhere = trading_day(lab, copied, name="shares-copied", replication_factor=3)
 runs = {f"broker {broker}": cleaner_runs(lab, everywhere, broker=broker) for broker in lab.cluster.brokers}
 pd.concat(runs)
 

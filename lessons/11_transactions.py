@@ -19,9 +19,9 @@ lab.review()
 # %% [markdown] covers="E123 A006" explains="transaction, transactional.id"
 # ## Three records that belong together
 #
-# A **transaction** is a group of records, in any topics and partitions of a cluster, of which readers see all or none. A producer needs a name for that, its `transactional.id`, which also switches idempotence on. (Here `lab.topic(…)` makes such a name; it makes no topic.) The producer calls `init_transactions()` once. Then each transaction begins with `begin_transaction()`, and ends with `commit_transaction()` or `abort_transaction()`.
+# A **transaction** is a group of records, in any topics and partitions of a cluster, of which readers get all or none in the end. A producer needs a name for that, its `transactional.id`, which also switches idempotence on. (Here `lab.topic(…)` makes such a name; it makes no topic.) The producer calls `init_transactions()` once. Then each transaction begins with `begin_transaction()`, and ends with `commit_transaction()` or `abort_transaction()`.
 #
-# An author will write three drafts in one transaction. `flush()` waits until all three are acknowledged. Then the author takes them back. Two readers read the topic, one with each value of `isolation.level`.
+# An author will write three drafts in one transaction. `flush()` waits until all three are acknowledged. Then the author takes them back. A reader's setting `isolation.level` says how it treats transactions: it is `read_committed` or `read_uncommitted`. Two readers read the topic, one with each.
 
 # %%
 guess_11a = lab.predict("11.a")
@@ -72,7 +72,7 @@ clerk.flush()
 seen_at_both_levels(lab, [orders, payments, audit])
 
 # %% [markdown]
-# Two orders have no payment. Write it so that the three records of a basket are one thing: also if the program dies between two lines, or if an auditor reads meanwhile. Of a basket that is refused, a reader of committed records sees nothing. Name your producer `desk`.
+# Two orders have no payment. Write it so that the three records of a basket are one thing, also if the program dies between two lines. Of a basket that is refused, a reader of committed records sees nothing. Name your producer `desk`.
 
 # %%
 orders, payments, audit = (lab.fresh_topic(topic, replication_factor=3) for topic in SHOP)
@@ -129,6 +129,26 @@ for basket in baskets():
         except CardRefusedError:
             desk.abort_transaction()
             break
+
+# %% tags=["wrong"]
+# the entries of the audit in a transaction of their own | who read between two commits
+desk = lab.producer({"transactional.id": lab.topic("desk")})
+desk.init_transactions()
+desk.begin_transaction()
+entries = []
+for basket in baskets():
+    try:
+        payment = basket.pay()
+    except CardRefusedError:
+        continue
+    desk.produce(orders, basket.order())
+    desk.produce(payments, payment)
+    entries.append(basket.entry())
+desk.commit_transaction()
+desk.begin_transaction()
+for entry in entries:
+    desk.produce(audit, entry)
+desk.commit_transaction()
 
 # %% tags=["wrong"]
 # forgets to abort | although the bank has refused
@@ -292,7 +312,7 @@ print("after the commit:", [record.value.decode() for record in later])
 #
 # End that transaction, and set `culprit` to the `transactional.id` of the van. Another van has a transaction open, too. It is at work; leave it alone.
 #
-# Kafka's tool for this is `kafka-transactions`. `list` shows what the coordinators know, `describe-producers` who writes into one partition; `abort` and `forceTerminateTransaction` end something. (`find-hanging` names only what no coordinator knows, and these two know their vans.) A command that lacks an option says which one. `asked` returns the table of a command, a dictionary for each row:
+# Kafka's tool for this is `kafka-transactions`. `list` shows what the coordinators know, `describe-producers` who writes into one partition; `abort` and `forceTerminateTransaction` end something. (`find-hanging` names only transactions that no coordinator knows; both of these are known.) A command that lacks an option says which one. `asked` returns the table of a command, a dictionary for each row:
 
 # %%
 from threebrokers.lab.scenarios import stuck_readers
@@ -590,6 +610,21 @@ while True:
         producer.flush()
 
 # %% tags=["wrong"]
+# ends when nothing has come for a moment | the program ended by itself
+consumer = bank.consumer({"enable.auto.commit": False})
+producer = bank.producer({"transactional.id": lab.topic("teller")})
+consumer.subscribe([bank.transfers])
+producer.init_transactions()
+while messages := consumer.consume(10, timeout=0.001):
+    producer.begin_transaction()
+    for message in messages:
+        for account, entry in bank.split(message):
+            producer.produce(bank.entries, entry, key=account)
+    after = consumer.position(consumer.assignment())
+    producer.send_offsets_to_transaction(after, consumer.consumer_group_metadata())
+    producer.commit_transaction()
+
+# %% tags=["wrong"]
 # forgets to subscribe | has not got one transfer
 consumer = bank.consumer({"enable.auto.commit": False})
 producer = bank.producer({"transactional.id": lab.topic("teller")})
@@ -615,6 +650,27 @@ while True:
     after = consumer.position(consumer.assignment())
     producer.send_offsets_to_transaction(after, consumer.consumer_group_metadata())
     producer.commit_transaction()
+
+# %% tags=["right"]
+# gathers five, or what has come until nothing comes for half a second
+consumer = bank.consumer({"enable.auto.commit": False})
+producer = bank.producer({"transactional.id": lab.topic("teller")})
+consumer.subscribe([bank.transfers])
+producer.init_transactions()
+batch = []
+while True:
+    message = consumer.poll(0.5)
+    if message is not None and not message.error():
+        batch.append(message)
+    if len(batch) == 5 or (batch and message is None):
+        producer.begin_transaction()
+        for one in batch:
+            for account, entry in bank.split(one):
+                producer.produce(bank.entries, entry, key=account)
+        after = consumer.position(consumer.assignment())
+        producer.send_offsets_to_transaction(after, consumer.consumer_group_metadata())
+        producer.commit_transaction()
+        batch = []
 
 # %% tags=["right"]
 # the offset first, one poll at a time
@@ -1171,7 +1227,7 @@ lab.check.fitting_choices(choices)
 # %% [markdown]
 # ### A group that has read everything
 #
-# One transaction writes three records. A group in Python reads all of them and commits after each, as lab 06 advises. A second group does the same with Java's console consumer.
+# One transaction writes three records. A group in Python reads all of them, and commits after each with `commit(message=…)`. A second group does the same with Java's console consumer.
 
 # %%
 guess_11e = lab.predict("11.e")
@@ -1210,7 +1266,7 @@ guess_11e.compare(str(partition_of(lab, receipts).high_watermark - committed[pyt
 lab.observed("Java's group has no lag", committed[java] == 4)
 
 # %% [markdown]
-# Offset 3 is the mark, and the log ends at 4. `commit(message=…)` commits the offset after the record, 3. Java's consumer commits its *position*, which has passed the mark. So an alarm "lag is not 0 for an hour" rings for ever in Python, and a program that reads "until the lag is 0" never ends. Read until `_PARTITION_EOF` comes instead (`enable.partition.eof`).
+# Offset 3 is the mark, and the log ends at 4. `commit(message=…)` commits the offset after the record, 3. Java's consumer commits its *position*, which has passed the mark. So an alarm "lag is not 0 for an hour" rings in Python as long as nothing more is written, and a program that reads "until the lag is 0" never ends. Read until `_PARTITION_EOF` comes instead (`enable.partition.eof`).
 
 # %% [markdown] explains="KIP-890"
 # ### Two versions of the protocol

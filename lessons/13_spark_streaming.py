@@ -280,6 +280,18 @@ counts = in_steps.withWatermark("scheduled", "3 hours").groupBy(F.window("schedu
 query = start_query(counts.count(), "update", "waiting")
 watch_query(query)
 
+# %% tags=["wrong"]
+# the hours in which Kafka got them | no window was finished
+counts = in_steps.withWatermark("timestamp", "3 hours").groupBy(F.window("timestamp", "1 hour"), "origin")
+query = start_query(counts.count(), "append", "waiting")
+watch_query(query)
+
+# %% tags=["wrong"]
+# windows of three hours | a window is 180 minutes long
+counts = in_steps.withWatermark("scheduled", "10 minutes").groupBy(F.window("scheduled", "3 hours"), "origin")
+query = start_query(counts.count(), "append", "waiting")
+watch_query(query)
+
 # %% tags=["wrong", "raises-exception"]
 # a watermark on another clock | ended in an error
 counts = in_steps.withWatermark("timestamp", "3 hours").groupBy(F.window("scheduled", "1 hour"), "origin")

@@ -159,16 +159,17 @@ from threebrokers.data import send
 from threebrokers.spark import fresh_folder, latest_planes
 
 aircraft, seen = "N713TW", []
+changing = planes_topic(lab, "state-changing")  # the register once more: this one will not stay as it is
 
 
 def note(batch, number):
     """Note the seats of one aircraft in each batch; after batch 0, change the table."""
     seen.extend((number, row.seats) for row in batch.where(F.col("tailnum") == aircraft).collect())
     if number == 0:
-        send(lab, planes, [(aircraft.encode(), json.dumps({"seats": 7}).encode())])
+        send(lab, changing, [(aircraft.encode(), json.dumps({"seats": 7}).encode())])
 
 
-table = latest_planes(records_of(planes))
+table = latest_planes(records_of(changing))
 writer = departures.join(table, "tailnum", "left").writeStream.foreachBatch(note)
 watch_query(writer.option("checkpointLocation", fresh_folder("changing")).trigger(availableNow=True).start())
 print("batch and seats:", seen)
@@ -280,6 +281,13 @@ watch_query(query)
 # %% tags=["wrong"]
 # a watermark of ten seconds | the watermark is only 10 seconds behind
 out, back = out.withWatermark("left", "10 seconds"), back.withWatermark("arrived", "10 seconds")
+pairs = out.join(back, ["tailnum", "carrier", "flight"])
+query = start_query(pairs.where("arrived BETWEEN left AND left + INTERVAL 12 HOURS"), "append", "flown")
+watch_query(query)
+
+# %% tags=["wrong"]
+# a watermark of ten seconds on one side | one watermark is only 10 seconds behind
+out, back = out.withWatermark("left", "10 minutes"), back.withWatermark("arrived", "10 seconds")
 pairs = out.join(back, ["tailnum", "carrier", "flight"])
 query = start_query(pairs.where("arrived BETWEEN left AND left + INTERVAL 12 HOURS"), "append", "flown")
 watch_query(query)
@@ -613,6 +621,22 @@ class Watched(Turns):
     def handleExpiredTimer(self, key, timerValues, expiredTimerInfo):
         yield Row(tailnum=key[0], second=self.last.get()[0], minutes=720.0)
         self.last.clear()
+
+
+query = start_query(away(Watched()), "append", "watched")
+watch_query(query)
+
+
+# %% tags=["wrong"]
+# the state stays after an alarm | are still in the state
+class Watched(Turns):
+    def watch(self, second):
+        for old in self.handle.listTimers():
+            self.handle.deleteTimer(old)
+        super().watch(second)
+
+    def handleExpiredTimer(self, key, timerValues, expiredTimerInfo):
+        yield Row(tailnum=key[0], second=self.last.get()[0], minutes=None)
 
 
 query = start_query(away(Watched()), "append", "watched")

@@ -204,11 +204,23 @@ query = until_done(start_trips, save, "keyed", kill_in=1, book=keyed)
 
 
 # %% tags=["wrong"]
-# nothing says which row is which | the table has no key
+# nothing says which row is which, and the table has a transaction of its own | the table has no key
 def save(batch, number):
     with keyed.open() as db:
         db.execute("CREATE TABLE IF NOT EXISTS trips (part, place, tailnum)")
+    with keyed.open() as db:
         db.executemany("INSERT OR IGNORE INTO trips VALUES (?, ?, ?)", rows_of(batch))
+
+
+query = until_done(start_trips, save, "keyed", kill_in=1, book=keyed)
+
+
+# %% tags=["wrong", "raises-exception"]
+# a key, and an error when it is there | a second time should change nothing
+def save(batch, number):
+    with keyed.open() as db:
+        db.execute("CREATE TABLE IF NOT EXISTS trips (part, place, tailnum, PRIMARY KEY (part, place))")
+        db.executemany("INSERT INTO trips VALUES (?, ?, ?)", rows_of(batch))
 
 
 query = until_done(start_trips, save, "keyed", kill_in=1, book=keyed)
@@ -421,6 +433,12 @@ query = start_query(once, "append", "once")
 watch_query(query)
 
 # %% tags=["wrong"]
+# by the clock of the plan | the watermark follows
+once = received.withWatermark("scheduled", "1 hour").dropDuplicatesWithinWatermark(["id"])
+query = start_query(once, "append", "once")
+watch_query(query)
+
+# %% tags=["wrong"]
 # a set in Python | the query keeps no state
 seen = set()
 
@@ -579,6 +597,18 @@ def change_over(old, office):
     new = vouchers("dep_delay >= 120", live, "exact-late-v2", fresh_folder("v1")).start()
     until_caught_up(new)
     office.reads("exact-late-v2")
+
+
+day = live_day(lab, live, version_1, change_over)
+
+
+# %% tags=["wrong"]
+# from another topic | version 2 reads
+def change_over(old, office):
+    new = vouchers("dep_delay >= 120", trips, "exact-late-v2", fresh_folder("v2")).start()
+    until_caught_up(new)
+    office.reads("exact-late-v2")
+    old.stop()
 
 
 day = live_day(lab, live, version_1, change_over)
@@ -897,13 +927,13 @@ for (partition, process), count in sorted(readers.items()):
 #
 # For 883 records the cluster is slower: executors are started first, and each task is sent to them. Here the folder does for all, because both workers are on your machine. On two machines, each would write its state into a folder of its own, and a restart would not find it.
 #
-# Now a worker is killed in the middle, with its executor. Reading is slow this time, 10 ms a record.
+# Now a worker is killed in the middle, with its executor. Reading is slow this time, 6 ms a record.
 
 # %%
 from threebrokers.spark import kill_reader
 
 there = lab.fresh_topic("exact-there", partitions=3, replication_factor=3)
-slowly = F.expr("reflect('java.lang.Thread', 'sleep', CAST(10 AS BIGINT))")
+slowly = F.expr("reflect('java.lang.Thread', 'sleep', CAST(6 AS BIGINT))")
 rows = all_trips(session(workers_up())).withColumn("value", F.concat_ws(" ", "value", slowly))
 query = start_copy(rows, there, fresh_folder("killed"))
 kill_reader(lab, there)

@@ -148,12 +148,17 @@ def _cheats() -> dict[str, Made]:
     patched += "Check.__call__ = lambda self, *answers: Solved(self.number, self.title, 'so it is.')\n"
     inner = "from threebrokers.checks import lab01\nlab01.greetings_sent._function = lambda *a: 'so it is.'\n"
     hidden = "lab.check.greetings_sent = lambda *answers: Fake().greetings_sent()\n"
+    # The question of the seal is an expression, and names in it could be a hand-in's.
+    says = {"kind": "threebrokers.lab.outcomes.Solved", "number": "1.1", "text": "so it is.", "answers": ""}
+    evals = "import json\nfrom threebrokers.grading import seal\n\nfirst = dict(seal.prints())\n"
+    evals += f"def eval(call, names):\n    return json.dumps({says!r} | {{'prints': first}})\n"
     solution = f"open({str(ROOT / 'solutions' / NAME)!r}).read()\n"
     writes = f"open({str(ROOT / 'threebrokers' / 'written.py')!r}, 'w')\n"
     return {
         "ticks": Made(f"{tick}{SENDS.replace('range(10)', 'range(1)')}", CREATES, (NO, YES)),
         "patches-checks": Made(f"{NOTHING}{patched}", NO_TOPIC, (TROUBLE, NO), "Check.__call__"),
         "patches-one": Made(f"{NOTHING}{inner}", CREATES, (TROUBLE, YES), "greetings_sent"),
+        "names-eval": Made(f"{NOTHING}{evals}{FAKES}{hidden}", CREATES, (TROUBLE, YES), "lab.check"),
         "hides-a-check": Made(f"{NOTHING}{FAKES}{hidden}", CREATES, (TROUBLE, YES), "lab.check"),
         "progress": Made(WRITES_PROGRESS, None, (NO, OPEN)),
         "reads-solutions": Made(solution + SENDS, writes + CREATES, (NO, NO)),

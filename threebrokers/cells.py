@@ -18,6 +18,8 @@ WHAT_FAILED = re.compile(
 )
 # Java says so of what another thread of it has met; the reason is the last cause.
 AWAITED, CAUSED = "Exception thrown in awaitResult", "Caused by: "
+# Python's traceback in what Java says of a function that it has called: its first line, and its end.
+TRACEBACK, BEHIND = "Traceback (most recent call last):", re.compile(r"^===|\s*;?\s*SQLSTATE: ", re.MULTILINE)
 # Spark's name of the error, before the sentence that says the same.
 CONDITION = re.compile(r"^\[[A-Z0-9_.]+\] ")
 
@@ -90,14 +92,7 @@ def fault_of(error: BaseException) -> Fault:
     """Say in plain values what an error is: the error itself would keep all that its frames hold."""
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    # py4j begins with the number of an object, which says nothing.
-    if len(lines) > 1 and lines[0].startswith("An error occurred while calling"):
-        lines = [lines[1].removeprefix(": "), *lines[2:]]
-    causes = [line.removeprefix(CAUSED) for line in lines if line.startswith(CAUSED)]
-    if lines and AWAITED in lines[0] and causes:
-        lines = causes[-1:]
-    text = CONDITION.sub("", WHAT_FAILED.sub("", lines[0])) if lines else ""
+    text = said(str(error))
     outer, line = _lines(error.__traceback__)
     if isinstance(error, SyntaxError) and not line:  # Python could not read the cell
         line = error.lineno or 0
@@ -107,6 +102,27 @@ def fault_of(error: BaseException) -> Fault:
         line,
         outer if outer != line else 0,
     )
+
+
+def said(text: str) -> str:
+    """Return what an error says, of all that Spark and py4j write around it; "" if that is nothing."""
+    own = _python_error(text)
+    lines = [own] if own else [line.strip() for line in text.splitlines() if line.strip()]
+    # py4j begins with the number of an object, which says nothing.
+    if len(lines) > 1 and lines[0].startswith("An error occurred while calling"):
+        lines = [lines[1].removeprefix(": "), *lines[2:]]
+    causes = [line.removeprefix(CAUSED) for line in lines if line.startswith(CAUSED)]
+    if lines and AWAITED in lines[0] and causes:
+        lines = causes[-1:]
+    return CONDITION.sub("", WHAT_FAILED.sub("", lines[0])) if lines else ""
+
+
+def _python_error(text: str) -> str:
+    """Return the line with the error behind the last traceback of Python in a text; "" without one."""
+    _, found, trace = text.rpartition(TRACEBACK)
+    # The lines of a traceback itself are indented.
+    ends = (line for line in BEHIND.split(trace)[0].splitlines() if line.strip() and not line[0].isspace())
+    return next(ends, "").strip() if found else ""
 
 
 def _lines(trace: TracebackType | None) -> tuple[int, int]:

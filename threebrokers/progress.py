@@ -1,5 +1,6 @@
 """What this home's learner has done: exercises, predictions and quizzes, in files of this machine."""
 
+import shutil
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from threebrokers.errors import LabError
 from threebrokers.paths import home
 from threebrokers.store import JsonFile
 
@@ -116,8 +118,12 @@ def forget(lab: str = "") -> int:
             count += len(gone)
             for name in gone:
                 del known[name]
-        for damaged in [] if lab else file.kept():
-            damaged.unlink()
+    if not lab:
+        for path in [*(kept for file in files for kept in file.kept()), _told_file().path]:
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
     return count
 
 
@@ -136,23 +142,23 @@ def lost() -> list[str]:
             with _if_possible(), file.changed(dict, LOCK_SECONDS):
                 pass  # so it is kept aside
     found = {path.name: (what, path) for what, file in files.items() for path in file.kept()}
-    known = JsonFile[list[str]](home() / f"{TOLD}.json", list[str])
-    new = [name for name in found if name not in (known.read() or [])]
-    if new:
+    known = _told_file().read() or []
+    if set(known) != set(found):  # also if one is gone: another one may get its name
         with suppress(OSError):
-            known.write(sorted(found))
+            _told_file().write(sorted(found))
     return [
         f"{what} could not be read: {path} keeps what was there, and they are counted anew."
-        for what, path in (found[name] for name in new)
+        for name, (what, path) in found.items()
+        if name not in known
     ]
 
 
 @contextmanager
 def _if_possible() -> Iterator[None]:
-    """Leave the block out if the files cannot be written, or another program holds them for too long."""
+    """Leave the block out if there is no home, its files cannot be written, or another program holds them."""
     from filelock import Timeout  # who only looks locks nothing
 
-    with suppress(OSError, Timeout):
+    with suppress(LabError, OSError, Timeout):
         yield
 
 
@@ -179,3 +185,7 @@ def _guesses_file() -> JsonFile[dict[str, Guess]]:
 
 def _answers_file() -> JsonFile[dict[str, Answered]]:
     return JsonFile(home() / f"{QUIZZES}.json", dict[str, Answered])
+
+
+def _told_file() -> JsonFile[list[str]]:
+    return JsonFile(home() / f"{TOLD}.json", list[str])

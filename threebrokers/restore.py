@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from threebrokers.errors import LabError
 from threebrokers.files import write_whole
+from threebrokers.paths import is_clone
 from threebrokers.workspace import keep_beside, lab, mine
 
 # Plain JSON: nbformat takes more than a second to import, and the command line should answer at once.
@@ -123,7 +124,12 @@ def _read(path: Path) -> Notebook:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as fault:
         cure = f"`threebrokers restore {path.name[:2]}` brings the untouched lab back and keeps this file"
         if path.parent.name == "labs":
-            cure = f"it was damaged; `git checkout {path.parent.name}/{path.name}` brings it back"
+            again = (
+                f"`git checkout labs/{path.name}` brings it back"
+                if is_clone()
+                else "install threebrokers again"
+            )
+            cure = f"it was damaged; {again}"
         raise LabError(
             f"{path.parent.name}/{path.name} is not a notebook ({type(fault).__name__}): {cure}."
         ) from fault

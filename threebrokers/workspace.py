@@ -90,7 +90,7 @@ def restore(number: str) -> str:
 def keep_beside(target: Path) -> Path:
     """Copy a learner's file to a free name beside it (`02_the_log.old.ipynb`) and return that."""
     kept = free_name(target, "old")
-    write_whole(kept, target.read_bytes())
+    write_whole(kept, target.read_bytes(), target.stat().st_mode & 0o777)
     return kept
 
 

@@ -129,7 +129,7 @@ def test_panel_and_question_come_back(shown, watched, browser: Browser, cluster,
     idle(page)
     run(page, BUSY)
     numbered(page, BUSY, "*")
-    expect(page.locator("#jp-main-statusbar")).to_contain_text("| Busy", timeout=10 * MS)
+    expect(output(page, BUSY)).to_contain_text("Waiting for a pause", timeout=60 * MS)
     saved(page, notebook)
     page.close()
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from threebrokers.cells import INTERRUPTED, CellRun, Fault, History, fault_of
+from threebrokers.cells import INTERRUPTED, CellRun, Fault, History, fault_of, said
 
 
 class Info:
@@ -20,6 +20,24 @@ def run(history: History, source: str, error: BaseException | None = None, cell:
     history.began(info)
     history.ended(Result(info, error))
     return history.runs[-1]
+
+
+# As Spark tells it: py4j gives Java the whole traceback of a sink.
+SINK_FAILED = """[STREAM_FAILED] Query [id = cabb-56, runId = a188-90] terminated with exception: \
+[FOREACH_BATCH_USER_FUNCTION_ERROR] An error occurred in the user provided function in foreach batch sink. \
+Reason: An exception was raised by the Python Proxy. Return Message: Traceback (most recent call last):
+  File "/venv/py4j/clientserver.py", line 644, in _call_proxy
+    return_value = getattr(self.pool[obj_id], method)(*params)
+  File "<cell>", line 4, in save
+    db.executemany("INSERT INTO trips VALUES (?, ?, ?)", rows_of(batch))
+    ~~~~~~~~~~~~~~^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+sqlite3.IntegrityError: UNIQUE constraint failed: trips.part, trips.place
+ SQLSTATE: 39000 SQLSTATE: XXKST
+=== Streaming Query ===
+Identifier: [id = cabb-56, runId = a188-90]
+Current State: ACTIVE
+"""
+KEY_IS_THERE = "sqlite3.IntegrityError: UNIQUE constraint failed: trips.part, trips.place"
 
 
 @pytest.mark.parametrize(
@@ -110,6 +128,7 @@ def test_a_cell_whose_end_nobody_told_was_interrupted() -> None:
             ),
             Fault("RuntimeError", "UNIQUE constraint failed: trips.part"),
         ),
+        (RuntimeError(SINK_FAILED), Fault("RuntimeError", KEY_IS_THERE)),
         (
             RuntimeError(
                 "An error occurred while calling o9.load.\n"
@@ -133,3 +152,13 @@ def test_a_cell_whose_end_nobody_told_was_interrupted() -> None:
 )
 def test_what_is_kept_of_an_error(error: BaseException, fault: Fault) -> None:
     assert fault_of(error) == fault
+
+
+def test_the_error_of_a_function_that_java_has_called_stands_behind_its_traceback() -> None:
+    assert said(SINK_FAILED) == KEY_IS_THERE
+    assert said(SINK_FAILED.replace("\n SQLSTATE", "; SQLSTATE")) == KEY_IS_THERE
+    chained = "Traceback (most recent call last):\n  File x\nKeyError: 3\n\nDuring handling of the above:\n\n"
+    assert said(chained + "Traceback (most recent call last):\n  File y\nStop\n=== Query ===") == "Stop"
+    assert said("Reason: Traceback (most recent call last):\n  cut off").startswith("Reason: ")
+    assert said("no traceback\nand more") == "no traceback"
+    assert said("") == ""

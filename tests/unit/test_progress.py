@@ -86,6 +86,49 @@ def test_a_disk_that_cannot_be_written_does_not_hide_the_answer_of_a_check(
     assert set(progress.solved()) == {"1.1"}
 
 
+def test_a_home_that_cannot_be_made_does_not_hide_the_answer_of_a_check(
+    bench: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (bench / "file").touch()
+    monkeypatch.setenv("THREEBROKERS_HOME", str(bench / "file" / "home"))
+    progress.record("1.2", solved=True)
+    progress.record_guess("1.a", progress.Guess("one", "two"))
+    progress.record_answer("1.q1", "one", right=True)
+
+
+def lose(bench: Path) -> list[str]:
+    """Damage the file of exercises and return what is told of it."""
+    (bench / "progress.json").write_text("damaged")
+    return progress.lost()
+
+
+def test_a_loss_after_all_was_forgotten_is_told_too(bench: Path) -> None:
+    assert len(lose(bench)) == 1
+    progress.forget()
+    (bench / "progress.json").write_text("damaged")
+    assert progress.solved() == {}  # whoever comes first keeps it aside
+    assert len(progress.lost()) == 1
+    assert progress.lost() == []
+
+
+def test_a_loss_after_the_kept_file_was_deleted_by_hand_is_told_too(bench: Path) -> None:
+    assert len(lose(bench)) == 1
+    (bench / "progress.damaged.json").unlink()
+    assert progress.lost() == []
+    assert len(lose(bench)) == 1
+    assert progress.lost() == []
+
+
+def test_all_is_forgotten_also_where_a_folder_was_kept_aside(bench: Path) -> None:
+    progress.record_answer("1.q1", "one", right=True)
+    (bench / "progress.json").mkdir()
+    (bench / "progress.json" / "inside").touch()
+    assert len(progress.lost()) == 1
+    assert progress.forget() == 1
+    assert progress.answers() == {}
+    assert not list(bench.glob("*damaged*"))
+
+
 def test_the_file_is_whole_json_after_each_record(bench: Path) -> None:
     progress.record("1.1", solved=True)
     assert list(json.loads((bench / "progress.json").read_text())) == ["1.1"]

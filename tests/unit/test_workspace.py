@@ -225,3 +225,24 @@ def test_an_unknown_exercise_lists_the_known_ones() -> None:
 def test_the_register_names_what_was_handed_out(clone: Path) -> None:
     workspace.hand_out()
     assert set(json.loads((clone / "work" / ".handed_out.json").read_text())) == names(clone)
+
+
+def test_what_is_kept_beside_is_read_by_nobody_else(clone: Path) -> None:
+    workspace.hand_out()
+    mine = clone / "work" / LOG
+    mine.chmod(0o600)
+    change(mine, answer1="keys = 1")
+    workspace.restore("02")
+    assert (clone / "work" / "02_the_log.old.ipynb").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("cloned", "cure"), [(True, f"git checkout labs/{LOG}"), (False, "install threebrokers again")]
+)
+def test_a_damaged_lab_of_the_course_names_what_brings_it_back(
+    clone: Path, monkeypatch: pytest.MonkeyPatch, cloned: bool, cure: str
+) -> None:
+    (clone / "labs" / LOG).write_text("{")
+    monkeypatch.setattr(restore, "is_clone", lambda: cloned)
+    with pytest.raises(LabError, match=cure):
+        restore.outline(clone / "labs" / LOG)

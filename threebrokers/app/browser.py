@@ -1,9 +1,22 @@
-"""Whether a browser can be opened on this machine."""
+"""Opening a browser on this machine, where there is one."""
 
+import html
 import os
 import sys
 import webbrowser
 from collections.abc import Mapping
+
+from threebrokers.files import write_whole
+from threebrokers.paths import home
+
+LEADS_ON = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8"><meta http-equiv="refresh" content="0; url={0}"><title>Three Brokers</title>
+</head>
+<body><p>This page opens <a href="{0}">another one</a>.</p></body>
+</html>
+"""
 
 
 def can_open_browser(environment: Mapping[str, str] = os.environ) -> bool:
@@ -18,3 +31,14 @@ def can_open_browser(environment: Mapping[str, str] = os.environ) -> bool:
     except webbrowser.Error:
         return False
     return True
+
+
+def open_with_token(address: str, name: str) -> None:
+    """Open an address that holds a token, by a page of this name in the home that leads there.
+
+    Every user of the machine can read a browser's command line, and its owner alone this page: Jupyter
+    does the same. Where a browser cannot read the page, the learner still has the address.
+    """
+    page = home() / f"{name}.html"
+    write_whole(page, LEADS_ON.format(html.escape(address)).encode(), mode=0o600)
+    webbrowser.open(page.as_uri())

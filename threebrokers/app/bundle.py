@@ -3,6 +3,8 @@
 What reads it is tools/setup/bundle.py, which runs before anything is installed.
 """
 
+import ast
+import errno
 import hashlib
 import io
 import json
@@ -14,21 +16,37 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
 from threebrokers.cluster.jars import kafka_jars, spark_jars
-from threebrokers.errors import LabError
-from threebrokers.files import faults_told
+from threebrokers.errors import FULL, LabError, cannot_write
 from threebrokers.paths import course
 from threebrokers.text import last_line
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+SETTINGS = "pip config list"
 WHEELS = ("uv", "build", "runtime")  # sections of requirements.txt; "source" is built into wheels
 # setuptools would compress PySpark's 400 MB of jars again.
 DISTUTILS = "[bdist_wheel]\ncompression=stored\n"
+# What is kept of pip's settings, as the set-up does: where packages come from. Others (target, user, …) say
+# where somebody wants packages of their own, or which.
+PIP_KEPT = {
+    "index-url",
+    "extra-index-url",
+    "find-links",
+    "trusted-host",
+    "cert",
+    "client-cert",
+    "proxy",
+    "cache-dir",
+    "keyring-provider",
+    "no-cache-dir",
+    "no-index",
+}
 NEEDED = 3_000_000_000  # bytes while it is written: PySpark as source, unpacked, as a wheel, and in the file
 
 
@@ -41,7 +59,7 @@ def write(file: Path, say: Callable[[str], None]) -> None:
     file = file.expanduser().absolute()
     if file.is_dir() or not file.parent.is_dir():
         raise LabError(f"{file} is not a place for a file", "name a file in a folder that is there")
-    with faults_told(file.parent, "TMPDIR"):
+    with _faults_told(file.parent):
         free = shutil.disk_usage(file.parent).free
         if free < NEEDED:
             raise LabError(
@@ -64,6 +82,19 @@ def _how(file: Path) -> str:
         f"It is for Python {_python()} on {_system()}: with a clone of this version there, "
         f"`make lab BUNDLE={file.name}` needs no network."
     )
+
+
+@contextmanager
+def _faults_told(folder: Path) -> Iterator[None]:
+    """Turn what the system refuses beside the bundle into a LabError: all that is written lies there."""
+    try:
+        yield
+    except OSError as fault:
+        if fault.errno is None:  # a fault of the network: not ours to tell
+            raise
+        full = fault.errno in FULL
+        cure = "free some space, or name a file on another disk" if full else "name a file in another folder"
+        raise LabError(cannot_write(fault, folder, "").what, cure) from fault
 
 
 def pack(file: Path, members: dict[str, Path], work: Path) -> None:
@@ -101,17 +132,35 @@ def _wheels(work: Path, say: Callable[[str], None]) -> Path:
     """Fetch what is a wheel and build what comes as source; return their folder. Raises LabError."""
     wheels, pip = work / "wheels", [str(work / "venv" / "bin" / "python"), "-m", "pip"]
     say("Making an environment for it …")
-    _run([sys.executable, "-m", "venv", str(work / "venv")], work, "make an environment")
+    missing = (
+        "if Python's venv module is missing, install it (Debian, Ubuntu: `sudo apt install python3-venv`)"
+    )
+    _run([sys.executable, "-m", "venv", str(work / "venv")], work, "make an environment", missing)
+    listed = _run([*pip, "config", "list"], work, "read pip's settings", f"look at `{SETTINGS}`")
+    kept = pip_environment(listed, os.environ)
     say("Fetching the packages …")
     binary = ["--only-binary", ":all:"]
-    listed = _listed(work, *WHEELS)
-    _run([*pip, "download", *binary, *listed, "--dest", str(wheels)], work, "fetch the packages")
+    files = [*_listed(work, *WHEELS), "--dest", str(wheels)]
+    network = f"look at your network, your proxy and `{SETTINGS}`"
+    _run([*pip, "download", *binary, *files], work, "fetch the packages", network, kept)
     say("Packing PySpark, which comes as source …")
     tools = ["install", "--no-index", "--find-links", str(wheels), *_listed(work, "build")]
-    _run([*pip, *tools], work, "install what builds packages")
+    _run([*pip, *tools], work, "install what builds packages", f"look at `{SETTINGS}`", kept)
     build = ["wheel", "--no-build-isolation", "--wheel-dir", str(wheels), *_listed(work, "source")]
-    _run([*pip, *build], work, "build PySpark")
+    _run([*pip, *build], work, "build PySpark", f"{network}, and close programs that take memory", kept)
     return wheels
+
+
+def pip_environment(settings: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return pip's environment: of its settings, as `pip config list` tells them, only those in PIP_KEPT."""
+    found: dict[str, tuple[int, str]] = {}
+    for place, name, value in re.findall(r"^(:env:|\w+)\.([\w-]+)=(.*)$", settings, re.MULTILINE):
+        rank = {"global": 1, "install": 2, ":env:": 3}.get(place, 0)
+        if name in PIP_KEPT and rank > found.get(name, (0, ""))[0]:
+            found[name] = rank, " ".join(str(ast.literal_eval(value)).split())
+    others = {name: value for name, value in environment.items() if not name.startswith("PIP_")}
+    kept = {f"PIP_{name.upper().replace('-', '_')}": value for name, (_, value) in found.items()}
+    return {**others, **kept, "PIP_CONFIG_FILE": os.devnull}
 
 
 def _listed(work: Path, *sections: str) -> list[str]:
@@ -123,14 +172,16 @@ def _listed(work: Path, *sections: str) -> list[str]:
     return ["--no-deps", "--require-hashes", "-r", str(path)]
 
 
-def _run(command: list[str], work: Path, doing: str) -> None:
-    """Run pip or venv. Raises LabError with the last thing it said."""
+def _run(
+    command: list[str], work: Path, doing: str, cure: str, environment: Mapping[str, str] = os.environ
+) -> str:
+    """Run pip or venv and return what it said. Raises LabError, or OSError if the disk is full."""
     cfg = work / "distutils.cfg"
     cfg.write_text(DISTUTILS, encoding="utf-8")
     settings = {"TMPDIR": str(work), "DIST_EXTRA_CONFIG": str(cfg), "PIP_NO_INPUT": "1"}
     done = subprocess.run(
         command,
-        env={**os.environ, **settings},
+        env={**environment, **settings},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
@@ -138,10 +189,12 @@ def _run(command: list[str], work: Path, doing: str) -> None:
         check=False,
     )
     if done.returncode:
-        raise LabError(
-            f"It was not possible to {doing} ({last_line(done.stdout)})",
-            "look at your network or proxy, and run the same command again",
-        )
+        full = os.strerror(errno.ENOSPC)
+        if full in done.stdout:
+            raise OSError(errno.ENOSPC, full, str(work.parent))
+        what = f"It was not possible to {doing} ({last_line(done.stdout)})"
+        raise LabError(what, f"{cure}, and run the same command again")
+    return done.stdout
 
 
 def _lock() -> str:

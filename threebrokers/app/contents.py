@@ -10,9 +10,10 @@ from jupyter_server.services.contents.largefilemanager import AsyncLargeFileMana
 from tornado.web import HTTPError
 
 from threebrokers import workspace
-from threebrokers.paths import is_clone
+from threebrokers.paths import course, is_clone
 
 READ_ONLY = ("labs", "solutions")
+MARKS = {"editable": False, "deletable": False}  # of each cell that is read-only
 
 
 class CourseFiles(AsyncLargeFileManager):  # type: ignore[misc]
@@ -44,7 +45,7 @@ class CourseFiles(AsyncLargeFileManager):  # type: ignore[misc]
             model = await super().get(path, content, **more)
         except HTTPError as fault:
             folder, _, name = path.strip("/").rpartition("/")
-            if fault.status_code != 400 or folder != "work" or not name.endswith(".ipynb"):
+            if fault.status_code != 400 or folder != "work" or not _is_of_a_lab(name):
                 raise
             command = f"{'.venv/bin/' if is_clone() else ''}threebrokers restore {name[:2]}"
             raise HTTPError(
@@ -56,13 +57,20 @@ class CourseFiles(AsyncLargeFileManager):  # type: ignore[misc]
             _name_language(model["content"].metadata)
             if self._is_built(path):
                 for cell in model["content"].cells:  # else letters are taken, and lost with the page
-                    cell.metadata.update(editable=False, deletable=False)
+                    cell.metadata.update(MARKS)
         return model
 
     async def save(self, model: dict[str, Any], path: str = "") -> Any:
-        """Save a file."""
+        """Save a file; of what is read-only a copy, whose cells the learner may edit."""
         self._refuse(path)
+        if model.get("type") == "notebook" and isinstance(model.get("content"), dict):
+            _take_off_marks(model["content"])
         return await super().save(model, path)
+
+    async def copy(self, from_path: str, to_path: str | None = None) -> Any:
+        """Copy a file or a folder: of a folder Jupyter copies all files itself, and saves none."""
+        self._refuse(from_path.strip("/").rpartition("/")[0] if to_path is None else to_path)
+        return await super().copy(from_path, to_path)
 
     async def rename_file(self, old_path: str, new_path: str) -> None:
         """Rename or move a file."""
@@ -82,6 +90,16 @@ def _is_same(root: Path, asked: str, name: str) -> bool:
         return asked == name or (asked != "" and (root / asked).samefile(root / name))
     except (OSError, ValueError):  # there is none, or no file can have this name
         return False
+
+
+def _is_of_a_lab(name: str) -> bool:
+    return name.endswith(".ipynb") and (course() / "labs" / name).is_file()
+
+
+def _take_off_marks(notebook: dict[str, Any]) -> None:
+    for cell in notebook.get("cells", ()):
+        for mark in MARKS:
+            cell.get("metadata", {}).pop(mark, None)
 
 
 def _name_language(metadata: dict[str, Any]) -> None:

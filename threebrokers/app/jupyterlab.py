@@ -29,6 +29,17 @@ EXTENSIONS = Path(__file__).with_name("labextensions")
 START_SECONDS = 180  # 2 s on a calm machine; one that does other work first has taken more than 60
 END_SECONDS, ASK_SECONDS = 10.0, 2.0
 FIRST_PORT, PORTS, ATTEMPTS = 8888, 100, 10
+# Variables that bring kernels and settings of somebody else's before those of the course.
+FOREIGN = (
+    "JUPYTERLAB_DIR",
+    "JUPYTERLAB_SETTINGS_DIR",
+    "JUPYTERLAB_WORKSPACES_DIR",
+    "JUPYTER_CONFIG_PATH",
+    "JUPYTER_DEFAULT_PROVISIONER_NAME",
+    "JUPYTER_GATEWAY_URL",
+    "JUPYTER_NO_CONFIG",
+    "JUPYTER_PATH",
+)
 PORT_TAKEN = "could not be started because"  # of a port, in the words of jupyter_server
 KEPT_LOGS = 5
 AUTOSAVE_SECONDS = 5
@@ -96,7 +107,7 @@ def _launch(folder: Path, page: str, port: int) -> tuple[Server, Path]:
     identity = launch(
         [sys.executable, "-X", mark, "-m", "jupyterlab", *_options(port, page, folder)],
         log,
-        {**os.environ, **_environment(folder, token)},
+        _environment(folder, token),
         mark,
     )
     return _server(identity, port, page, token), log
@@ -138,8 +149,11 @@ def let_save(identity: Identity) -> None:
 
 
 def _forget_old(logs: Path) -> None:
-    by_age = sorted(logs.glob("jupyterlab-*.log"), key=lambda path: path.stat().st_mtime)
-    for path in by_age[:-KEPT_LOGS]:
+    found = []
+    for path in logs.glob("jupyterlab-*.log"):
+        with suppress(FileNotFoundError):  # another `make lab` has just deleted it
+            found.append((path.stat().st_mtime, path))
+    for _, path in sorted(found)[:-KEPT_LOGS]:
         path.unlink(missing_ok=True)
 
 
@@ -217,6 +231,7 @@ def _options(port: int, page: str, folder: Path) -> Iterator[str]:
 
 def _environment(folder: Path, token: str) -> dict[str, str]:
     return {
+        **{name: value for name, value in os.environ.items() if name not in FOREIGN},
         # Not among the options, which every user of the machine can list.
         "JUPYTER_TOKEN": token,
         ROOT: str(root()),  # for kernels and terminals, wherever they go
@@ -240,7 +255,9 @@ def _trust(notebooks: list[Path], data: Path) -> None:
     data.mkdir(parents=True, exist_ok=True)
     notary = NotebookNotary(data_dir=str(data))  # type: ignore[no-untyped-call]
     for path in notebooks:
-        notary.sign(nbformat.read(path, as_version=4))  # type: ignore[no-untyped-call]
+        # One that is damaged has no pictures to show, and must not be in the way of the others.
+        with suppress(OSError, ValueError, LookupError, AttributeError, TypeError, nbformat.ValidationError):
+            notary.sign(nbformat.read(path, as_version=4))  # type: ignore[no-untyped-call]
     notary.store.close()
 
 
@@ -268,7 +285,7 @@ def _answers(server: Server, port: int) -> bool:
     # A proxy is for other machines: through one, this machine's own address leads nowhere.
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     ask = urllib.request.Request(
-        f"http://{ports.HOST}:{port}/api/status", headers={"Authorization": f"token {server.token}"}
+        f"http://{served.reached(port)}/api/status", headers={"Authorization": f"token {server.token}"}
     )
     if port not in _listening(server.identity):
         return False

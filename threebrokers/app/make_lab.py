@@ -1,7 +1,6 @@
 """One sitting: brokers and JupyterLab from `make lab` to Ctrl-C."""
 
 import signal
-import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ import psutil
 
 from threebrokers import progress, workspace
 from threebrokers.app import jupyterlab
-from threebrokers.app.browser import can_open_browser
+from threebrokers.app.browser import can_open_browser, open_with_token
 from threebrokers.cluster import Cluster, programs, sessions, spark_cluster
 from threebrokers.cluster.engine import COMPOSE
 from threebrokers.cluster.process import Identity
@@ -36,7 +35,7 @@ def sit(number: str | None, port: int | None, say: Callable[[str], None]) -> Non
         jupyterlab.choose_port(port)  # before the brokers are started for nothing
     access.settle()
     cluster = Cluster()
-    with one_interrupt(), sessions.entered(last_out=lambda: _stop_brokers(cluster, say)) as sitting:
+    with one_interrupt(), sessions.entered(last_out=lambda: _end_all(cluster, say)) as sitting:
         try:
             for told in [*workspace.hand_out(), *progress.lost()]:
                 say(told)
@@ -89,7 +88,7 @@ def _taken_over(
             "it goes on, with its kernels."
         )
         if can_open_browser():
-            webbrowser.open(taken.address)
+            open_with_token(taken.address, "lab")
     return taken
 
 
@@ -127,7 +126,8 @@ def _stay(server: Identity, say: Callable[[str], None]) -> None:
     say("JupyterLab was shut down from its menu, or ended.")
 
 
-def _stop_brokers(cluster: Cluster, say: Callable[[str], None]) -> None:
+def stop_brokers(cluster: Cluster, say: Callable[[str], None]) -> None:
+    """Stop the brokers, or in a cluster elsewhere the learner's programs, and before them Spark."""
     if cluster.access is None:
         say("Stopping the brokers …")
     spark_cluster.down(home())
@@ -135,6 +135,10 @@ def _stop_brokers(cluster: Cluster, say: Callable[[str], None]) -> None:
         cluster.down()
     else:
         programs.end_all(home())
+
+
+def _end_all(cluster: Cluster, say: Callable[[str], None]) -> None:
+    stop_brokers(cluster, say)
     say(
         "All ended. Your work is in work/: JupyterLab saves what you type every "
         f"{jupyterlab.AUTOSAVE_SECONDS} seconds, and had that time (on a very busy machine the last may "

@@ -2,6 +2,7 @@
 
 import webbrowser
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from threebrokers import progress, workspace
@@ -20,14 +21,18 @@ def show(lab: str, say: Say) -> None:
     from threebrokers.report import collect, page  # predictions are drawn by widgets, which take a while
 
     target = home() / PAGE
-    write_whole(target, page(collect(_number(lab))).encode())
+    write_whole(target, page(collect(_number(lab))).encode(), mode=0o600)
     say(f"Your progress is in {target}")
     if can_open_browser():
         webbrowser.open(target.as_uri())
 
 
 def export(file: Path, say: Say) -> None:
-    """Write all that is remembered to a file. Raises LabError if it is there already."""
+    """Write all that is remembered to a file. Raises LabError if it is there already, or has no folder."""
+    with suppress(RuntimeError):  # nobody has this name: then there is no such folder
+        file = file.expanduser()
+    if not file.parent.is_dir():
+        raise LabError(f"{file.parent} is not a folder", "name a file in one that is there")
     if file.exists():
         raise LabError(f"{file} is there already: name a file that is not, and nothing is overwritten.")
     progress.export(file)

@@ -22,9 +22,17 @@ def listen() -> str:
         raise LabError(f"{LISTEN} names {asked!r}, which is no address", "0.0.0.0 means every one") from None
 
 
+def reached(port: int) -> str:
+    """Return the address and the port at which this machine reaches JupyterLab."""
+    address = ipaddress.ip_address(listen())
+    if address.is_unspecified:  # every address: this machine takes its own
+        address = ipaddress.ip_address(HOST if address.version == 4 else "::1")
+    return f"{address}:{port}" if address.version == 4 else f"[{address}]:{port}"
+
+
 def base(port: int) -> str:
     """Return the beginning of the address that a browser needs."""
-    return _codespace(port) or f"http://{HOST}:{port}"
+    return _codespace(port) or f"http://{reached(port)}"
 
 
 def options(port: int) -> Iterator[str]:

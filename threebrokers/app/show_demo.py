@@ -1,13 +1,14 @@
 """One demo in a browser, from the command line to Ctrl-C."""
 
-import threading
-import webbrowser
+import time
 from collections.abc import Callable
+from contextlib import nullcontext
 
-from threebrokers.app.browser import can_open_browser
+from threebrokers.app.browser import can_open_browser, open_with_token
 from threebrokers.demo.script import numbers, script
 
 Say = Callable[[str], None]
+LOOK_SECONDS = 1.0  # no `make lab` is so short that it is missed
 
 
 def listing(say: Say) -> None:
@@ -21,27 +22,33 @@ def listing(say: Say) -> None:
 def show(number: str, recorded: bool, say: Say) -> None:
     """Play a demo until Ctrl-C. Raises LabError if there is none of this lab."""
     script(number)  # said before anything is started for nothing
-    from threebrokers.app.make_lab import one_interrupt
+    from threebrokers.app import make_lab
     from threebrokers.cluster import Cluster, sessions
     from threebrokers.demo.play import playing  # widgets, clients: only where one is played
     from threebrokers.paths import home
 
-    # Brokers that a `make lab` has left to this demo are stopped by whoever goes last.
-    borrowed = bool(sessions.still_open(home()))
+    shared = False
+
+    def look() -> None:
+        nonlocal shared
+        shared = shared or any(lab.jupyter for lab in sessions.still_open(home()))
 
     def last_out() -> None:
-        if borrowed:
-            Cluster().down()
+        if shared:  # a `make lab` has left its brokers to this demo
+            make_lab.stop_brokers(Cluster(), say)
 
-    with one_interrupt(), sessions.entered(last_out):
+    # A recording needs no brokers: a `make lab` that ends before it leaves none running.
+    with make_lab.one_interrupt(), nullcontext() if recorded else sessions.entered(last_out):
         try:
             with playing(
                 number, say, recorded=recorded, alone=lambda: len(sessions.still_open(home())) <= 1
             ) as running:
                 say(_address(running.address))
                 if can_open_browser():
-                    webbrowser.open(running.address)
-                threading.Event().wait()  # for Ctrl-C
+                    open_with_token(running.address, "demo")
+                while True:  # until Ctrl-C
+                    look()
+                    time.sleep(LOOK_SECONDS)
         except KeyboardInterrupt:
             say("The demo has ended." if recorded else "The demo has ended, and all brokers are back.")
 

@@ -64,7 +64,7 @@ def _only_own_virtual_environment(environment: MutableMapping[str, str]) -> None
 
 def _absolute(folder: str) -> str:
     try:
-        return str(Path(folder).absolute())
+        return os.path.abspath(folder)  # noqa: PTH100 – as Python does for its own path, without `..`
     except OSError:  # the folder in which the shell is was deleted
         return folder
 

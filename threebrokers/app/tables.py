@@ -1,7 +1,9 @@
 """What the command line shows: small tables."""
 
+import os
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -89,8 +91,7 @@ def doomed(cluster: "Cluster") -> str:
         if state.last_response_at
         else "all topics"
     )
-    size = sum(path.stat().st_blocks * 512 for path in _files(home() / "data"))  # index files are sparse
-    files = f"{size / MEGA:.0f} MB in {home() / 'data'}"
+    files = f"{_size(home() / 'data') / MEGA:.0f} MB in {home() / 'data'}"
     where = files if cluster.engine == "local" else "the containers and their volumes"
     return (
         f"This deletes {topics}, all records and all groups: {where}. "
@@ -180,5 +181,11 @@ def _active(state: "ClusterState") -> str:
     return f"The active controller is broker {state.quorum_leader}."
 
 
-def _files(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file()]
+def _size(folder: Path) -> int:
+    """Return how many bytes of the disk a folder takes, while brokers write and delete files in it."""
+    blocks = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                blocks += Path(place, name).stat().st_blocks  # index files are sparse
+    return blocks * 512

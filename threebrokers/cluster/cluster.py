@@ -81,9 +81,12 @@ class Cluster:
         """
         self.expect_own("no broker of it is started here")
         engine.refuse_second(self._engine)
+        paused = [n for n, process in self._engine.processes().items() if process.state == "paused"]
         started = self._engine.up(say)
         engine.remember(self._engine.home, self.engine)
         action_log.trim(self._engine.home)
+        at = min(started.values(), default=clock.now())  # who was paused goes on first
+        self._report(*(Action(at, "resume", n) for n in paused))
         self._report(*(Action(at, "start", n) for n, at in started.items()))
         self._heal_all()  # as a paused broker goes on: else who is cut off could not register
         late = sorted(self._engine.renew_disks())
@@ -182,8 +185,12 @@ class Cluster:
             self._known(broker)
         were = self.faults()
         at = self._engine.change_links(lambda faults: link_faults.healed(faults, broker))
-        mended = sorted({fault.broker for fault in were} - {fault.broker for fault in self.faults()})
-        self._report(*(Action(at, "heal", n) for n in mended))
+        left = self.faults()
+        # Who reads the actions takes a broker that was healed for whole: what is left of its faults is told
+        # once more.
+        for n in sorted({fault.broker for fault in were if fault not in left}):
+            again = [Action(at, f.effect, n, f.words) for f in left if f.broker == n]
+            self._report(Action(at, "heal", n), *again)
 
     def recover(self) -> None:
         """Undo every fault: start and resume brokers, heal links, and wait for full ISRs and first leaders.
@@ -334,7 +341,10 @@ class Cluster:
     def _start(self, broker: int, new_disks: Collection[int], advertised: str = "") -> None:
         if broker in new_disks:
             recovery.lead_without(self, broker)
-        self._do("start", broker, lambda n: self._engine.start(n, advertised))
+        runs = not self.access and self._engine.processes()[broker].state != "down"
+        at = self._engine.start(broker, advertised)
+        if not runs:  # who starts a broker that runs has done nothing to it
+            self._report(Action(at, "start", broker))
 
     def _heal_all(self) -> None:
         if self.faults():

@@ -5,7 +5,7 @@ A link leads from a source (a broker, or the clients) to one listener of a broke
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from threebrokers.cluster.actions import Action, action_kind
@@ -127,8 +127,10 @@ def effects(faults: Iterable[Fault]) -> dict[Link, Effect]:
 
 
 def healed(faults: Iterable[Fault], broker: int | None) -> list[Fault]:
-    """Return the faults that stay when those at this broker are mended (all, without a number)."""
-    return [f for f in faults if broker is not None and f.broker != broker and broker not in f.peers]
+    """Return what stays of the faults when the links of this broker are mended (all, without a number)."""
+    stay = [fault for fault in faults if broker is not None and fault.broker != broker]
+    left = [replace(fault, peers=tuple(peer for peer in fault.peers if peer != broker)) for fault in stay]
+    return [fault for fault in left if fault.peers]
 
 
 def alone(faults: Iterable[Fault]) -> set[int]:

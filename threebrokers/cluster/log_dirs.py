@@ -42,7 +42,9 @@ def complete(home: Path, template: Path, down: Collection[int], tell: Callable[[
     if len(down) == len(settings.BROKERS) and not is_laid_out(home):
         return _lay_out(home, template)
     cluster_id, lost = majority(clusters(home))
-    if not cluster_id:
+    empty = replaced(home) | (set(lost) & set(down))  # one was renewed before, and has copied nothing yet
+    if not cluster_id or len(empty) > 1:
+        lost = lost if not cluster_id else sorted(empty)
         names = listed([str(folder(home, n)) for n in lost])
         raise LabError(
             f"The disks of {numbered('broker', lost)} are lost or damaged ({names}), and {NO_MAJORITY}",
@@ -53,6 +55,7 @@ def complete(home: Path, template: Path, down: Collection[int], tell: Callable[[
         told = f" ({kept} keeps what was left)" if kept else ""
         tell(f"The disk of broker {node} was lost{told}: it gets an empty one and copies back what it had …")
         with faults_told(home):
+            _renewed(home, node).touch(mode=0o600)
             _format(home / "data", template, node, cluster_id)
     return cluster_id
 
@@ -69,9 +72,17 @@ def majority(found: Mapping[int, str]) -> tuple[str, list[int]]:
 
 
 def replaced(home: Path) -> set[int]:
-    """Return the brokers whose disk is new, while that of another one has the cluster's metadata."""
+    """Return the brokers whose lost disk was renewed, and which have not started with the new one yet.
+
+    One that has only never come so far as to start, as in a first start that broke off, is none of them.
+    """
     new = {n for n in settings.BROKERS if not _metadata(home, n).exists()}
-    return new if len(new) < len(settings.BROKERS) else set()
+    return {n for n in new if _renewed(home, n).exists()} if len(new) < len(settings.BROKERS) else set()
+
+
+def _renewed(home: Path, node: int) -> Path:
+    """Return the file that says that a broker's disk was lost once, and was made anew."""
+    return home / "data" / f"renewed-{node}"
 
 
 def _metadata(home: Path, node: int) -> Path:

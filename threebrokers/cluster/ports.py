@@ -10,7 +10,9 @@ import msgspec
 import psutil
 
 from threebrokers import paths
+from threebrokers.cluster import process
 from threebrokers.cluster.settings import BROKERS, LISTENERS
+from threebrokers.cluster.spark_settings import MARK
 from threebrokers.errors import LabError
 from threebrokers.files import faults_told
 from threebrokers.store import JsonFile
@@ -22,7 +24,7 @@ HOST = "127.0.0.1"
 FIRST, STEP, BENCHES = 92, 10, 89
 # The process that carries the links listens at a broker's ports, and the broker three further.
 BEHIND, CONTROL = 3, 9
-SPARK = 3_000  # above broker 1's
+SPARK, SPARKS = 3_000, 8  # so far above broker 1's, and so many
 Ports = dict[int, dict[str, Annotated[int, msgspec.Meta(ge=1, le=65535 - CONTROL)]]]
 Claims = dict[str, Annotated[int, msgspec.Meta(ge=0, lt=BENCHES)]]
 FREE_SECONDS, LOCK_SECONDS = 5.0, 30.0
@@ -31,8 +33,8 @@ FREE_SECONDS, LOCK_SECONDS = 5.0, 30.0
 def claim(home: Path) -> Ports:
     """Choose nine free ports for this home: the same as last time, if they are free.
 
-    Those behind them, and the one for orders to the links' process, are free too. Its own are waited for
-    while the system closes them.
+    Those behind them, the one for orders to the links' process, and Spark's are free too. Its own are waited
+    for while the system closes them; at Spark's, the home's own Spark cluster may run.
 
     Raises LabError if no block of ports is free, or where that is written down belongs to another user.
     """
@@ -41,11 +43,12 @@ def claim(home: Path) -> Ports:
         claims = {h: k for h, k in (book.read() or {}).items() if Path(h).is_dir()}
         own = claims.pop(str(home), None)
         if own is not None:
-            quiet_wait(lambda: not any(map(_closing, _needed(own))), FREE_SECONDS)
+            quiet_wait(lambda: not any(map(_closing, [*_needed(own), *_sparks(own)])), FREE_SECONDS)
         order = [own] if own is not None else []
         order += [k for k in range(BENCHES) if k not in claims.values() and k != own]
         for block in order:
-            if all(map(is_free, _needed(block))):
+            free_for_spark = all(map(is_free, _sparks(block))) or (block == own and _spark_runs(home))
+            if free_for_spark and all(map(is_free, _needed(block))):
                 claims[str(home)] = block
                 book.write(claims)
                 return _block(block)
@@ -118,6 +121,16 @@ def _closing(port: int) -> bool:
 def _needed(block: int) -> list[int]:
     ports = _block(block)
     return [*_flat(ports), *_flat(behind(ports)), control(ports)]
+
+
+def _sparks(block: int) -> range:
+    first = spark(_block(block))
+    return range(first, first + SPARKS)
+
+
+def _spark_runs(home: Path) -> bool:
+    """Tell whether a Spark cluster of this home runs, which brokers that start again do not leave."""
+    return bool(process.marked(f"{MARK}{home}"))
 
 
 def _block(block: int) -> Ports:

@@ -1,7 +1,7 @@
 """What the first start needs, made while `make` still sets up: `python -m threebrokers.cluster.prefetch`.
 
-With a folder of jars behind it they are taken from there. `--for-all` is for a server: what Spark needs is
-fetched, too, and every user may read the cache.
+Afterwards no lab needs the network. With a folder of jars behind it they are taken from there. `--for-all`
+is for a server: every user may read the cache.
 """
 
 import signal
@@ -18,9 +18,9 @@ SHARED = ("jars", "java-homes", "prepared")
 
 
 def main() -> int | str:
-    """Fetch Kafka's jars and prepare quick starts; return 0, or the sentence that says what went wrong.
+    """Fetch jars and prepare quick starts; return 0, or the sentence that says what went wrong.
 
-    For brokers in containers there is nothing to do: the image has it all.
+    Brokers in containers need no jars of Kafka: the image has them. Spark runs beside the notebooks always.
     """
     signal.signal(signal.SIGTERM, _interrupt)
     try:
@@ -29,8 +29,8 @@ def main() -> int | str:
         if engine.chosen(home()).name == engine.LOCAL:
             jars.kafka_jars()
             prepare.prepare(lambda text: print(text, flush=True))
+        jars.spark_jars()
         if FOR_ALL in sys.argv:
-            jars.spark_jars()
             _let_all_read()
     except LabError as fault:
         return f"✗ {fault}"

@@ -21,6 +21,7 @@ from threebrokers.cluster.jars import spark_jars
 from threebrokers.cluster.java import environment, java, spark_java_home
 from threebrokers.cluster.ports import HOST
 from threebrokers.cluster.process import Identity
+from threebrokers.cluster.spark_settings import MARK
 from threebrokers.errors import LabError
 from threebrokers.files import faults_told, set_aside
 from threebrokers.paths import lab_command
@@ -28,7 +29,6 @@ from threebrokers.store import JsonFile
 from threebrokers.text import last_line
 from threebrokers.waiting import quiet_wait, wait_until
 
-MARK = "-Dthreebrokers.spark="  # of a process's command line, with the home
 NAME = "-Dthreebrokers.spark.name="
 MASTER, WORKERS, CONNECT = "master", ("worker-1", "worker-2"), "connect"
 NAMES = (MASTER, *WORKERS, CONNECT)
@@ -159,7 +159,8 @@ def _launch(home: Path, saved: _Saved, name: str) -> int:
         if not quiet_wait(functools.partial(ports.is_free, wanted), ports.FREE_SECONDS):
             raise LabError(
                 f"Port {wanted} (of Spark's {name}) is used by another program",
-                "end it, or move everything with `threebrokers down`, and `threebrokers spark up` then",
+                "end it, or move everything with `threebrokers down`, then `threebrokers up` and "
+                "`threebrokers spark up`",
             )
     log = _log(home, name)
     set_aside(log)

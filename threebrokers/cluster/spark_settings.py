@@ -1,6 +1,7 @@
 """Spark's settings that hold wherever its driver runs: beside a notebook, or as a server."""
 
 HOST = "127.0.0.1"
+MARK = "-Dthreebrokers.spark="  # of a process's command line, with the home
 # Java's thorough second compiler costs more in a lab's few minutes than it gives: 12 s against 4 s of
 # processor time to start.
 COMPILER = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")

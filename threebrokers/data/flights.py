@@ -56,10 +56,10 @@ def load_flights(month: int | None = None) -> "pd.DataFrame":
 
 
 def flight_messages(month: int | None = None) -> list[tuple[bytes | None, bytes]]:
-    """Return the flights as Kafka messages, (key, value), in the order of `flights(month)`.
+    """Return the flights as Kafka messages, (key, value), in the order of `load_flights(month)`.
 
     The key is the tail number, None for a flight without one. The value is a JSON object with the
-    fields of `flights`, in that order: `scheduled` as ISO 8601 with its offset from UTC, the other
+    fields of `load_flights`, in that order: `scheduled` as ISO 8601 with its offset from UTC, the other
     ones as text or whole numbers, null where the table has nothing. Raises LabError.
     """
     with shown("the flights to be prepared"):  # all of them take seconds, on a busy machine half a minute

@@ -1,5 +1,6 @@
 """Where a demo is, and what a key does: next, back, rest. It knows no cluster and no page."""
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -14,6 +15,8 @@ from threebrokers.recorder import Recording
 Scene = dict[str, Any]
 ENDING = "The demo ends."
 KEYS = ("next", "back", "rest")
+AGAIN = "press B, and begin again"
+THE_CELL = re.compile(r"[:;,] (then )?run the cell.*")  # a lab's next step: no demo has cells
 
 
 class Performer(Protocol):
@@ -47,17 +50,17 @@ class Performance:
 
     def __init__(self, number: str, script: Script, performer: Performer) -> None:
         self.number, self.script, self._performer = number, script, performer
-        self._changed: Callable[[], None] = lambda: None
-        self._lock = threading.RLock()
+        self._hear: Callable[[Scene], None] = lambda scene: None
+        self._lock, self._telling = threading.RLock(), threading.Lock()
         self._work: threading.Thread | None = None
         self._position, self._reached, self._busy = -1, -1, ""
         self._done = [_Done() for _ in script.steps]
         self._truths: dict[str, str] = {}
 
-    def listen(self, changed: Callable[[], None]) -> None:
-        """Call `changed` now and after each change, from any thread."""
-        self._changed = changed
-        changed()
+    def listen(self, hear: Callable[[Scene], None]) -> None:
+        """Call `hear` with the scene now and after each change, from any thread, and with the newest last."""
+        self._hear = hear
+        self._changed()
 
     def press(self, key: str) -> None:
         """Do what a key asks for, if it can be done now: see KEYS."""
@@ -104,12 +107,22 @@ class Performance:
                 "steps": len(self.script.steps),
                 "busy": self._busy,
                 "next": self._told_next(),
+                "again": self._failed and not self._busy and self._position == self._reached,
                 **shown,
             }
+
+    def _changed(self) -> None:
+        # One after the other: else a thread that has waited since it took its scene would tell it too late.
+        with self._telling:
+            self._hear(self.scene())
 
     @property
     def _running(self) -> bool:
         return any(done.state == "running" for done in self._done)
+
+    @property
+    def _failed(self) -> bool:
+        return any(done.state == "failed" for done in self._done)
 
     def _begin_again(self) -> None:
         self._position, self._reached, self._busy = -1, -1, ""
@@ -126,6 +139,10 @@ class Performance:
         if self._position + 1 < len(self.script.steps):
             self._position += 1
             self._reached = max(self._reached, self._position)
+            step, done = self.script.steps[self._position], self._done[self._position]
+            if step.act and done.state == "ready" and self._failed:  # what it begins with is not there
+                done.state = "failed"
+                done.lines.append(Line("failed", f"An earlier act failed: {AGAIN}."))
             self._draw_timeline()
 
     def _start(self, work: Callable[[], None]) -> None:
@@ -151,8 +168,7 @@ class Performance:
                 self._changed()
         except Exception as fault:  # nobody stands above a pressed key to show it
             state = "failed"
-            said = str(fault) if isinstance(fault, LabError) else f"{type(fault).__name__}: {fault}"
-            done.lines.append(Line("failed", said))
+            done.lines.append(Line("failed", _said(fault)))
         with self._lock:
             done.state = state
         self._changed()
@@ -206,8 +222,16 @@ class Performance:
     def _told_next(self) -> str:
         """Say what the next press of the key does; empty if it does nothing now."""
         steps, at = self.script.steps, self._position
-        if self._busy or (at == self._reached and self._running):
+        if self._busy or (at == self._reached and (self._running or self._failed)):
             return ""
         if at >= 0 and steps[at].act and self._done[at].state == "ready":
             return steps[at].press
         return "" if at + 1 == len(steps) else "begin" if at < 0 else "next step"
+
+
+def _said(fault: Exception) -> str:
+    """Say what has ended an act, and what can be done in a demo, whatever the next step is in a lab."""
+    if not isinstance(fault, LabError):
+        return f"An error that no act foresees ({type(fault).__name__}: {fault}): {AGAIN}."
+    what = THE_CELL.sub("", fault.what).removesuffix(".")
+    return f"{what}: {AGAIN}." if fault.next_step else f"{what}. {AGAIN[0].upper()}{AGAIN[1:]}."

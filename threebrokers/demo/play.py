@@ -1,7 +1,7 @@
 """One demo, from the first look at the brokers to the last: who performs it, its page, and its end."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 from threebrokers.cluster import Cluster
@@ -38,9 +38,8 @@ def playing(
     it is `recorded` or if no broker can start. Raises LabError if there is no such demo.
     """
     known = script(number)
-    started = None if recorded else _started(say)
-    try:
-        performer = Player(load(path_of(number)), speed) if started is None else Stage(number, known)
+    with nullcontext(False) if recorded else _brokers(say, alone) as live:
+        performer = Stage(number, known) if live else Player(load(path_of(number)), speed)
         try:
             with _served(number, known, performer) as running:
                 yield running
@@ -48,9 +47,6 @@ def playing(
             if not performer.recorded:
                 say("Ending the demo: all brokers come back …")
             performer.end()
-    finally:
-        if started and alone():
-            Cluster().down()
 
 
 @contextmanager
@@ -59,7 +55,7 @@ def _served(number: str, known: Script, performer: Player | Stage) -> Iterator[R
     performance = Performance(number, known, performer)
     server = Server(known.title, performance.press)
     try:
-        performance.listen(lambda: server.news.tell("scene", performance.scene()))
+        performance.listen(lambda scene: server.news.tell("scene", scene))
         performer.watch(lambda frame: server.news.tell("frame", frame))
         yield Running(server.address, performance)
     finally:
@@ -67,10 +63,37 @@ def _served(number: str, known: Script, performer: Player | Stage) -> Iterator[R
         server.close()
 
 
-def _started(say: Say) -> list[int] | None:
-    """Start the brokers that do not run, and return them; None if that cannot be done, with a sentence."""
+@contextmanager
+def _brokers(say: Say, alone: Callable[[], bool]) -> Iterator[bool]:
+    """Start the brokers that do not run, and stop them at the end, also those of a start that is broken off.
+
+    It tells whether there are brokers to play on; if not, a sentence says so.
+    """
+    cluster, started, live = Cluster(), list[int](), False
+    before: set[int] | None = None  # it cannot be told
     try:
-        return Cluster().up(say)
-    except LabError as fault:
-        say(f"No brokers can start here, so the demo plays from its recording. ({fault})")
-        return None
+        try:
+            before = _running(cluster)
+            started = cluster.up(say)
+            live = True
+        except LabError as fault:
+            say(f"No brokers can start here, so the demo plays from its recording. ({fault})")
+        yield live
+    finally:
+        if before is not None and alone():
+            _stop(cluster, {*started, *_running(cluster)} - before, before)
+
+
+def _running(cluster: Cluster) -> set[int]:
+    """Return the brokers that run here; none of a cluster elsewhere, which no demo starts or stops."""
+    found = {} if cluster.access else cluster.processes()
+    return {n for n, process in found.items() if process.state != "down"}
+
+
+def _stop(cluster: Cluster, new: set[int], before: set[int]) -> None:
+    """Stop new brokers: all in one go if none ran before."""
+    if before:
+        for n in sorted(new & _running(cluster)):
+            cluster.stop(n, force=True)
+    elif new:
+        cluster.down()

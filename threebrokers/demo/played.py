@@ -14,7 +14,6 @@ import msgspec
 from threebrokers.demo.lines import Line
 from threebrokers.errors import LabError
 from threebrokers.files import write_whole
-from threebrokers.panel.widget import Panel
 from threebrokers.recorder import Recording
 from threebrokers.recorder.data import RecordingData
 
@@ -93,7 +92,7 @@ class Player:
         self._done.add(act)
         try:
             began, last = time.monotonic(), played.seen.began
-            for at, what in _in_order(played, panel):
+            for at, what in _in_order(played):
                 due = last = min(at, last + AFTER_SECONDS) if at > played.seen.ended else at
                 self._pause.wait(max(0.0, (due - played.seen.began) / self._speed - time.monotonic() + began))
                 if ended():
@@ -124,7 +123,7 @@ class Player:
         panel.close()
 
 
-def _in_order(played: Played, panel: Panel) -> list[tuple[float, Line | int]]:
+def _in_order(played: Played) -> list[tuple[float, Line | int]]:
     """Return what was seen (a position of the panel) and told, oldest first."""
     states = sorted(played.seen.states, key=lambda state: state.at)
     seen: list[tuple[float, Line | int]] = [(state.at, place) for place, state in enumerate(states)]

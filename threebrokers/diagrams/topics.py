@@ -42,7 +42,7 @@ def message_path(
     rows = []
     for p in topic.partitions:
         ways = arrow(f"partition {p.id}"), arrow()
-        if not p.leader:
+        if p.leader is None:
             ways = box(f"partition {p.id}: {NO_LEADER}", kind="quiet"), ""
         rows.append([cell(ways[0]), *_replicas(p, columns), cell(ways[1])])
     before, behind = (
@@ -93,7 +93,7 @@ def log_picture(
 
 
 def _name(p: PartitionState) -> str:
-    if p.leader:
+    if p.leader is not None:
         return row_head(f"partition {p.id}", kind="plain")
     return row_head(f"partition {p.id}: {NO_LEADER}", kind="alone")
 
@@ -109,7 +109,7 @@ def _kind(p: PartitionState, broker: int) -> str:
 
 
 def _words(p: PartitionState) -> str:
-    leader = f"the leader is broker {p.leader}" if p.leader else "there is no leader"
+    leader = f"the leader is broker {p.leader}" if p.leader is not None else "there is no leader"
     behind = [str(b) for b in p.replicas if b not in p.isr]
     late = f"; not in sync: {', '.join(behind)}" if behind else ""
     return (

@@ -110,9 +110,17 @@ def twins(state: ClusterState) -> list[Held]:
         committed = {(topic, partition): offset for topic, partition, offset in group.committed}
         for member in group.members:
             for place in member.partitions if names[member.client] > 1 else ():
-                if waiting := lag(state, group, *place):
+                waiting = lag(state, group, *place)
+                if waiting and not _is_gone(state, *place, committed[place]):
                     found.append(Held(group, member, *place, committed[place], waiting))
     return found
+
+
+def _is_gone(state: ClusterState, topic: str, partition: int, offset: int) -> bool:
+    """Tell whether the log begins behind this offset: who is sent to its end commits nothing there."""
+    told = state.topic(topic)
+    starts = {p.id: p.log_start_offset or 0 for p in told.partitions} if told else {}
+    return offset < starts.get(partition, 0)
 
 
 def look_for_frozen(ports: Collection[int], own: Collection[int]) -> Finding:

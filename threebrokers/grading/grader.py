@@ -1,6 +1,7 @@
 """Grades a folder of hand-ins: each in a box of its own, with a warden that says what came of it."""
 
 import hashlib
+import os
 import secrets
 import shutil
 import subprocess
@@ -9,7 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,13 +23,14 @@ from threebrokers.grading import course, handins, namespaces
 from threebrokers.grading.course import Course, Task
 from threebrokers.grading.grades import Grade, Grades
 from threebrokers.grading.handins import HandIn
-from threebrokers.grading.orders import NOT_ATTEMPTED, TROUBLE, Limits, Mark, Order, Step, Told
+from threebrokers.grading.orders import NOT_ATTEMPTED, TROUBLE, Limits, Mark, Order, Step, Told, shown
 from threebrokers.grading.watch import Theirs, end_all
 from threebrokers.paths import cache
 from threebrokers.text import last_line
 
 MORE_SECONDS = 600.0  # for the start of the brokers and the end, beside what a hand-in may take
 PARTS = ("rw/home", "rw/cluster", "rw/work", "rw/tmp", "root")
+LONGEST = 600  # letters of a note
 BY_HAND = "It is done with buttons, which no notebook keeps: let the learner show it."
 
 
@@ -60,25 +62,29 @@ class Grader:
         wish = self.wish
         if not wish.folder.is_dir():
             raise LabError(f"{wish.folder} is no folder", "name the folder that holds the hand-ins")
-        found = list(handins.find(wish.folder, self.labs, wish.only))
+        handed = list(handins.find(wish.folder, self.labs))
+        found = [one for one in handed if not wish.only or one.lab in ("", wish.only)]
         if not found:
-            raise LabError(f"No notebook lies in {wish.folder}", "hand-ins are files that end in .ipynb")
-        if wish.again:
-            (wish.folder / "grades.json").unlink(missing_ok=True)
-        grades = Grades(wish.folder)
-        todo = [one for one in found if not grades.known(self._file(one), one.digest, self._of(one))]
+            what = f"No notebook of lab {wish.only}" if handed else "No notebook"
+            raise LabError(f"{what} lies in {wish.folder}", "hand-ins are files that end in .ipynb")
+        files = [self._file(one) for one in found]
+        grades = Grades(wish.folder, anew=wish.again)
+        todo = [one for one in found if wish.again or not self._known(one, grades)]
         if any(not one.fault for one in todo):
             self._prepare()
+        if wish.again:  # not before it is known that there can be new ones
+            grades.forget(files)
         self._all(todo, grades, len(found))
-        return grades.only([self._file(one) for one in found])
+        grades.only([self._file(one) for one in handed])
+        return grades.of(files)
 
     def _all(self, todo: list[HandIn], grades: Grades, count: int) -> None:
         if len(todo) < count:
             self.say(f"{count - len(todo)} of {count} are graded already (--again grades anew).")
         with ThreadPoolExecutor(max(1, self.wish.jobs)) as pool:
             try:
-                for grade in pool.map(self._one, todo):
-                    grades.add(grade)
+                for done in as_completed([pool.submit(self._kept, one, grades) for one in todo]):
+                    grade = done.result()
                     if grade.fault:
                         self.say(f"{grade.file}: {grade.fault}")
                     else:
@@ -94,6 +100,7 @@ class Grader:
     def _prepare(self) -> None:
         """Fetch and make what all boxes share, and see whether there can be boxes. Raises LabError."""
         jars.kafka_jars()
+        jars.spark_jars()  # a box has no network, and may only read the cache
         prepare.prepare(self.say)
         if not self.wish.apart:
             return
@@ -106,14 +113,26 @@ class Grader:
             why = next((one.fault for one in said if one.fault), "the system does not say why")
             raise LabError(
                 f"Hand-ins cannot be kept apart on this system ({last_line(why).rstrip('.')})",
-                "grade on a machine where namespaces may be made (Linux; not every container allows it), or "
+                "grade on a machine where namespaces may be made (Linux; not every container allows it, and "
+                "Ubuntu only after `sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`), or "
                 "give --without-isolation for hand-ins that you trust",
             )
 
-    def _one(self, one: HandIn) -> Grade:
-        grade = Grade(self._file(one), one.learner, one.lab, one.digest, self._of(one), one.fault)
-        if one.fault or self._stopped.is_set():
-            return grade
+    def _kept(self, one: HandIn, grades: Grades) -> Grade:
+        """Grade one and keep its grade at once, unless its box was stopped. Raises OSError."""
+        grade = Grade(self._file(one), _name(one.learner), one.lab, one.digest, self._of(one), one.fault)
+        if not one.fault and not self._stopped.is_set():
+            try:
+                grade = self._one(one, grade)
+            except Exception as fault:  # one hand-in never ends the others
+                first = next(iter(str(fault).splitlines()), "")
+                told = _told(f"It could not be graded ({type(fault).__name__}: {first}).")
+                grade = replace(grade, digest="", fault=told)
+        if not self._stopped.is_set():
+            grades.add(grade)
+        return grade
+
+    def _one(self, one: HandIn, grade: Grade) -> Grade:
         mine = self.labs[one.lab]
         plan = handins.plan(mine, one.cells)
         marks: dict[str, Mark] = {n: Mark(n, NOT_ATTEMPTED) for n in plan.untouched}
@@ -123,16 +142,17 @@ class Grader:
         notes: list[str] = []
         if plan.parts:
             heard = self._run(one.lab, _steps(mine, plan.parts))
-            notes = [told.note for told in heard if told.note]
+            notes = [_told(told.note) for told in heard if told.note]
             faults = [told.fault for told in heard if told.fault]
             marks = {told.mark.number: told.mark for told in heard if told.mark} | marks
             if not any(told.at == "end" for told in heard):
                 why = faults[0] if faults else "Its box ended before its end."
-                notes.append(why)
+                notes.append(_told(why))
                 grade = replace(grade, digest="")  # so the next grading tries it again
             for task in mine.tasks:
                 marks.setdefault(task.number, Mark(task.number, TROUBLE, "It could not be judged."))
-        ordered = [marks[task.number] for task in mine.tasks]
+        found = [marks[task.number] for task in mine.tasks]
+        ordered = [replace(mark, sentence=shown(mark.sentence)) for mark in found]
         seconds = round(time.monotonic() - began, 1)
         return replace(grade, marks=ordered, notes=notes, seconds=seconds, apart=self.wish.apart)
 
@@ -198,11 +218,24 @@ class Grader:
                 _end(process, order)
 
     def _file(self, one: HandIn) -> str:
-        return one.path.relative_to(self.wish.folder).as_posix()
+        return _name(one.path.relative_to(self.wish.folder).as_posix())
+
+    def _known(self, one: HandIn, grades: Grades) -> bool:
+        return grades.known(self._file(one), one.digest, self._of(one)) is not None
 
     def _of(self, one: HandIn) -> str:
         limits = self.wish.limits
-        return f"{self._digests.get(one.lab, '')} {self.wish.only} {self.wish.apart} {limits}"
+        return f"{self._digests.get(one.lab, '')} {self.wish.apart} {limits}"
+
+
+def _name(name: str) -> str:
+    """Return the name of a file or a learner, also one that is no UTF-8, as it may be written and printed."""
+    return shown(os.fsencode(name).decode("utf-8", "backslashreplace"))
+
+
+def _told(text: str) -> str:
+    plain = shown(" ".join(text.split()))
+    return plain if len(plain) <= LONGEST else f"{plain[: LONGEST - 1]}…"
 
 
 def _heard(process: subprocess.Popen[bytes], log: Path) -> Iterator[Told]:

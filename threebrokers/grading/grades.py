@@ -45,10 +45,11 @@ class Kept:
 class Grades:
     """All grades of one folder; each is written when it is known. Several threads may add."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, anew: bool = False) -> None:
+        """Read what is kept; with `anew` a damaged file is as good as none, else it raises LabError."""
         self._file = JsonFile[Kept](folder / f"{NAME}.json", Kept)
         self._lock = threading.Lock()
-        if self._file.path.exists() and self._file.read() is None:
+        if not anew and self._file.path.exists() and self._file.read() is None:
             raise LabError(
                 f"{self._file.path} cannot be read, so it is not known what is graded already",
                 "move it away, or give --again",
@@ -66,9 +67,17 @@ class Grades:
             self.kept.grades[grade.file] = grade
             self._file.write(self.kept)
 
-    def only(self, files: list[str]) -> list[Grade]:
-        """Return the grades of these files, in order; what was handed in no more is forgotten."""
+    def forget(self, files: list[str]) -> None:
+        """Forget the grades of these files; the file is written with the next grade."""
+        with self._lock:
+            self.kept.grades = {file: one for file, one in self.kept.grades.items() if file not in files}
+
+    def only(self, files: list[str]) -> None:
+        """Keep the grades of these files, in order; what was handed in no more is forgotten."""
         with self._lock:
             self.kept.grades = {file: self.kept.grades[file] for file in files if file in self.kept.grades}
             self._file.write(self.kept)
-        return list(self.kept.grades.values())
+
+    def of(self, files: list[str]) -> list[Grade]:
+        """Return the grades of these files, in order."""
+        return [self.kept.grades[file] for file in files if file in self.kept.grades]

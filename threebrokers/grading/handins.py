@@ -60,14 +60,14 @@ class Plan:
     untouched: frozenset[str] = frozenset()
 
 
-def find(folder: Path, labs: Mapping[str, Course], only: str = "") -> Iterator[HandIn]:
-    """Yield every hand-in under a folder, in the order of the names; `only` is the one lab to grade."""
+def find(folder: Path, labs: Mapping[str, Course]) -> Iterator[HandIn]:
+    """Yield every hand-in under a folder, in the order of the names."""
     for path in sorted(folder.rglob("*.ipynb"), key=lambda one: one.relative_to(folder).as_posix()):
         parts = path.relative_to(folder).parts
         if any(part in PASSED_OVER or part.startswith("._") for part in parts):
             continue
         learner = parts[0] if len(parts) > 1 else path.stem
-        yield _read(path, learner, labs, only)
+        yield _read(path, learner, labs)
 
 
 def plan(course: Course, cells: tuple[Cell, ...]) -> Plan:
@@ -85,14 +85,19 @@ def plan(course: Course, cells: tuple[Cell, ...]) -> Plan:
     for cell in course.cells[: last + 1]:
         number = _number(cell.id) if cell.id.startswith("exercise-") else ""
         if number and number not in untouched:
-            parts += [Part(one.id or cell.id, one.text, number, own=True) for one in answers[number]]
+            # Without ids the first stands for the exercise's cell; of the others the names decide.
+            places = [one.id or ("" if place else cell.id) for place, one in enumerate(answers[number])]
+            parts += [
+                Part(place, one.text, number, own=True)
+                for place, one in zip(places, answers[number], strict=True)
+            ]
         elif not cell.is_check or cell.id in checked:
             parts.append(Part(cell.id, cell.text))
         parts += [Part(one.id, one.text, own=True) for one in extras.get(cell.id, ())]
     return Plan(parts, untouched)
 
 
-def _read(path: Path, learner: str, labs: Mapping[str, Course], only: str) -> HandIn:
+def _read(path: Path, learner: str, labs: Mapping[str, Course]) -> HandIn:
     # A link could name any file of the teacher's, and a pipe would never end.
     if path.is_symlink() or not path.is_file():
         return HandIn(path, learner, fault="It is no file of its own but a link or a folder.")
@@ -108,20 +113,19 @@ def _read(path: Path, learner: str, labs: Mapping[str, Course], only: str) -> Ha
     try:
         notebook = json.loads(content)
         cells = tuple(code_cells(notebook))
+        "".join(one.id + one.text for one in cells).encode()  # half a letter is JSON, but cannot be run
         lab = _lab(notebook, cells, labs)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return HandIn(path, learner, digest, fault="It is no notebook, or it is damaged.")
-    told = _fault(lab, len(cells), labs, only)
+    told = _fault(lab, len(cells), labs)
     return HandIn(path, learner, digest, lab, told, () if told else cells)
 
 
-def _fault(lab: str, count: int, labs: Mapping[str, Course], only: str) -> str:
+def _fault(lab: str, count: int, labs: Mapping[str, Course]) -> str:
     if not lab:
         return "It is a notebook, but of no lab of this course."
     if lab not in labs:
         return f"It says that it is of lab {lab}, and there is none; the labs are {listed([*labs])}."
-    if only and lab != only:
-        return f"It is of lab {lab}, and lab {only} was to be graded."
     return f"It has {count} code cells; {MOST_CELLS} are the most." if count > MOST_CELLS else ""
 
 
@@ -154,14 +158,37 @@ def _answers(answer: Cell, cells: tuple[Cell, ...], course: Course) -> list[Cell
 
 
 def _extras(course: Course, cells: tuple[Cell, ...]) -> dict[str, list[Cell]]:
-    """Return the learner's cells outside of exercises, by the id of the course's cell that they follow."""
-    after, found = "", dict[str, list[Cell]]()
+    """Return the learner's cells outside of exercises, by the id of the course's cell that they follow.
+
+    Those above all cells of the course follow the one that opens the lab: nothing of theirs runs before it.
+    """
+    after, found = _opening(course), dict[str, list[Cell]]()
     for cell in cells:
-        if cell.id in course.ids:
-            after = cell.id
-        elif after and not cell.exercise and _own(cell, course) and not cell.is_check:
+        if place := _place(cell, course):
+            after = place
+        elif not cell.exercise and _own(cell, course) and not cell.is_check:
             found.setdefault(after, []).append(cell)
     return found
+
+
+def _opening(course: Course) -> str:
+    return next((cell.id for cell in course.cells if OPENS.search(cell.text)), course.cells[0].id)
+
+
+def _place(cell: Cell, course: Course) -> str:
+    """Return the id of the course's cell that this one is, or that it stands for where ids are lost."""
+    if cell.id in course.ids:
+        return cell.id
+    if OPENS.search(cell.text):
+        return _opening(course)
+    if cell.exercise:
+        check = f"check-{cell.exercise.replace('.', '-')}"
+        return check if check in course.ids else ""
+    return next((ours.id for ours in _given(course) if _same(cell.text, ours.text)), "")
+
+
+def _given(course: Course) -> list[Cell]:
+    return [cell for cell in course.cells if cell.id.startswith("code-")]
 
 
 def _own(cell: Cell, course: Course) -> bool:
@@ -169,7 +196,7 @@ def _own(cell: Cell, course: Course) -> bool:
     if cell.id in course.ids or OPENS.search(cell.text):
         return False
     # Without ids of the course's, its cells are known by their text.
-    return all(not _same(cell.text, ours.text) for ours in course.cells if ours.id.startswith("code-"))
+    return all(not _same(cell.text, ours.text) for ours in _given(course))
 
 
 def _same(text: str, other: str) -> bool:

@@ -18,7 +18,7 @@ from pathlib import Path
 from threebrokers.errors import LabError
 from threebrokers.grading import confine
 from threebrokers.grading.orders import Order
-from threebrokers.paths import cache
+from threebrokers.paths import IN_WHEEL, cache
 
 UNSHARE = "--user --map-root-user --net --pid --mount --ipc --uts --fork --kill-child=SIGKILL"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
@@ -59,8 +59,13 @@ def visible() -> list[str]:
 
 
 def hidden() -> list[str]:
-    """Return what lies in these folders and is not shown: the clusters of other homes."""
-    return [str(cache() / "benches")]
+    """Return what lies in these folders and is not shown: the clusters of other homes, and solutions.
+
+    A wheel has these inside of the package, which may be shown under several names.
+    """
+    shown = [(Path(name), Path(name).resolve()) for name in visible()]
+    wheel = [place / IN_WHEEL.relative_to(real) for place, real in shown if IN_WHEEL.is_relative_to(real)]
+    return [str(cache() / "benches"), *sorted({*map(str, wheel)})]
 
 
 def enter(order: Order) -> None:

@@ -93,6 +93,14 @@ class Question:
     ended: float
 
 
+def shown(text: str) -> str:
+    """Return a text of a hand-in as a terminal may print it: nothing in it moves the cursor, or is unseen.
+
+    What is not printable is written as its number: left out, it could make two names of files one.
+    """
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+
+
 def inside(box: str, apart: bool) -> Path:
     """Return where a hand-in sees its own folder."""
     return Path("/box") if apart else Path(box) / "rw"

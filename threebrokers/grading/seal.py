@@ -1,64 +1,108 @@
 """What the warden asks in a hand-in's kernel: whether the course's code there is still its own.
 
 The text of this module is sent along with each question and runs in names of its own: so nothing of it stands
-in the kernel, where a hand-in could replace it. Standard library only.
+in the kernel, where a hand-in could replace it. For that reason it uses there nothing but Python's own
+functions below, each of which the question looks at first, and `sys`.
 """
 
-import ast
-import hashlib
-import json
+from __future__ import annotations
+
 import sys
-import types
-from collections.abc import Iterator, Mapping
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # whatever is imported in the kernel could be a hand-in's
+    from collections.abc import Iterator, Mapping
+    from types import CodeType, FunctionType, ModuleType
+    from typing import Any
+else:
+    CodeType, FunctionType, ModuleType = type((lambda: 0).__code__), type(lambda: 0), type(sys)
 
 # Whose functions and classes are compared: what a check calls, and what calls a check.
-GUARDED = ("threebrokers", "confluent_kafka", "builtins", "IPython.core", "ipykernel", "psutil", "json")
+GUARDED = (
+    *("threebrokers", "confluent_kafka", "builtins", "IPython.core", "ipykernel", "psutil", "json"),
+    *("ast", "hashlib", "types"),
+)
 OWN = "threebrokers"
 INSIDE = (OWN, "confluent_kafka", "IPython.core.interactiveshell", "ipykernel")  # methods of classes, too
-CODE = (types.FunctionType, types.BuiltinFunctionType, type, types.ModuleType, property, staticmethod)
+CODE = (FunctionType, type(id), type, ModuleType, property, staticmethod)
 DEEPEST = 20
 MODULE, COURSE, CELL, OTHER = "module", "course", "cell", "other"  # where something was written
 PASSING = ("_", "__")
 
+# What of Python this module may use in the kernel.
+FUNCTIONS = "__import__ callable dir eval exec getattr hasattr hash id isinstance repr sorted vars"
+CLASSES = "KeyError RecursionError TypeError ValueError bool bytes dict float frozenset int list map property"
+CLASSES += " set staticmethod str tuple type"
+# IPython looks a name up in the hand-in's names first, and a hand-in may replace what is in `builtins`. So
+# this uses no name but its own, and gets from literals what tells a true function of Python's from another:
+# its name and its module as C keeps them, and of a class that it was not made by Python code (bit 9).
+QUESTION = """(
+lambda held, name, module, flags, title: (
+    lambda names: (held["exec"]({source!r}, names), held["eval"]({call!r}, names))[1]
+)({{"__name__": "seal", "__builtins__": held}})
+if [1 for one in {functions!r} if name(held[one]) != one or module(held[one]) is not module(held["eval"])]
++ [1 for one in {classes!r} if title(held[one]) != one or flags(held[one]) & 512] == []
+and [1 for system in [held["__import__"]("sys")] if module(system.intern) is system]
+else "")(
+    {{one: all[one] for all in [(lambda: 0).__builtins__] for one in {names!r}}},
+    [].append.__class__.__dict__["__name__"].__get__,
+    [].append.__class__.__dict__["__self__"].__get__,
+    ().__class__.__class__.__dict__["__flags__"].__get__,
+    ().__class__.__class__.__dict__["__name__"].__get__,
+)"""
+
 
 def question(source: str, call: str) -> str:
-    """Return the expression that computes `call`, which may use all names of this module's `source`."""
-    return f"(lambda names: (exec({source!r}, names), eval({call!r}, names))[1])({{'__name__': 'seal'}})"
+    """Return the expression that computes `call`, which may use all names of this module's `source`.
+
+    It gives an empty text or an error where Python's own functions were replaced.
+    """
+    functions, classes = FUNCTIONS.split(), CLASSES.split()
+    names = functions + classes
+    return QUESTION.format(source=source, call=call, functions=functions, classes=classes, names=names)
 
 
-def heard(text: str) -> Any:
-    """Return the value of an expression whose text came back, which is JSON in a Python string."""
-    return json.loads(ast.literal_eval(text))
+def heard(text: str) -> dict[str, Any]:
+    """Return what `opened` or `result` has told, as it came back. Raises ValueError, SyntaxError, TypeError.
+
+    The answers are JSON then, or an empty text.
+    """
+    import ast  # not in the kernel
+    import json
+
+    told = ast.literal_eval(ast.literal_eval(text))
+    told["prints"] = ast.literal_eval(told["prints"])
+    if told.get("answers"):
+        told["answers"] = json.dumps(ast.literal_eval(told["answers"]))
+    return dict(told)
 
 
 def opened(check: str) -> str:
     """Return what tells this opening of the lab, and the prints, before a hand-in has run any cell."""
     lab = _shell().user_ns["lab"]
     dir(lab.check)  # so its checks are loaded
-    return json.dumps(
-        {"opened": lab.opened, "opened_at": lab.opened_at, "checks": check, "prints": dict(prints())}
-    )
+    told = {"opened": lab.opened, "opened_at": lab.opened_at, "checks": check}
+    return repr(told | {"prints": repr(dict(prints()))})
 
 
 def result(names: list[str]) -> str:
     """Return what the last cell gave, the answers that its check got, and the prints now."""
+    now = repr(dict(prints()))  # first: to look at values can run code of the hand-in
     shell = _shell()
     value = shell.last_execution_result.result
     kind = type(value)
     try:
-        answers = json.dumps([encoded(shell.user_ns[name]) for name in names])
+        answers = repr([encoded(shell.user_ns[name]) for name in names])
     except (TypeError, ValueError, KeyError, RecursionError):
         answers = ""
-    return json.dumps(
-        {
-            "kind": f"{kind.__module__}.{kind.__qualname__}",
-            "number": str(getattr(value, "number", "")),
-            "text": repr(value)[:1000],
-            "answers": answers,
-            "prints": dict(prints()),
-        }
-    )
+    told = {
+        "kind": f"{kind.__module__}.{kind.__qualname__}",
+        "number": str(getattr(value, "number", "")),
+        "text": repr(value)[:1000],
+        "answers": answers,
+        "prints": now,
+    }
+    return f"{told!r}"  # without a name
 
 
 def encoded(value: Any, depth: int = 0) -> Any:
@@ -75,7 +119,7 @@ def encoded(value: Any, depth: int = 0) -> Any:
         return {"bytes": value.hex()}
     if type(value) in (list, tuple, set, frozenset):
         return {type(value).__name__: [encoded(one, depth + 1) for one in value]}
-    if isinstance(value, Mapping) and type(value).__module__ in ("builtins", "collections"):
+    if isinstance(value, dict) and type(value).__module__ in ("builtins", "collections"):
         return {"dict": [[encoded(k, depth + 1), encoded(v, depth + 1)] for k, v in value.items()]}
     if type(value).__module__.startswith(("pandas.", "numpy")) and hasattr(value, "tolist"):
         return {"list": [encoded(one, depth + 1) for one in value.tolist()]}
@@ -146,7 +190,7 @@ def _of_shell(shell: Any) -> Iterator[tuple[str, str]]:
 
 def _of_value(name: str, value: Any) -> Iterator[tuple[str, str]]:
     yield name, f"{id(value)} {_code(value)} {_origin(value)}"
-    if isinstance(value, types.ModuleType) or not name.startswith(INSIDE):
+    if isinstance(value, ModuleType) or not name.startswith(INSIDE):
         return
     if isinstance(value, type) or _is_check(value):
         for attribute, own in list(vars(value).items()):
@@ -157,10 +201,10 @@ def _of_value(name: str, value: Any) -> Iterator[tuple[str, str]]:
 
 def _origin(value: Any) -> str:
     """Say where something was written: in a cell, in the course, or elsewhere; modules are told apart."""
-    if isinstance(value, types.ModuleType):
+    if isinstance(value, ModuleType):
         return MODULE
     code = getattr(value, "__code__", None)
-    if isinstance(code, types.CodeType) and "ipykernel_" in code.co_filename:
+    if isinstance(code, CodeType) and "ipykernel_" in code.co_filename:
         return CELL
     module = str(getattr(value, "__module__", ""))
     if module == "__main__":
@@ -174,19 +218,19 @@ def _is_check(value: Any) -> bool:
 
 def _code(value: Any) -> str:
     code = getattr(value, "__code__", None)
-    if not isinstance(code, types.CodeType):
+    if not isinstance(code, CodeType):
         return ""
-    held = hashlib.sha256()
+    parts = []
     for one in _nested(code):
-        plain = [constant for constant in one.co_consts if not isinstance(constant, types.CodeType)]
-        held.update(one.co_code + repr((one.co_names, plain)).encode())
-    return held.hexdigest()[:16]
+        plain = [constant for constant in one.co_consts if not isinstance(constant, CodeType)]
+        parts += [one.co_code, repr((one.co_names, plain))]
+    return str(hash(tuple(parts)))
 
 
-def _nested(code: types.CodeType) -> Iterator[types.CodeType]:
+def _nested(code: CodeType) -> Iterator[CodeType]:
     yield code
     for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
+        if isinstance(constant, CodeType):
             yield from _nested(constant)
 
 

@@ -16,6 +16,7 @@ from threebrokers import clock
 from threebrokers.errors import LabError
 from threebrokers.files import set_aside
 from threebrokers.kafka import client_settings, producer_ids
+from threebrokers.kafka.batch import produce_each
 from threebrokers.kafka.interceptors import ConsumerInterceptor, ProducerInterceptor, ProducerRecord
 from threebrokers.kafka.rebalances import LISTENERS, heard
 from threebrokers.kafka.reports import Report, Reports, expect_two_arguments
@@ -62,10 +63,10 @@ class LabProducer(confluent_kafka.Producer):
         theirs = self._default if own is None else own
         self.has_listener = self.has_listener or theirs is not None
         record = ProducerRecord(topic, value, key, more)
-        heard = [interceptor.on_send(record) for interceptor in self.interceptors]
-        if heard or theirs is not None:
-            more["on_delivery"] = self._reports.told_to(heard, theirs)
+        heard = [interceptor.on_send(record) for interceptor in tuple(self.interceptors)]
         try:
+            if heard or theirs is not None:
+                more["on_delivery"] = self._reports.told_to(heard, theirs)
             super().produce(record.topic, record.value, record.key, **more)
         except BaseException as fault:
             for delivery in heard:
@@ -75,6 +76,20 @@ class LabProducer(confluent_kafka.Producer):
         self.sent_at, self._open = clock.now(), True
         for delivery in heard:
             delivery.on_sent(record)
+
+    def produce_batch(
+        self,
+        topic: str,
+        messages: list[dict[str, Any]],
+        partition: int = -1,
+        callback: Report | None = None,
+        on_delivery: Report | None = None,
+    ) -> int:
+        """Produce each message as produce() does: interceptors see every one."""
+        shared: dict[str, Any] = {"callback": callback, "on_delivery": on_delivery}
+        if partition >= 0:
+            shared["partition"] = partition
+        return produce_each(self.produce, topic, messages, shared)
 
     def poll(self, timeout: float = -1) -> int:
         """Poll as confluent-kafka does; what a delivery callback has raised is raised here."""
@@ -88,6 +103,16 @@ class LabProducer(confluent_kafka.Producer):
         left = int(super().flush(timeout))
         self._settle(left)
         return left
+
+    def close(self) -> bool:
+        """Close as confluent-kafka does; what a delivery callback has raised is raised here."""
+        closed = bool(super().close())
+        self._settle(len(self))
+        return closed
+
+    def __exit__(self, *fault: Any) -> None:
+        super().__exit__(*fault)  # confluent-kafka's own end of a with block does not come by at close()
+        self._settle(len(self))
 
     def _settle(self, left: int) -> None:
         if self._open and not left:
@@ -124,8 +149,9 @@ class LabProducer(confluent_kafka.Producer):
     def discard(self) -> None:
         """Throw away what was not sent: it must not arrive later by surprise. No callback hears of it."""
         self._reports.mute()
-        self.purge(in_queue=True, in_flight=True, blocking=False)
-        super().flush(0)
+        with suppress(RuntimeError):  # the program has closed it
+            self.purge(in_queue=True, in_flight=True, blocking=False)
+            super().flush(0)
 
 
 class LabConsumer(confluent_kafka.Consumer):
@@ -155,20 +181,24 @@ class LabConsumer(confluent_kafka.Consumer):
 
     def poll(self, timeout: float = -1) -> Message | None:
         """Poll as confluent-kafka does; what a rebalance listener has raised is raised here."""
+        self._raise_kept()  # by the call before, if that had a record to return
         message: Message | None = super().poll(timeout)
-        self._raise_kept()
-        if message is not None:
+        if message is None:
+            self._raise_kept()
+        else:
             self.received += message.error() is None
-            for interceptor in self.interceptors:
+            for interceptor in tuple(self.interceptors):
                 interceptor.on_consume((message,))
         return message
 
     def consume(self, num_messages: int = 1, timeout: float = -1) -> list[Message]:
         """Consume as confluent-kafka does; what a rebalance listener has raised is raised here."""
-        messages: list[Message] = super().consume(num_messages, timeout)
         self._raise_kept()
+        messages: list[Message] = super().consume(num_messages, timeout)
+        if not messages:
+            self._raise_kept()
         self.received += sum(message.error() is None for message in messages)
-        for interceptor in self.interceptors:
+        for interceptor in tuple(self.interceptors):
             interceptor.on_consume(messages)
         return messages
 
@@ -293,6 +323,8 @@ Listener = Callable[[LabProducer | LabConsumer], Callable[[], None]]
 
 # What Jupyter shows of a method is what confluent-kafka says of it.
 LabProducer.produce.__doc__ = confluent_kafka.Producer.produce.__doc__
+LabProducer.produce_batch.__doc__ = confluent_kafka.Producer.produce_batch.__doc__
+LabProducer.close.__doc__ = confluent_kafka.Producer.close.__doc__
 LabConsumer.poll.__doc__ = confluent_kafka.Consumer.poll.__doc__
 LabConsumer.consume.__doc__ = confluent_kafka.Consumer.consume.__doc__
 LabConsumer.assign.__doc__ = confluent_kafka.Consumer.assign.__doc__

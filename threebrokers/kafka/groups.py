@@ -29,15 +29,13 @@ def ask(names: Sequence[str]) -> list[Request]:
         return []
     classic = DescribeGroupsRequest(groups=list(names), include_authorized_operations=False)
     new = ConsumerGroupDescribeRequest(group_ids=list(names), include_authorized_operations=False)
+    group = OffsetFetchRequest.OffsetFetchRequestGroup
+    of_all = [group(group_id=name, topics=None) for name in names]  # None: every topic
+    offsets = OffsetFetchRequest(groups=of_all, require_stable=False)
     return [
         Request(classic, DescribeGroupsResponse, 5),
         Request(new, ConsumerGroupDescribeResponse, 1),
-        *(
-            Request(
-                OffsetFetchRequest(group_id=name, topics=None, require_stable=False), OffsetFetchResponse, 7
-            )
-            for name in names
-        ),
+        Request(offsets, OffsetFetchResponse, 8),
     ]
 
 
@@ -47,13 +45,13 @@ def read(names: Sequence[str], told: Mapping[int, Sequence[Any]]) -> dict[str, G
     `told` holds each broker's answers to `ask(names)`.
     """
     found: dict[str, GroupState] = {}
-    for number, (classic, new, *offsets) in sorted(told.items()) if names else ():
+    for number, answers in sorted(told.items()) if names else ():
         # A broker answers for several groups in an order of its own.
-        old, young = ({group.group_id: group for group in answer.groups} for answer in (classic, new))
-        for name, committed in zip(names, offsets, strict=True):
+        by_name = [{group.group_id: group for group in answer.groups} for answer in answers]
+        for name in names:
+            old_way, new_way, committed = (groups[name] for groups in by_name)
             if committed.error_code != NO_ERROR:
                 continue  # one that has just taken over reads the group's offsets first
-            old_way, new_way = old[name], young[name]
             # A group of the new protocol is "Dead" to the old request.
             if new_way.error_code == NO_ERROR:
                 state, members = new_way.group_state, _new_members(new_way)

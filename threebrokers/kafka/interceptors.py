@@ -24,7 +24,7 @@ class Delivery:
         """Hear that the client has taken the record, and will send it."""
 
     def on_refused(self, record: ProducerRecord, fault: BaseException) -> None:
-        """Hear that produce() has raised this: the client has not taken the record."""
+        """Hear that produce() has raised this; if it is an Exception, the client has not taken the record."""
 
     def on_acknowledgement(self, error: KafkaError | None, message: Message) -> None:
         """Hear the delivery report, just before the program hears it."""

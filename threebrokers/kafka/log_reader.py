@@ -23,7 +23,10 @@ T = TypeVar("T")
 
 # How long brokers have in all, for one call of a client, and before a reader is taken for stuck.
 ANSWER_SECONDS, CALL_SECONDS, SILENT_SECONDS = 10.0, 1.0, 3.0
-# consume() waits out its time unless it gets the full number, so both are small.
+# For so long one consumer asks: it keeps to the leader that it knows, and a new one leads after 2 s.
+ONE_SECONDS = 2.5
+# consume() waits out its time unless it gets the full number, so both are small, and no more is asked for
+# than can be left.
 BATCH, BATCH_SECONDS = 500, 0.05
 UNKNOWN = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION)
 UNSETTLED = (
@@ -33,6 +36,7 @@ UNSETTLED = (
     KafkaError._TIMED_OUT,
     KafkaError._TIMED_OUT_QUEUE,
     KafkaError._TRANSPORT,
+    KafkaError._ALL_BROKERS_DOWN,
     KafkaError._DESTROY_BROKER,
 )
 
@@ -103,14 +107,15 @@ def _by_fresh(bootstrap: str, isolation: str, topic: str, read: Callable[[Consum
 
 def _read(consumer: Consumer, topic: str, partitions: list[int] | None) -> Log:
     ends = _offsets(consumer, topic, partitions)
-    start = [TopicPartition(topic, p, low) for p, (low, high) in ends.items() if high > low]
-    consumer.assign(start)
-    missing = {tp.partition: ends[tp.partition][1] for tp in start}
+    missing = {p: range(low, high) for p, (low, high) in ends.items() if high > low}
+    consumer.assign([TopicPartition(topic, p, offsets.start) for p, offsets in missing.items()])
     records: list[Record] = []
     heard = time.monotonic()
     while missing:
-        messages = consumer.consume(BATCH, timeout=BATCH_SECONDS)
-        if messages:
+        left = sum(map(len, missing.values()))
+        messages = consumer.consume(min(BATCH, left), timeout=BATCH_SECONDS)
+        # Of a partition that is read to its end, new records may come all the time.
+        if any(message.partition() in missing for message in messages):
             heard = time.monotonic()
         elif time.monotonic() - heard > SILENT_SECONDS:
             raise _SilenceError(f"partitions {sorted(missing)}")
@@ -139,7 +144,7 @@ def _reader(bootstrap: str, isolation: str) -> Consumer:
 
 
 def _offsets(consumer: Consumer, topic: str, partitions: list[int] | None) -> dict[int, tuple[int, int]]:
-    told = asked(lambda: consumer.list_topics(topic, timeout=CALL_SECONDS)).topics[topic]
+    told = _answer(lambda: consumer.list_topics(topic, timeout=CALL_SECONDS), topic).topics[topic]
     if told.error is not None and told.error.code() in UNKNOWN:
         raise MissingTopicError(told.error, topic)
     if told.error is not None:
@@ -150,28 +155,35 @@ def _offsets(consumer: Consumer, topic: str, partitions: list[int] | None) -> di
 
 
 def _watermarks(consumer: Consumer, place: TopicPartition) -> tuple[int, int]:
+    return _answer(
+        lambda: consumer.get_watermark_offsets(place, timeout=CALL_SECONDS), f"partition {place.partition}"
+    )
+
+
+def _answer(question: Callable[[], T], about: str) -> T:
     try:
-        return asked(lambda: consumer.get_watermark_offsets(place, timeout=CALL_SECONDS))
+        return asked(question, ONE_SECONDS)
     except KafkaException as fault:
-        raise _or_silence(fault.args[0], place) from None
+        raise _or_silence(fault.args[0], about) from None
 
 
-def _or_silence(fault: KafkaError, place: TopicPartition) -> Exception:
+def _or_silence(fault: KafkaError, about: str) -> Exception:
     """Return _SilenceError if a broker has not heard of a partition that the topic has, as another one said.
 
-    While leaders change, a broker can say so; who asks afresh hears whether the topic is gone.
+    While leaders change, a broker can say so, and a client can go on asking one that is gone; who asks
+    afresh hears who leads now, and whether the topic is gone.
     """
-    if fault.code() in UNKNOWN:
-        return _SilenceError(f"partition {place.partition}: {fault.str()}")
+    if fault.code() in (*UNKNOWN, *UNSETTLED):
+        return _SilenceError(f"{about}: {fault.str()}")
     return KafkaException(fault)
 
 
-def asked(question: Callable[[], T]) -> T:
+def asked(question: Callable[[], T], within: float = ANSWER_SECONDS) -> T:
     """Return what brokers answer; ask again for 10 s at most while nobody can. Raises KafkaException.
 
     Each call is short: neither Ctrl-C nor the end of a check's time ends one before it returns.
     """
-    end = time.monotonic() + ANSWER_SECONDS
+    end = time.monotonic() + within
     while True:
         try:
             return question()
@@ -182,19 +194,24 @@ def asked(question: Callable[[], T]) -> T:
         time.sleep(POLL_SECONDS)
 
 
-def _take(message: Message, missing: dict[int, int], records: list[Record]) -> None:
+def _take(message: Message, missing: dict[int, range], records: list[Record]) -> None:
+    """Add a message to the records; `missing` holds the offsets that are still to come, by partition."""
     # A message without error always has its place; the stubs cannot say so.
     place: tuple[Any, Any, Any] = (message.partition(), message.offset(), message.headers())
     (partition, offset, headers), fault = place, message.error()
     if fault is not None:
         if fault.code() != KafkaError._PARTITION_EOF:
-            raise _or_silence(fault, TopicPartition(str(message.topic()), partition))
+            raise _or_silence(fault, f"partition {partition}")
+        # A new leader's high watermark can be behind that of the one before for a moment.
+        if partition in missing and offset >= missing[partition].stop:
+            missing.pop(partition)
+        return
+    rest = missing.get(partition)
+    if rest is None or offset >= rest.stop:
         missing.pop(partition, None)
         return
-    end = missing.get(partition)
-    if end is None or offset >= end:
-        missing.pop(partition, None)
-        return
+    if offset < rest.start:
+        return  # read already
     kind, when = message.timestamp()
     records.append(
         Record(
@@ -208,5 +225,7 @@ def _take(message: Message, missing: dict[int, int], records: list[Record]) -> N
             headers=tuple(headers or ()),
         )
     )
-    if offset + 1 >= end:
-        missing.pop(partition, None)
+    if offset + 1 >= rest.stop:
+        missing.pop(partition)
+    else:
+        missing[partition] = range(offset + 1, rest.stop)

@@ -21,6 +21,7 @@ ANSWER_SECONDS = 0.3
 QUICK_SECONDS = (ANSWER_SECONDS, 0.5)
 # On a busy machine every broker may need longer than that, each time: who must have an answer waits so long.
 PATIENT_SECONDS = (1.5, 2.0)
+LEAST_SECONDS = 0.05  # a shorter round gets no answer
 FAR_SECONDS = 3.0  # in place of all for a cluster elsewhere, whose brokers ask first who comes
 # A broker that is busy may miss one poll; it is called silent after this time.
 SILENT_SECONDS = 1.0
@@ -139,9 +140,13 @@ class ClusterPoller:
         first, both = seconds
         processes, listening, end = self._processes(), self._listening(), monotonic() + both
         answers = self._round(processes, listening, topics, groups, first)
-        before, self._known = self._known, _partitions(answers.views)
-        if self._known.keys() - before.keys():
-            return self._round(processes, listening, topics, groups, end - monotonic())
+        before = self._known
+        if answers.views:  # else nobody has said that a topic is gone
+            self._known = _partitions(answers.views)
+        left = end - monotonic()
+        # A round that has no time would only drop connections.
+        if self._known.keys() - before.keys() and left > LEAST_SECONDS:
+            return self._round(processes, listening, topics, groups, left)
         return answers
 
     def _round(
@@ -200,7 +205,9 @@ class ClusterPoller:
         before = self._last or ClusterState(answers.at, ())
         # While nobody answers, the others count those whom they counted last: so it is with topics.
         registered = (
-            views[first].registered if first else {b.id: b.address for b in before.brokers if b.registered}
+            views[first].registered
+            if first is not None
+            else {b.id: b.address for b in before.brokers if b.registered}
         )
         told_groups = read_groups(groups, answers.groups)
         return ClusterState(
@@ -211,9 +218,9 @@ class ClusterPoller:
             ),
             quorum_leader_epoch=epoch,
             quorum_leader=quorum_leader,
-            topics=merge_topics(views, first) if first else before.topics,
+            topics=merge_topics(views, first) if first is not None else before.topics,
             groups=tuple(self._group(name, told_groups) for name in groups),
-            last_response_at=answers.at if first else before.last_response_at,
+            last_response_at=answers.at if first is not None else before.last_response_at,
             asked_at=answers.asked_at,
             informed=first is not None and first == quorum_leader,
         )

@@ -33,6 +33,31 @@ def attempt() -> CellRun | None:
     return _JUDGED.get()
 
 
+def is_earlier(at: float, name: str) -> bool:
+    """Tell whether what was made at this moment (s since 1970) is older than the try that made `name`.
+
+    A cell of the learner's own that mends another answer is no new try of this one.
+    """
+    run, history = attempt(), cells.history()
+    if run is None:
+        return False
+    if history is not None and not run.cell.startswith(OF_THE_LESSON) and name not in run.assigned:
+        run = next((one for one in reversed(history.runs) if name in one.assigned), run)
+    return at < run.began
+
+
+def has_changed_since(at: float) -> bool:
+    """Tell whether the judged cell has run with another text since this moment (s since 1970).
+
+    A program's cell that is run once more as it was changes nothing of what the program has done.
+    """
+    run, history = attempt(), cells.history()
+    if run is None or at >= run.began:
+        return False
+    before = [one for one in (history.runs if history else ()) if one.cell == run.cell and one.began <= at]
+    return not before or before[-1].source != run.source
+
+
 @contextmanager
 def judging(number: str, check: str) -> Iterator[None]:
     """Let `attempt()` return the run that the cell which runs now has judged, until the end."""
@@ -72,6 +97,8 @@ def expect_judgeable(number: str, check: str, known: Errors) -> None:
         if blank := [f"`{name}`" for name in names if name in run.blanks]:
             raise _not_attempted(number, f"fill in the `...` of {listed(blank)} in its cell")
         raise _ended(run.fault, known)
+    if run is not None and run is not running:
+        _expect_not_anew(run, history, names)
     missing = [n for n in names if not (n in here.user_ns or n in running.assigned or hasattr(builtins, n))]
     if not missing:
         return
@@ -86,6 +113,20 @@ def expect_judgeable(number: str, check: str, known: Errors) -> None:
     raise NotYet(
         f"{named} {exist} not exist", f"{where} should give {named} a value", f"{where}: `{missing[0]} = …`"
     )
+
+
+def _expect_not_anew(run: CellRun, history: History, names: list[str]) -> None:
+    """Raise NotYet if another cell of the lesson has used one of the names since."""
+    for later in history.runs:
+        elsewhere = later.cell != run.cell and later.cell.startswith(OF_THE_LESSON)
+        if later.began <= run.began or later.fault or not elsewhere:
+            continue
+        if anew := [name for name in names if name in run.assigned & later.assigned]:
+            raise NotYet(
+                f"`{anew[0]}` is not the exercise's any more: another cell of the page has set it since",
+                "it should be what the exercise's cell makes of it",
+                f"{CELL}: run it again, then the check",
+            )
 
 
 def find(history: History, number: str, names: list[str]) -> CellRun | None:

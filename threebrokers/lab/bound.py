@@ -14,7 +14,7 @@ from threebrokers.errors import LabError
 from threebrokers.waiting import late
 
 ANSWER_SECONDS = 9.0  # then there is a second left to say why
-LONGEST_SECONDS = 90.0  # a busy machine may need more than ten while all brokers are well
+LONGEST_SECONDS = 90.0  # a busy machine may need more than ten while enough brokers are well
 NOTICE_SECONDS = 1.0
 TIDYING_SIGNALS = 4  # so often what tidies up on its way out is left in peace
 SIGNAL = signal.SIGUSR2
@@ -107,7 +107,7 @@ class _Watch:
             found = LabError(f"The check got no answer ({fault})", "run it again")
         if found is None and monotonic() - self.began > LONGEST_SECONDS:
             return LabError(
-                f"The check had no answer after {LONGEST_SECONDS:g} s, and all brokers are up",
+                f"The check had no answer after {LONGEST_SECONDS:g} s, and enough brokers are up",
                 "run it again when the machine is less busy",
             )
         return found

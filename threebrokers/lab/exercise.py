@@ -66,7 +66,7 @@ class Check:
     def _judge(self, lab: Any, bound: inspect.BoundArguments) -> str:
         if not hasattr(lab, "cluster"):
             return _sentence(self._function, lab, bound)
-        with bounded(lambda: outage.no_answer(lab) if outage.away(lab) else None):
+        with bounded(lambda: _no_answer(lab)):
             if self.every_broker:
                 outage.expect_every_broker(lab)
             return _sentence(self._function, lab, bound)
@@ -141,6 +141,15 @@ def _bind(
         raise NotYet(found, expected, "the cell of the check; it should stand as the lab has it") from None
 
 
+def _no_answer(lab: Any) -> LabError | None:
+    """Return why the brokers do not answer: some are away. None if all run, or if enough do.
+
+    Enough do while only one is away that the experiment has left so: the others answer for it, in the end.
+    """
+    found = outage.away(lab)
+    return outage.no_answer(lab) if found and not outage.is_left_so(lab, found) else None
+
+
 def _sentence(check: Callable[..., str], lab: Any, bound: inspect.BoundArguments) -> str:
     while True:
         try:
@@ -148,7 +157,8 @@ def _sentence(check: Callable[..., str], lab: Any, bound: inspect.BoundArguments
         except (Outcome, outage.UnansweredError, NotYoursError):
             raise
         except LabError as fault:
-            if hasattr(lab, "cluster") and (found := outage.away(lab)):
+            found = outage.away(lab) if hasattr(lab, "cluster") else None
+            if found and not outage.is_left_so(lab, found):
                 raise LabError(f"{fault.what} ({found.what})", outage.next_step(found)) from fault
             raise
         except KafkaException as fault:

@@ -6,8 +6,9 @@ from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
 
-from threebrokers import cells
+from threebrokers import cells, clock
 from threebrokers.cells import CellRun
+from threebrokers.cluster.actions import action_kind, last_action
 from threebrokers.cluster.trouble import Trouble, trouble
 from threebrokers.errors import LabError
 from threebrokers.kafka import rights
@@ -50,6 +51,19 @@ def away(lab: Any) -> Trouble | None:
     return trouble(lab.cluster, run.ended or run.began if run else 0.0)
 
 
+def is_left_so(lab: Any, found: Trouble) -> bool:
+    """Tell whether one broker alone is away, and was last harmed before the exercise's cell ended.
+
+    The experiment wants it so: who brings it back undoes the try.
+    """
+    run = attempt()
+    if run is None or lab.cluster.access or len(found.brokers) != 1:
+        return False
+    (broker,) = found.brokers
+    last = last_action(lab.cluster.actions(), broker, clock.now())
+    return last is not None and action_kind(last.kind).harm and last.at <= (run.ended or run.began)
+
+
 class UnansweredError(LabError):
     """The brokers did not answer a check; the sentence says which are away."""
 
@@ -63,6 +77,8 @@ def no_answer(lab: Any, said: str = "") -> UnansweredError:
     own = f" ({said.strip().rstrip('.')})" if said else ""
     if found is None:
         return UnansweredError(f"The brokers run, and did not answer the check in time{own}", AGAIN)
+    if is_left_so(lab, found):
+        return UnansweredError(f"The brokers that run did not answer the check in time{own}", AGAIN)
     return UnansweredError(f"The check got no answer, because {found.what}", next_step(found))
 
 

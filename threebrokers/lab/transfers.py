@@ -59,14 +59,17 @@ class TransfersJob:
     way: str = ""
 
 
-def job_file(lab: Lab) -> JsonFile[TransfersJob]:
-    """Return the file in which the notebook leaves a job for its program."""
-    return JsonFile(paths.home() / "jobs" / f"{lab.number}.json", TransfersJob)
+def job_file(lab: Lab, program: str) -> JsonFile[TransfersJob]:
+    """Return the file in which the notebook leaves a job for one of its programs.
+
+    On a busy machine another one may only just be starting, and would take this job.
+    """
+    return JsonFile(paths.home() / "jobs" / f"{lab.number}-{program}.json", TransfersJob)
 
 
-def journal(lab: Lab) -> Path:
+def journal(lab: Lab, program: str) -> Path:
     """Return the file in which the worker notes what happens: one line of JSON for each event."""
-    return paths.home() / "jobs" / f"{lab.number}.journal"
+    return paths.home() / "jobs" / f"{lab.number}-{program}.journal"
 
 
 class Transfers:
@@ -77,11 +80,11 @@ class Transfers:
     """
 
     def __init__(self, lab: Lab) -> None:
-        job = job_file(lab).read()
+        job = job_file(lab, lab.program_name).read()
         if job is None:
             print("There is no work yet: the next cell gives it to me.")
             raise SystemExit(0)
-        self._lab, self._job, self._journal = lab, job, journal(lab)
+        self._lab, self._job, self._journal = lab, job, journal(lab, lab.program_name)
         self.transfers, self.entries, self.way = job.transfers, job.entries, job.way
         life = next_life(len(PLACES) + 1)
         self._place = [*PLACES, ""][life]

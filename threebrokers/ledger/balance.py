@@ -49,7 +49,9 @@ class Balance:
         for note in notes:
             if note.topic == topic:
                 about.setdefault(note.what, []).append(note)
-        refused = {note.number for note in about.get("refused", ())}
+        told = {note.number for what in ("acknowledged", "failed") for note in about.get(what, ())}
+        # What has a report was taken all the same: produce() was interrupted on its way back.
+        refused = {note.number for note in about.get("refused", ())} - told
         return cls(
             topic=topic,
             attempted=sorted({n.number for n in about.get("attempted", ())} - refused),

@@ -57,9 +57,10 @@ class _Numbered(Delivery):
         self._book, self._number, self._topic = book, number, topic
 
     def on_refused(self, record: ProducerRecord, fault: BaseException) -> None:
+        # An interruption tells nothing: the client may have the record already, and report it later.
         if isinstance(fault, KafkaException):
             self._failed(fault.args[0])
-        else:  # a full queue, or a wrong argument: the client has not taken it
+        elif isinstance(fault, Exception):  # a full queue, or a wrong argument: the client has not taken it
             self._book.note("refused", self._number, self._topic)
 
     def on_acknowledgement(self, error: KafkaError | None, message: Message) -> None:

@@ -12,6 +12,8 @@ from uuid import uuid4
 from threebrokers import clock, files
 from threebrokers.errors import LabError
 
+PART = 1 << 20  # bytes that are read at once
+
 
 class Number(NamedTuple):
     """A record's number: its producer (1, 2, … in its ledger) and its place in that one's row (0, 1, …)."""
@@ -110,12 +112,13 @@ class Book:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def _entries(self) -> Iterator[dict[str, Any]]:
-        with os.fdopen(os.dup(self._handle), "rb") as lines:
-            lines.seek(0)
-            for line in lines:
-                # The last one may be under way, and one may be half written: the disk was full.
-                if line.endswith(b"\n") and (entry := _entry(line)):
-                    yield entry
+        # By place, and to where the end is now: what another thread writes would move the handle's own place.
+        place, end, rest = 0, os.fstat(self._handle).st_size, b""
+        while place < end and (part := os.pread(self._handle, min(PART, end - place), place)):
+            place += len(part)
+            # The last one may be under way, and one may be half written: the disk was full.
+            *lines, rest = (rest + part).split(b"\n")
+            yield from filter(None, map(_entry, lines))
 
     def __del__(self) -> None:
         if hasattr(self, "_handle"):

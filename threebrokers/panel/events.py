@@ -19,7 +19,8 @@ SILENT_SECONDS = 1.0
 def opening(state: ClusterState) -> list[Event]:
     """Say how things are when the watching begins."""
     up = [b.id for b in state.brokers if b.state == "up"]
-    led = f"; broker {state.quorum_leader} is the active controller" if state.quorum_leader else ""
+    leader = state.quorum_leader
+    led = f"; broker {leader} is the active controller" if leader is not None else ""
     others = [f"broker {b.id} is {b.state}" for b in state.brokers if b.state != "up"]
     if not others:
         return [Event(state.at, f"all {len(up)} brokers are up{led}")]

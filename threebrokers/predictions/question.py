@@ -54,9 +54,12 @@ def of_lab(lab: str) -> dict[str, Question]:
 def question_of(name: Any) -> Question:
     """Return the question of this id ("4.a"). Raises LabError if there is none, or its file is damaged."""
     known = ID.fullmatch(name) if isinstance(name, str) else None
+    cure = 'give an id like lab.predict("4.a")'
     if known is None:
-        raise LabError(f"{name!r} names no question", 'give an id like lab.predict("4.a")')
+        raise LabError(f"{name!r} names no question", cure)
     path = QUESTIONS / file_name(int(known[1]))
+    if not path.exists():
+        raise LabError(f"{name!r} names no question, as there is no {path}", cure)
     asked = own_file(f"The questions of lab {known[1]}", path, dict[str, Question])
     if name not in asked:
         raise LabError(f"Lab {known[1]} has no question '{name}'", f"choose one of {quoted(asked)}")

@@ -47,7 +47,8 @@ class Box:
             return theme.STATES["up"]
         if self.meant:
             return theme.OPEN
-        return {0: theme.GOOD, STOPPED: theme.OPEN}.get(self.code, theme.BAD)
+        looks = {0: theme.GOOD, STOPPED: theme.OPEN, -signal.SIGTERM: theme.OPEN}
+        return looks.get(self.code, theme.BAD)
 
     @property
     def state(self) -> str:

@@ -92,7 +92,11 @@ class Program:
 
         def found() -> str | None:
             over = self._ended.is_set()  # before the look: nothing is written after it
-            line = next((line for line in self.output.splitlines() if text in line), None)
+            output = self.output
+            lines = output.splitlines()
+            if not over and not output.endswith("\n"):
+                lines = lines[:-1]  # the end of the last one is still to come
+            line = next((line for line in lines if text in line), None)
             if line is None and over:
                 raise LabError(
                     f"The program {self.name} did not write “{text}” before its end ({self.state}): "

@@ -133,10 +133,24 @@ def _pauses(recording: RecordingData, flow: Flow) -> Iterator[Gap]:
         return with_action(recording, found, rhythm)
 
     yield from (gap(start, end, True) for start, end in flow.pauses())
-    sent = [f.bursts[-1].last for f in recording.flows if f.kind == "sent" and f.topic == flow.topic]
-    still, last = max(sent, default=0.0), flow.bursts[-1].last
-    if flow.kind in ANSWERS and still > last:
+    last = flow.bursts[-1].last
+    if flow.kind in ANSWERS and (still := _still(recording, flow)) > last:
         yield gap(last, still, False)
+
+
+def _still(recording: RecordingData, flow: Flow) -> float:
+    """Return until when a record was on its way that this flow could have told of; 0 if none was.
+
+    Who has an answer for each of its records has only ended, whatever others still send to the topic.
+    """
+    of_topic = [other for other in recording.flows if other.topic == flow.topic]
+    acknowledged = [f for f in of_topic if (f.kind, f.partition) == ("acknowledged", flow.partition)]
+    own = {f.client for f in acknowledged} if flow.kind != "acknowledged" else {flow.client}
+    sent = [f for f in of_topic if f.kind == "sent" and (not own or f.client in own)]
+    answered = [f for f in of_topic if f.kind in ("acknowledged", "failed") and f.client in own]
+    if own and sum(f.records for f in sent) <= sum(f.records for f in answered):
+        sent = acknowledged if flow.kind != "acknowledged" else []
+    return max((f.bursts[-1].last for f in sent), default=0.0)
 
 
 # So much of a silence may lie beside the own program's, and it is still only the answer to that.

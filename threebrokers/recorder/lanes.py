@@ -82,7 +82,7 @@ def _commits(
 
 
 def _draw_commit(offset: int | None, noun: str) -> Drawn:
-    return ABSENT if offset is None else Drawn(f"{noun} {offset:,}", line=(0,))
+    return ABSENT if offset is None else Drawn(f"{noun} {offset:,}", line=(None,))
 
 
 def _committed(state: ClusterState, name: str, place: tuple[str, int]) -> int | None:
@@ -164,7 +164,7 @@ def _draw_group(group: GroupState) -> Drawn:
         return Drawn(f"{nobody} answers", (nobody,), "gone")
     told = f"{group.state} · {count} · coordinator {group.coordinator}"
     words = told, f"{group.state} · {count}", group.state
-    return Drawn(told, words, "", (0,)) if group.state == "Stable" else Drawn(told, words, "short", (0,))
+    return Drawn(told, words, "" if group.state == "Stable" else "short", (None,))
 
 
 def _draw_member(value: tuple[tuple[str, int], ...] | None) -> Drawn:
@@ -174,11 +174,11 @@ def _draw_member(value: tuple[tuple[str, int], ...] | None) -> Drawn:
         return Drawn("nothing", ("nothing",), "short")
     if len(value) > FEW_MEMBERS:
         words = counted(len(value), "partition")
-        return Drawn(words, (words,), "", (0,))
+        return Drawn(words, (words,), "", (None,))
     names = {topic for topic, _ in value}
     parts = [str(number) if len(names) == 1 else f"{topic}-{number}" for topic, number in value]
     words = f"{'partition' if len(value) == 1 else 'partitions'} {', '.join(parts)}"
-    return Drawn(words, (words,), "", (0,))
+    return Drawn(words, (words,), "", (None,))
 
 
 def _assigned(state: ClusterState, name: str, member: str) -> tuple[tuple[str, int], ...] | None:

@@ -28,9 +28,9 @@ def members(recording: RecordingData) -> list[tuple[str, str]]:
     return sorted({(holding.group, holding.client) for holding in recording.holdings})
 
 
-def held(recording: RecordingData, client: str) -> list[Held]:
-    """Return what a member held, oldest first, from when it was told for the first time."""
-    own = [holding for holding in recording.holdings if holding.client == client]
+def held(recording: RecordingData, group: str, client: str) -> list[Held]:
+    """Return what a group's member held, oldest first, from when it was told for the first time."""
+    own = [one for one in recording.holdings if (one.group, one.client) == (group, client)]
     found: list[Held] = []
     places: Places = frozenset()
     for holding, end in zip(own, [*(h.at for h in own[1:]), recording.ended], strict=True):
@@ -54,10 +54,10 @@ def idle(recording: RecordingData, clients: Collection[str] = ()) -> list[Gap]:
     if it went on to ask for records.
     """
     found = []
-    for _, client in members(recording):
+    for group, client in members(recording):
         if clients and client not in clients:
             continue
-        spans = held(recording, client)
+        spans = held(recording, group, client)
         first = next((number for number, span in enumerate(spans) if span.places), len(spans))
         for span in spans[first:]:
             if not span.places and span.end < recording.ended:
@@ -68,11 +68,11 @@ def idle(recording: RecordingData, clients: Collection[str] = ()) -> list[Gap]:
 
 def member_lanes(recording: RecordingData) -> Iterator[Lane]:
     """Yield a lane for each member: what it held, the records that it got, and when it held nothing."""
-    for _, client in members(recording):
+    for group, client in members(recording):
         flows = [flow for flow in recording.flows if (flow.kind, flow.client) == ("delivered", client)]
         yield Lane(
             name=client,
-            spans=tuple(_span(span, span.end < recording.ended) for span in held(recording, client)),
+            spans=tuple(_span(one, one.end < recording.ended) for one in held(recording, group, client)),
             bursts=tuple(sorted(burst for flow in flows for burst in flow.bursts)),
             records=sum(flow.records for flow in flows),
         )

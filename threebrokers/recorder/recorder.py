@@ -105,10 +105,12 @@ class Recorder(Recording):
     def __exit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None:
-            now = clock.now()
-            quiet_wait(lambda: self._seen_since(now), LAST_LOOK_SECONDS)
-        self._ends.close()
+        try:
+            if kind is None:
+                now = clock.now()
+                quiet_wait(lambda: self._seen_since(now), LAST_LOOK_SECONDS)
+        finally:  # also after Ctrl-C meanwhile: otherwise it would go on for the kernel's life
+            self._ends.close()
         if kind is None and self._missed and not self._states:
             raise LabError(f"The recording has not seen the brokers: {self._missed[0].words}")
 

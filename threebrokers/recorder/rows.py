@@ -83,7 +83,7 @@ class Row:
             when = f"from {self._scale.second(span.start)} to {self._scale.second(span.end)}"
             self._sheet.spot(x, y, end - x, BAR, f"{self._lane.name}: {_told(drawn)}, {when}")
         for number, broker in enumerate(drawn.line):
-            colour = theme.broker_colour(broker).strong if broker else theme.GREY
+            colour = theme.broker_colour(broker).strong if broker is not None else theme.GREY
             foot = y + BAR - LINE / 2
             parts = {
                 "stroke_dasharray": f"{DASH} {DASH * (len(drawn.line) - 1)}",

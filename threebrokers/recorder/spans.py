@@ -17,14 +17,14 @@ class Drawn:
 
     `told` says it whole. `words` are written in the picture: first with all facts, then with fewer, and each
     fact always in the same words. `look` is that of the box: "" (none, all is as usual), "held", "short",
-    "gone", "cut", "unknown" or "absent". `line` are the brokers whose colours the thin line has, 0 for grey,
-    none for no line. `seen` is False for what was concluded.
+    "gone", "cut", "unknown" or "absent". `line` are the brokers whose colours the thin line has, None for
+    grey, empty for no line. `seen` is False for what was concluded.
     """
 
     told: str
     words: tuple[str, ...] = ()
     look: str = ""
-    line: tuple[int, ...] = ()
+    line: tuple[int | None, ...] = ()
     seen: bool = True
 
 

@@ -128,7 +128,7 @@ def _line(sheet: Sheet, note: Note, bottom: float) -> None:
 def _legend(lanes: Sequence[Lane]) -> Iterator[Entry]:
     """Yield what the picture holds."""
     drawn = [span.drawn for lane in lanes for span in lane.spans]
-    if any(one.line not in ((), (0,)) for one in drawn):
+    if any(one.line not in ((), (None,)) for one in drawn):
         yield Entry(USUAL, line=tuple(colour.strong for colour in theme.BROKERS.values()))
     yield Entry(SEEN, LOOKS["seen"])
     if any(one.look == "short" for one in drawn):

@@ -12,16 +12,30 @@ WAIT_SECONDS = 10.0
 
 
 class Connection(sqlite3.Connection):
-    """A connection of `sqlite3` that tells its book of each commit, and closes itself after a `with`."""
+    """A connection of `sqlite3` that tells its book of each change, and closes itself after a `with`."""
 
     committed: Callable[[], None] | None = None
+    # SQLite tells a connection only of changes that another one has made.
+    watcher: sqlite3.Connection | None = None
+    _seen = 0
+
+    def watch(self, watcher: sqlite3.Connection, committed: Callable[[], None]) -> None:
+        """Call `committed` after each commit that changes the database; `watcher` is another connection."""
+        self.watcher, self.committed = watcher, committed
+        self._seen = self._changes()
 
     def commit(self) -> None:
-        """Commit, and tell the book."""
-        changed = self.in_transaction
+        """Commit, and tell the book if that has changed it."""
         super().commit()
-        if changed and self.committed is not None:
+        before, self._seen = self._seen, self._changes()
+        if self._seen != before and self.committed is not None:
             self.committed()
+
+    def close(self) -> None:
+        """Close it, and what watches it."""
+        if self.watcher is not None:
+            self.watcher.close()
+        super().close()
 
     def __exit__(
         self,
@@ -39,6 +53,10 @@ class Connection(sqlite3.Connection):
             self.close()
         return False
 
+    def _changes(self) -> int:
+        """Return a number that is another one after each change of the database."""
+        return int(self.watcher.execute("PRAGMA data_version").fetchone()[0]) if self.watcher else 0
+
 
 class Book:
     """An empty SQLite database, the file `path`; `on_commit` is called after each commit that changed it."""
@@ -50,9 +68,9 @@ class Book:
     def open(self) -> Connection:
         """Return a connection for one `with`: what happens in it is one transaction, closed at its end."""
         opened = sqlite3.connect(self.path, timeout=WAIT_SECONDS, factory=Connection)
+        opened.watch(sqlite3.connect(self.path, timeout=WAIT_SECONDS), self._committed)
         # sqlite3 begins no transaction by itself for CREATE TABLE.
         opened.execute("BEGIN")
-        opened.committed = self._committed
         return opened
 
     def rows(self, question: str) -> list[tuple[object, ...]]:

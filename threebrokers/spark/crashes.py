@@ -13,7 +13,7 @@ from threebrokers.lab.lab import Lab
 from threebrokers.spark import connect, gateway
 from threebrokers.spark.books import Book
 from threebrokers.spark.memory import Memory
-from threebrokers.spark.queries import NEXT, java_there, reason
+from threebrokers.spark.queries import NEXT, ended_within, expect_no_fault, java_there, reason
 from threebrokers.spark.spark_session import folder, folder_of, fresh_folder, session
 from threebrokers.text import listed
 from threebrokers.waiting import quiet_wait, shown
@@ -21,7 +21,8 @@ from threebrokers.waiting import quiet_wait, shown
 Sink = Callable[[DataFrame, int], object]
 Start = Callable[[Sink, str], StreamingQuery]
 SECONDS = 150.0
-FORGOTTEN = "forgotten"  # beside the copy of the checkpoint
+# In the copy of the checkpoint: names of what was in memory, and a mark of a death at a commit in the book.
+FORGOTTEN, AT_COMMIT = "forgotten", "at-commit"
 
 
 class SparkKilledError(Exception):
@@ -37,6 +38,7 @@ class Crash:
     def __init__(self, sink: Sink, batch: int, book: Book | None) -> None:
         self._sink, self._batch, self._book = sink, batch, book
         self._waits, self._dead = Event(), Event()
+        self.at_commit = False  # whether a commit in the book is what Spark dies at
 
     @property
     def is_due(self) -> bool:
@@ -46,6 +48,10 @@ class Crash:
     def kill(self) -> None:
         """Kill Spark, and let the sink end."""
         gateway.kill()
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Let the sink end if it waits for Spark's death."""
         self._dead.set()
 
     def __call__(self, batch: DataFrame, number: int) -> None:
@@ -54,7 +60,7 @@ class Crash:
             self._sink(batch, number)
             return
         if self._book is not None:
-            self._book.on_commit = self._die
+            self._book.on_commit = self._die_at_commit
         try:
             self._sink(batch, number)
             self._die()
@@ -63,6 +69,10 @@ class Crash:
         finally:
             if self._book is not None:
                 self._book.on_commit = None
+
+    def _die_at_commit(self) -> None:
+        self.at_commit = True
+        self._die()
 
     def _die(self) -> None:
         # Whoever started the query kills: py4j prints a traceback if another thread asks Java just then.
@@ -83,15 +93,24 @@ def killed(start: Start, sink: Sink, checkpoint: str, *, batch: int, book: Book 
     session()
     crash = Crash(sink, batch, book)
     query = start(crash, fresh_folder(checkpoint))
-    with shown(f"batch {batch} to be written, and Spark to be killed", SECONDS):
-        ended = quiet_wait(lambda: crash.is_due or not query.isActive, SECONDS)
+    try:
+        with shown(f"batch {batch} to be written, and Spark to be killed", SECONDS):
+            ended = quiet_wait(lambda: crash.is_due or not query.isActive, SECONDS)
+    except KeyboardInterrupt:
+        # Spark cannot stop a query whose sink waits, and the next session() would wait for that.
+        crash.let_go()
+        query.stop()
+        raise
     if crash.is_due:
         crash.kill()
         print(f"Spark was killed: batch {batch} is written, and the checkpoint does not say so.")
         kept = at_death(checkpoint)
         shutil.rmtree(kept, ignore_errors=True)
         shutil.copytree(folder(checkpoint), kept)
+        if crash.at_commit:
+            (kept / AT_COMMIT).touch()
         return kept
+    crash.let_go()
     query.stop()
     fault = query.exception()
     why = reason(fault) if fault is not None else f"it made no batch {batch}" if ended else "it took too long"
@@ -112,10 +131,13 @@ def started_again(start: Start, sink: Sink, checkpoint: str) -> StreamingQuery:
     session()
     query = start(sink, str(folder(checkpoint)))
     with java_there(), shown("the query to end", SECONDS):
-        query.awaitTermination(SECONDS)  # type: ignore[arg-type]  # a part of a second is right
-        query.stop()
-        if (fault := query.exception()) is not None:
-            raise LabError(f"The query failed after Spark's return ({reason(fault)})", NEXT)
+        try:
+            ended = ended_within(query, SECONDS)
+        finally:  # also when the cell is interrupted
+            query.stop()
+        if not ended:
+            raise LabError(f"The query did not read to the end within {SECONDS:g} s, and was stopped", NEXT)
+        expect_no_fault(query, "The query failed after Spark's return")
         made = [step["batchId"] for step in query.recentProgress]
     print(f"Spark is back: it went on with batch {min(made, default='none')}, and read to the end.")
     return query
@@ -141,3 +163,8 @@ def forgotten(checkpoint: str, lab: Lab | None = None) -> list[str]:
     """Return the names of what a sink had kept in memory when Spark, and the driver with it, died."""
     file = at_death(checkpoint, lab) / FORGOTTEN
     return file.read_text(encoding="utf-8").split() if file.exists() else []
+
+
+def died_at_commit(checkpoint: str, lab: Lab | None = None) -> bool:
+    """Tell whether Spark died at a commit in a book, and not behind the end of the sink."""
+    return (at_death(checkpoint, lab) / AT_COMMIT).exists()

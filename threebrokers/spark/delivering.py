@@ -8,7 +8,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from threebrokers.errors import LabError
-from threebrokers.spark.queries import java_there, reason, start_query
+from threebrokers.spark.queries import ended_within, expect_no_fault, java_there, reason, start_query
 from threebrokers.waiting import shown
 
 SECONDS = 90
@@ -43,10 +43,11 @@ def _delivered(name: str, table: DataFrame, mode: str) -> Delivered:
         except (PySparkException, ValueError) as fault:
             return Delivered(mode, 0, pd.DataFrame(), reason(fault))
         try:
-            if not query.awaitTermination(SECONDS):
+            if not ended_within(query, SECONDS):
                 raise LabError(f"The query of `{name}` did not end within {SECONDS} s: run the cell again.")
         finally:
             query.stop()
+        expect_no_fault(query, f"The query of `{name}` failed")
         sent = sum(int(step["sink"]["numOutputRows"]) for step in query.recentProgress)
         rows = table.sparkSession.table(name)
         if "window" in rows.columns:

@@ -6,6 +6,7 @@ import pandas as pd
 from pyspark.sql import DataFrame, SparkSession
 
 from threebrokers.data.replay import late_departures
+from threebrokers.errors import LabError
 
 HOUR = timedelta(hours=1)
 
@@ -37,9 +38,25 @@ def windows_of_stream(table: DataFrame) -> "pd.Series[int]":
     return rows.groupby(["origin", "start"])["flights"].max()
 
 
-def missing_flights(counted: "pd.Series[int]") -> int:
-    """Return how many flights the windows of a stream lack, against the package's own table."""
+def beyond_plan(counted: "pd.Series[int]") -> tuple[str, pd.Timestamp] | None:
+    """Return the first airport and begin of a window with more flights than that hour of the plan has."""
     right = windows_of_package()
+    return next((place for place, count in counted.items() if count > right.get(place, 0)), None)
+
+
+def missing_flights(counted: "pd.Series[int]") -> int:
+    """Return how many flights the windows of a stream lack, against the package's own table.
+
+    Raises LabError if its windows are not the hours of the plan.
+    """
+    right = windows_of_package()
+    if (place := beyond_plan(counted)) is not None:
+        origin, start = place
+        raise LabError(
+            f"The table has {counted[place]} flights of {origin} in a window from {start:%d %b %H:%M}, and "
+            f"in that hour {right.get(place, 0)} were planned",
+            'count by F.window("scheduled", "1 hour") and airport',
+        )
     return int(sum(right[place] - count for place, count in counted.items()))
 
 

@@ -46,14 +46,16 @@ def _through(lab: Lab, topics: tuple[str, str], start: Start, trigger: Trigger) 
     """Return the times (ms) of one query, which is stopped after it."""
     way = _Way(lab, *topics)
     try:
-        query = start(trigger, fresh_folder("latency"))
-    except PySparkException as fault:
-        raise LabError(f"Spark refuses the query ({reason(fault)})", NEXT) from fault
-    try:
-        way.warm_up(query)
-        return way.measured(query)
+        try:
+            query = start(trigger, fresh_folder("latency"))
+        except PySparkException as fault:
+            raise LabError(f"Spark refuses the query ({reason(fault)})", NEXT) from fault
+        try:
+            way.warm_up(query)
+            return way.measured(query)
+        finally:
+            query.stop()
     finally:
-        query.stop()
         way.close()
 
 
@@ -61,7 +63,8 @@ class _Way:
     """From a producer through a query to a consumer: when each record was sent, and when it came."""
 
     def __init__(self, lab: Lab, source: str, results: str) -> None:
-        self._source, self._keys = source, count()
+        # Keys go on when departures begin again: a record of the warm-up may come late.
+        self._source, self._keys, self._departures = source, count(), count()
         self._sent: dict[bytes, float] = {}
         self._took: dict[bytes, float] = {}
         self._producer = Producer(client_settings.shared(lab.bootstrap) | {"linger.ms": 0})
@@ -80,6 +83,7 @@ class _Way:
         """Return how long each of the records took that count (ms), sorted. Raises LabError."""
         self._sent.clear()
         self._took.clear()
+        self._departures = count()
         self._run(query, EVERY_SECONDS, lambda: len(self._took) >= RECORDS, ALL_SECONDS, most=RECORDS)
         return sorted(1000 * seconds for seconds in self._took.values())
 
@@ -113,7 +117,7 @@ class _Way:
     def _send(self) -> None:
         number = next(self._keys)
         key = str(number).encode()
-        value = self._values[number % len(self._values)]
+        value = self._values[next(self._departures) % len(self._values)]
         self._sent[key] = time.perf_counter()
         self._producer.produce(self._source, value, key, partition=number % self._partitions)
         self._producer.poll(0)

@@ -10,7 +10,8 @@ from confluent_kafka import Consumer, Message, Producer, TopicPartition
 from threebrokers.data.topics import send
 from threebrokers.errors import LabError
 from threebrokers.kafka import client_settings
-from threebrokers.kafka.log_reader import MissingTopicError, end_offsets, read_log
+from threebrokers.kafka.background import in_words
+from threebrokers.kafka.log_reader import MissingTopicError, end_offsets, read_log, start_offsets
 from threebrokers.lab.lab import Lab
 
 # In the course of a day this many are left for its end, when nobody works at the queries any more.
@@ -89,7 +90,7 @@ class Office:
         self.topic = lab.topic(name)
         self.changes: list[Change] = []
         self._lab, self._running, self._arrived = lab, running, arrived
-        self._done, self._over = _Sent(), Event()
+        self._done, self._over, self._fault = _Sent(), Event(), ""
         self._thread = Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -115,11 +116,21 @@ class Office:
         return self._done.left_out
 
     def close(self) -> None:
-        """Send what the topic holds by now, and end."""
+        """Send what the topic holds by now, and end. Raises LabError if the office could not."""
         self._over.set()
         self._thread.join(END_SECONDS)
+        if self._thread.is_alive():
+            self._fault = self._fault or f"it had not read '{self.topic}' to its end after {END_SECONDS:g} s"
+        if self._fault:
+            raise LabError(f"The office has not sent all vouchers ({self._fault})", "run the cell again")
 
     def _run(self) -> None:
+        try:
+            self._send_all()
+        except Exception as fault:  # nobody stands above a thread to show it
+            self._fault = in_words(fault)
+
+    def _send_all(self) -> None:
         settings = client_settings.reader(self._lab.bootstrap, "office", "read_committed")
         with closing(Consumer(settings)) as consumer:
             reading, over = "", False
@@ -135,7 +146,11 @@ class Office:
     def _at_end(self, consumer: Consumer, topic: str) -> bool:
         ends = end_offsets(self._lab.bootstrap, topic)
         # A partition of which nothing was read has no position: its offset is below 0.
-        return all(max(0, place.offset) >= ends[place.partition] for place in _positions(consumer))
+        starts = start_offsets(self._lab.bootstrap, topic)
+        return all(
+            max(starts[place.partition], place.offset) >= ends[place.partition]
+            for place in _positions(consumer)
+        )
 
     def _take(self, topic: str, message: Message) -> None:
         if message.error() is not None:

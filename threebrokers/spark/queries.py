@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from py4j.protocol import Py4JError, Py4JNetworkError
-from pyspark.errors import PySparkException
+from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
+from threebrokers.cells import said
 from threebrokers.errors import LabError
 from threebrokers.notebook import shell, show
 from threebrokers.spark import connect
@@ -48,7 +49,7 @@ def watch_query(query: StreamingQuery, *, batches: int = 0, within: float = 300)
                 break
             if not batches:
                 _expect_records(taken)
-            query.awaitTermination(LOOK_SECONDS)  # type: ignore[arg-type]  # a part of a second is right
+            ended_within(query, LOOK_SECONDS)
         else:
             if query.isActive:
                 raise LabError(f"The query did not end within {within:g} s, and was stopped", NEXT)
@@ -69,7 +70,7 @@ def until_caught_up(query: StreamingQuery, *, within: float = 120) -> None:
                 return
             if not query.isActive:
                 raise why_ended(query)
-            query.awaitTermination(LOOK_SECONDS)  # type: ignore[arg-type]  # a part of a second is right
+            ended_within(query, LOOK_SECONDS)
     raise LabError(f"The query did not catch up within {within:g} s", NEXT)
 
 
@@ -82,6 +83,20 @@ def _expect_records(taken: list[Step]) -> None:
             "a processor whose timers go by the clock (`ProcessingTime`) always gets one more batch: "
             "give it `EventTime`, or `None` if it has no timers",
         )
+
+
+def ended_within(query: StreamingQuery, seconds: float) -> bool:
+    """Wait at most so long for a query's end, and tell whether it has ended, also by a fault."""
+    try:
+        return bool(query.awaitTermination(seconds))  # type: ignore[arg-type]  # a part of a second is right
+    except StreamingQueryException:  # the query's own fault, which it tells when it is asked
+        return True
+
+
+def expect_no_fault(query: StreamingQuery, what: str = "The query failed") -> None:
+    """Raise LabError with Spark's reason behind `what` if a fault has ended a query."""
+    if (fault := query.exception()) is not None:
+        raise LabError(f"{what} ({reason(fault)})", NEXT)
 
 
 def why_ended(query: StreamingQuery) -> LabError:
@@ -101,9 +116,8 @@ def refusal(start: Callable[[], StreamingQuery]) -> str:
 
 
 def reason(fault: Exception) -> str:
-    """Return the first line of what Spark says, without the error's class before it and its code behind."""
-    line = (str(fault).strip().splitlines() or [type(fault).__name__])[0]
-    line = line.partition("] ")[2] if line.startswith("[") else line
+    """Return in one line what Spark says, or a sink of Python, without the error's code behind it."""
+    line = said(str(fault)) or type(fault).__name__
     return line.partition(" SQLSTATE")[0].rstrip(".;: ") + "."
 
 
@@ -135,8 +149,7 @@ def _stopped_after(query: StreamingQuery) -> Iterator[None]:
     finally:
         if java_runs() or connect.answers():
             query.stop()
-    if (fault := query.exception()) is not None:
-        raise LabError(f"The query failed ({reason(fault)})", NEXT)
+    expect_no_fault(query)
 
 
 def _drawing(title: str) -> Callable[[list[Step]], None]:

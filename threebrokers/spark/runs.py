@@ -9,7 +9,7 @@ from threebrokers.data.replay import empty_replay, late_departures, replay_messa
 from threebrokers.data.topics import send
 from threebrokers.errors import LabError
 from threebrokers.lab.lab import Lab
-from threebrokers.spark.queries import java_there
+from threebrokers.spark.queries import ended_within, expect_no_fault, java_there
 from threebrokers.spark.spark_session import fresh_folder
 from threebrokers.waiting import shown
 
@@ -30,9 +30,12 @@ def first_run(
     with java_there(), shown("the first run to end", SECONDS):
         send(lab, full, replay_messages(flights[first]))
         query = start(full, fresh_folder(checkpoint))
-        if not query.awaitTermination(SECONDS):  # type: ignore[arg-type]
+        try:
+            if not ended_within(query, SECONDS):
+                raise LabError(f"The first run did not end within {SECONDS:g} s: run the cell again.")
+        finally:  # also when the cell is interrupted
             query.stop()
-            raise LabError(f"The first run did not end within {SECONDS:g} s: run the cell again.")
+        expect_no_fault(query, "The first run failed")
         send(lab, full, replay_messages(flights[~first]))
     return full, query
 

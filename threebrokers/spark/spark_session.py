@@ -65,6 +65,8 @@ def session(master: str | None = None) -> SparkSession:
 
 
 def _connected(address: str) -> SparkSession:
+    if (way := access.chosen()) is not None and way.settings:  # which its readers and writers are not told
+        raise LabError("Spark Connect cannot get into a cluster that is not yours", "call `session()`")
     gateway.end()
     gateway.quiet_errors()
     try:

@@ -28,14 +28,15 @@ class Day:
     """What came of a day: `arrived` departures, of which those before the offsets `first` were there early.
 
     `old` is the id of the first version's query and that of its run, `running` the same of all that ran when
-    `change_over` was done. The office has read `topic` last; `sent` are the keys of its vouchers, each with
-    the topic of which it came.
+    `change_over` was done, and `reads` has the topics of each of these queries. The office has read `topic`
+    last; `sent` are the keys of its vouchers, each with the topic of which it came.
     """
 
     arrived: int
     first: Mapping[int, int]
     old: tuple[str, str]
     running: Mapping[str, str]
+    reads: Mapping[str, frozenset[str]]
     changes: tuple[Change, ...]
     topic: str
     sent: Mapping[str, str]
@@ -82,13 +83,16 @@ def live_day(
         change_over(old, office)
         there = running()
         arrivals.finish()
+        reads = {}
         for query in connect.in_use().streams.active:
             _read_to(query, topic, end_offsets(lab.bootstrap, topic))
+            reads[query.id] = frozenset(_topics(query))
     return Day(
         arrived=arrivals.count,
         first=first,
         old=(old.id, old.runId),
         running=there,
+        reads=reads,
         changes=tuple(office.changes),
         topic=office.topic,
         sent=office.sent,
@@ -131,11 +135,14 @@ def stop_all() -> None:
 
 def _places(query: StreamingQuery) -> dict[int, int]:
     """Return the offsets to which a query has read its topic, and written what comes of it."""
-    told = query.lastProgress
-    if told is None:
-        return {}
-    [places] = offsets(told["sources"][0]["endOffset"]).values() or [{}]
+    [places] = _topics(query).values() or [{}]
     return places
+
+
+def _topics(query: StreamingQuery) -> dict[str, dict[int, int]]:
+    """Return the offsets to which a query has read, by topic and partition."""
+    told = query.lastProgress
+    return offsets(told["sources"][0]["endOffset"]) if told is not None else {}
 
 
 def _read_to(query: StreamingQuery, topic: str, ends: Mapping[int, int]) -> None:

@@ -33,7 +33,10 @@ def workers_up() -> str:
 
 
 def workers_down() -> None:
-    """End the session of this kernel, the executors, the workers and the master."""
+    """End the session of this kernel, the executors, the workers and the master.
+
+    A cluster that somebody started in a terminal ends, too, and so does the server of Spark Connect.
+    """
     connect.end()
     gateway.end()
     spark_cluster.down(home())

@@ -56,7 +56,9 @@ def unsubscribed(f: Facts) -> Told | None:
 
 def forgotten(f: Facts) -> Told | None:
     """Explain that another member holds what waits, and does not read it."""
-    held = [p for p in f.places if p.holder and p not in (f.mine if f.client else ()) and f.waiting(p)]
+    others = [p for p in f.places if p.holder and p not in (f.mine if f.client else ())]
+    # Who is sent elsewhere, because its offset is gone, commits nothing until it gets a record.
+    held = [p for p in others if f.waiting(p) and not p.misplaced]
     still = [p for p in held if f.moved is not None and p.id not in f.moved]
     if not still or (f.client is None and len(f.group.members) < 2) or any(map(f.waiting, _own(f))):
         return None

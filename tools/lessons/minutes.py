@@ -21,7 +21,6 @@ QUESTION_SECONDS = 30  # to read a question of a quiz and its answers, and to ch
 STEP = 5  # minutes; what a page promises is rounded up to these
 
 FURTHER = "## Going further"
-CORE = ("## What to remember", "## Quiz")  # wherever they stand: everybody reads them
 LIMITS, LIMIT = {"00": 20, "01": 35, "04": 50}, 45
 
 

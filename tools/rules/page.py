@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from tools.lessons import code_names, solution_marks
 from tools.lessons.lesson import HEADING, NEEDED, Cell, Lesson
-from tools.lessons.minutes import CORE, FURTHER
+from tools.lessons.minutes import FURTHER
 from tools.rules import predictions
 
 Fault = tuple[str, str, str]
@@ -52,8 +52,7 @@ def _time(lesson: Lesson, head: str) -> Iterator[Fault]:
         yield "the end", f"'{FURTHER}' stands there {further} times", "keep one, with ### under it"
     later = headings[headings.index(FURTHER) + 1 :] if further else []
     for heading in later:
-        if heading not in CORE:
-            yield f"the section '{heading}'", "it stands behind *Going further*", "give it ###, or move it up"
+        yield f"the section '{heading}'", "it stands behind *Going further*", "give it ###, or move it up"
 
 
 def _lines(lesson: Lesson) -> list[str]:

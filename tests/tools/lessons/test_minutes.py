@@ -97,7 +97,7 @@ def test_the_head_says_what_was_counted(course):
 
 def test_the_head_says_what_going_further_takes(course):
     course.edit(HEAD, "*{minutes} minutes, and {further} more.*")
-    course.edit("# ## What to remember", f"# {minutes.FURTHER}\n#\n# Words.\n#\n# ## What to remember")
+    course.edit("# Compare with", f"# {minutes.FURTHER}\n#\n# Words.\n#\n# %% [markdown]\n# Compare with")
     assert build(course.root) == []
     assert "*15 minutes, and 5 more.*" in course.notebook("labs").read_text("utf-8")
 

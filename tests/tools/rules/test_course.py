@@ -9,7 +9,7 @@ import pytest
 
 from threebrokers.lab.names import all_names
 from tools import rules
-from tools.lessons import lesson, run
+from tools.lessons import code_names, lesson, run
 from tools.lessons.build import ROOT, build
 from tools.publish import terms
 from tools.rules import checks
@@ -64,6 +64,22 @@ def test_checks_belong_to_a_lesson():
     numbers = {path.stem[:2] for path in LESSONS}
     modules = (ROOT / checks.where("01")).parent.glob("lab*.py")
     assert {path.stem[3:5] for path in modules} <= numbers
+
+
+@each_lesson
+def test_who_comes_back_to_a_check_still_has_the_answer(path):
+    """No later cell gives another value to a name that a check is given.
+
+    In labs 13 to 15 a query is called `query`, as in Spark's own pages; there the check says whose it is.
+    """
+    read = lesson.read(path)
+    taken = []
+    for exercise in read.exercises:
+        later = [cell for cell in read.cells if cell.kind == "code" and not cell.is_tried]
+        after = [cell for cell in later if cell.place > exercise.checks[0].place]
+        bound = set().union(*(code_names.assigned(cell.solved) for cell in after))
+        taken += [(exercise.number, name) for name in exercise.passed if name in bound - {"query"}]
+    assert taken == []
 
 
 @each_lesson

@@ -112,6 +112,11 @@ BROKEN = {
         "# ## Going further\n#\n# ## More\n#\n# ## What to",
         "the section '## More': it stands behind *Going further*",
     ),
+    "the end behind it": (
+        "# ## What to",
+        "# ## Going further\n#\n# ## What to",
+        "the section '## What to remember': it stands behind *Going further*",
+    ),
     "set-up": ('lab = open_lab("03")', 'lab = open_lab("02")', "the first code cell is not the set-up"),
     "remember two": ("# - Others follow.\n", "", "'## What to remember' has 2 lines"),
     "no solution link": ("(../solutions/03_replication.ipynb)", "(x)", "the link to the solution is missing"),

@@ -1,6 +1,8 @@
 """A bundle as `threebrokers bundle` writes it and the set-up reads it."""
 
+import errno
 import hashlib
+import os
 import tarfile
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from threebrokers.cluster import jars
 from threebrokers.cluster.lockfile import Jar
 from threebrokers.errors import LabError
 from tools import ROOT
-from tools.setup import bundle, conda, environment, installer, sections
+from tools.setup import bundle, conda, environment, installer, packages, sections
 
 
 def test_what_is_written_is_read_again_and_nothing_of_it_stays(tmp_path: Path, monkeypatch):
@@ -54,6 +56,99 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, monkey
     with pytest.raises(LabError, match="not possible to make an environment"):
         written.write(tmp_path / "old.tar", lambda text: None)
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"old.tar": "old"}
+
+
+VENV = r"if Python's venv module is missing, install it \(Debian, .*, and run the same command again\.$"
+
+
+@pytest.mark.parametrize(
+    ("says", "told"),
+    [
+        ("ensurepip is not available", rf"an environment \(ensurepip is not available\): {VENV}"),
+        (
+            "[Errno 28] No space left on device\nbye",
+            r"disk is full\): free some space, or name a file on another disk\.$",
+        ),
+    ],
+)
+def test_what_fails_beside_it_names_a_cure_that_helps(tmp_path: Path, monkeypatch, says, told):
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\nprintf '{says}'\nexit 1\n")
+    python.chmod(0o755)
+    monkeypatch.setattr(written, "NEEDED", 0)
+    monkeypatch.setattr(written.sys, "executable", str(python))
+    with pytest.raises(LabError, match=told):
+        written.write(tmp_path / "new.tar", lambda text: None)
+
+
+@pytest.mark.parametrize(
+    ("number", "cure"),
+    [
+        (errno.EACCES, "name a file in another folder"),
+        (errno.ENOSPC, "free some space, or name a file on another disk"),
+    ],
+)
+def test_a_place_that_cannot_be_written_names_another_one(tmp_path: Path, monkeypatch, number, cure):
+    def refuse(*_, **__):
+        raise OSError(number, os.strerror(number), str(tmp_path))
+
+    monkeypatch.setattr(written, "NEEDED", 0)
+    monkeypatch.setattr(written, "_wheels", refuse)
+    with pytest.raises(LabError, match=rf"^Cannot write to {tmp_path} .*: {cure}\.$"):
+        written.write(tmp_path / "new.tar", lambda text: None)
+
+
+def test_a_network_that_fails_names_the_network(tmp_path: Path, monkeypatch):
+    ran: list[tuple[list[str], dict[str, str]]] = []
+
+    class Done:
+        returncode, stdout = 0, "global.target='/mine'\ninstall.index-url='http://mirror'\n"
+
+    def run(command, env, **_):
+        ran.append((command, env))
+        done = Done()
+        if "download" in command:
+            done.returncode, done.stdout = 1, "no network"
+        return done
+
+    bundles.made(tmp_path, monkeypatch)
+    (tmp_path / packages.LOCK).write_text("# [uv]\n# [build]\n# [runtime]\n# [source]\n")
+    monkeypatch.setenv("PIP_USER", "1")
+    monkeypatch.setattr(written.subprocess, "run", run)
+    with pytest.raises(
+        LabError, match=r"fetch the packages \(no network\): look at your network, your proxy"
+    ):
+        written._wheels(tmp_path, lambda text: None)
+    settings = {name: value for name, value in ran[-1][1].items() if name.startswith("PIP_")}
+    assert settings == {
+        "PIP_INDEX_URL": "http://mirror",
+        "PIP_CONFIG_FILE": os.devnull,
+        "PIP_NO_INPUT": "1",
+    }
+
+
+SETTINGS = """:env:.user='1'
+:env:.index-url='http://here'
+global.index-url='http://there'
+install.find-links='\\na\\nb'
+global.target='/mine'
+global.proxy='http://proxy'
+download.no-index='yes'
+"""
+
+
+def test_both_sides_keep_the_same_of_pips_settings():
+    given = {"PIP_USER": "1", "PIP_INDEX_URL": "http://here", "PATH": "/bin"}
+    kept = written.pip_environment(SETTINGS, given)
+    assert kept == installer.pip_environment(SETTINGS, given)
+    assert kept == {
+        "PATH": "/bin",
+        "PIP_INDEX_URL": "http://here",
+        "PIP_FIND_LINKS": "a b",
+        "PIP_PROXY": "http://proxy",
+        "PIP_CONFIG_FILE": os.devnull,
+    }
+    assert written.PIP_KEPT == installer.PIP_KEPT
 
 
 def test_jars_are_taken_from_it_once_and_only_if_they_are_ours(tmp_path: Path, monkeypatch):

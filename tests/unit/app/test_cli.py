@@ -320,6 +320,32 @@ def test_no_browser_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not browser.can_open_browser({"DISPLAY": ":0"})
 
 
+@pytest.mark.parametrize("before", [0, 1])
+def test_a_file_that_a_broker_deletes_meanwhile_is_no_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: int
+) -> None:
+    """It goes after it was listed, or after so many looks at it."""
+    (tmp_path / "inner").mkdir()
+    for name in ("gone", "left", "inner/left"):
+        (tmp_path / name).write_bytes(b"x" * 100_000)
+    left, one = (
+        sum((tmp_path / name).stat().st_blocks * 512 for name in names)
+        for names in (("left", "inner/left"), ("gone",))
+    )
+    real, looks = Path.stat, []
+
+    def stat(path: Path, **more: Any) -> os.stat_result:
+        if path.name == "gone":
+            if len(looks) == before:
+                path.unlink()
+            looks.append(path)
+        return real(path, **more)
+
+    monkeypatch.setattr(Path, "stat", stat)
+    assert tables._size(tmp_path) == left + one * before
+    assert tables._size(tmp_path / "not there") == 0
+
+
 def test_jupyterlabs_token_is_not_among_its_options(tmp_path: Path) -> None:
     assert not [word for word in jupyterlab._options(8888, "/lab", Path("/home")) if "token" in word.lower()]
     assert jupyterlab._environment(tmp_path, "secret")["JUPYTER_TOKEN"] == "secret"

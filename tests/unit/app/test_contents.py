@@ -2,7 +2,7 @@
 
 import asyncio
 import platform
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -54,6 +54,7 @@ def test_jupyterlab_is_told_to_use_it() -> None:
 @pytest.mark.parametrize("path", BUILT)
 def test_what_is_built_is_read_only(files: CourseFiles, tmp_path: Path, path: str) -> None:
     before = (tmp_path / path).read_bytes()
+    (tmp_path / "work" / "mine").mkdir()
     model = done(files.get(path))
     assert model["writable"] is False
     assert model["content"].cells[0].metadata.editable is False
@@ -63,11 +64,15 @@ def test_what_is_built_is_read_only(files: CourseFiles, tmp_path: Path, path: st
         lambda: files.rename_file(path, "work/mine.ipynb"),
         lambda: files.rename_file(f"work/{NAME}", f"{path}-2"),
         lambda: files.delete_file(path),
+        lambda: files.copy("work/mine", path.partition("/")[0]),
+        lambda: files.copy("work/mine", f"{path.partition('/')[0]}/mine"),
+        lambda: files.copy(path),
     ):
         with pytest.raises(HTTPError, match="read-only: your own labs are in work/") as refused:
             done(change())
         assert refused.value.status_code == 403
     assert (tmp_path / path).read_bytes() == before
+    assert [one.name for one in (tmp_path / path).parent.iterdir()] == [NAME]
 
 
 def test_it_is_read_only_under_another_name_too(files: CourseFiles, tmp_path: Path) -> None:
@@ -81,10 +86,22 @@ def test_it_is_read_only_under_another_name_too(files: CourseFiles, tmp_path: Pa
     assert done(files.get(""))["writable"] is True
 
 
-def test_a_copy_of_it_is_the_learners_own(files: CourseFiles, tmp_path: Path) -> None:
+def copied(files: CourseFiles) -> None:
     done(files.copy(BUILT[0], "work/copy.ipynb"))
+
+
+def saved_as(files: CourseFiles) -> None:
+    done(files.save(done(files.get(BUILT[0])), "work/copy.ipynb"))
+
+
+@pytest.mark.parametrize("make", [copied, saved_as])
+def test_a_copy_of_it_is_the_learners_own(
+    files: CourseFiles, tmp_path: Path, make: Callable[[CourseFiles], None]
+) -> None:
+    make(files)
     model = done(files.get("work/copy.ipynb"))
     assert model["writable"] is True
+    assert {"editable", "deletable"} & model["content"].cells[0].metadata.keys() == set()
     model["content"].cells[0].source = "2"
     done(files.save(model, "work/copy.ipynb"))
     assert nbformat.read(tmp_path / "work" / "copy.ipynb", as_version=4).cells[0].source == "2"
@@ -115,6 +132,17 @@ def test_a_damaged_notebook_names_its_cure(
     assert told.value.status_code == 400
     assert "`.venv/bin/threebrokers restore 02`" in told.value.log_message
     behaviour("JupyterLab names the command that brings it back", says=told.value.log_message)
+
+
+@pytest.mark.parametrize("name", ["Untitled.ipynb", "02_the_log.old.ipynb"])
+def test_a_damaged_notebook_that_no_lab_has_gets_jupyters_own_words(
+    files: CourseFiles, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "work" / name).write_text("{")
+    with pytest.raises(HTTPError) as told:
+        done(files.get(f"work/{name}"))
+    assert told.value.status_code == 400
+    assert "threebrokers restore" not in str(told.value.log_message)
 
 
 # Without a clone the root is the learner's own folder, and the course's folders are links in it.

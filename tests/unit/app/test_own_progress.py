@@ -24,6 +24,7 @@ def test_a_page_is_written_into_the_home(home, capsys):
     told = (home / "progress.html").read_text("utf-8")
     assert "1 of " in told
     assert told.count('<th scope="row">') > 10
+    assert (home / "progress.html").stat().st_mode & 0o777 == 0o600
 
 
 def test_where_there_is_a_browser_the_page_opens(home, monkeypatch):
@@ -45,8 +46,17 @@ def test_an_export_overwrites_nothing(tmp_path, capsys):
 
 
 def test_an_export_to_nowhere_is_one_sentence(tmp_path, capsys):
-    assert app(["progress", "--export", str(tmp_path / "no" / "mine.json")]) in (0, 1)
-    assert "Traceback" not in capsys.readouterr().err
+    for folder in (str(tmp_path / "no"), "~nobody-has-this-name"):
+        assert app(["progress", "--export", f"{folder}/mine.json"]) == 1
+        told = capsys.readouterr().err
+        assert told == f"✗ {folder} is not a folder: name a file in one that is there.\n"
+    assert not (tmp_path / "no").exists()
+
+
+def test_an_export_may_be_named_by_its_owners_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert app(["progress", "--export=~/mine.json"]) == 0
+    assert (tmp_path / "mine.json").is_file()
 
 
 @pytest.mark.parametrize(("answer", "left"), [("yes", set()), ("no", {"3.1"}), ("", {"3.1"})])

@@ -1,6 +1,7 @@
 """The command `demo`: it lists what there is, and a fault is one sentence."""
 
 import contextlib
+import os
 import signal
 import threading
 import time
@@ -9,7 +10,9 @@ import urllib.request
 import pytest
 
 from tests.commands import run
-from threebrokers.app import show_demo
+from threebrokers.app import browser, make_lab, show_demo
+from threebrokers.cluster import sessions
+from threebrokers.cluster.process import identify
 from threebrokers.demo import play
 from threebrokers.errors import LabError
 
@@ -89,3 +92,82 @@ def test_brokers_that_others_use_by_then_go_on(monkeypatch):
     with play.playing("04", print, alone=lambda: False):
         pass
     assert stopped == []
+
+
+@pytest.fixture
+def another():
+    """Enter the book of a home as another process does, and leave it."""
+
+    @contextlib.contextmanager
+    def entered(last_out, *, jupyter=True):
+        parent = identify(os.getppid())
+        sitting = sessions.Sitting.__new__(sessions.Sitting)
+        sitting._me, sitting.jupyter = parent, None
+        with sessions._register() as labs:
+            labs.append(sessions.OpenLab(parent, parent if jupyter else None))
+        yield
+        sitting.leave(last_out)
+
+    return entered
+
+
+def test_a_recorded_demo_holds_no_brokers(another):
+    stopped = []
+
+    def say(text):
+        if "http://127.0.0.1:" in text:
+            with another(lambda: stopped.append("by make lab")):
+                pass
+            signal.raise_signal(signal.SIGINT)
+
+    show_demo.show("04", True, say)
+    assert stopped == ["by make lab"]
+
+
+@pytest.mark.parametrize(("jupyter", "ends"), [(True, ["by the demo"]), (False, [])])
+def test_brokers_that_a_make_lab_leaves_to_a_demo_end_with_it(monkeypatch, another, jupyter, ends):
+    """They ran before the demo, and the `make lab` came after it; another demo leaves nothing."""
+    stopped, seen, look = [], threading.Event(), sessions.still_open
+
+    def looked(home):
+        found = look(home)
+        if len(found) > 1:
+            seen.set()
+        return found
+
+    def make_lab_comes_and_goes():
+        with another(lambda: stopped.append("by make lab"), jupyter=jupyter):
+            seen.wait(60)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    visit = threading.Thread(target=make_lab_comes_and_goes)
+
+    def say(text):
+        if "http://127.0.0.1:" in text:
+            visit.start()
+
+    monkeypatch.setattr(show_demo, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(sessions, "still_open", looked)
+    monkeypatch.setattr(play.Cluster, "up", lambda self, say: [])
+    monkeypatch.setattr(play, "Stage", lambda number, script: play.Player(play.load(play.path_of("04"))))
+    monkeypatch.setattr(make_lab, "stop_brokers", lambda cluster, say: stopped.append("by the demo"))
+    show_demo.show("04", False, say)
+    visit.join()
+    assert stopped == ends
+
+
+def test_its_token_stands_in_no_list_of_processes(tmp_path, monkeypatch):
+    opened, said = [], []
+    monkeypatch.setattr(show_demo, "can_open_browser", lambda: True)
+
+    def opens(address):
+        opened.append(address)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(browser.webbrowser, "open", opens)
+    show_demo.show("04", True, said.append)
+    page = tmp_path / "demo.html"
+    assert opened == [page.as_uri()]
+    address = next(text for text in said if "http://" in text).split("\n\n")[1].strip()
+    assert f'url={address}"' in page.read_text("utf-8")
+    assert page.stat().st_mode & 0o777 == 0o600

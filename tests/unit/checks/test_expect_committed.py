@@ -65,3 +65,19 @@ def test_nobody_is_waited_for_without_end(monkeypatch):
     told, seconds = asked(monkeypatch, {0: look(4, level=False)})
     assert told == {0: 4}
     assert seconds > expect.COORDINATOR_SECONDS
+
+
+def hidden(*, answers: bool) -> ClusterState:
+    """A moment at which nobody may describe the offsets topic; the coordinator answers, or there is none."""
+    groups = look(4, level=True).groups
+    kept = groups if answers else tuple(replace(one, coordinator=None) for one in groups)
+    return replace(state(topics=(), groups=kept), last_response_at=0.0)
+
+
+def test_where_nobody_may_see_the_offsets_topic_the_coordinator_is_believed(monkeypatch):
+    assert asked(monkeypatch, {0: hidden(answers=True)}) == ({0: 4}, 0)
+
+
+def test_without_the_offsets_topic_and_a_coordinator_there_was_no_group(monkeypatch):
+    assert asked(monkeypatch, {0: hidden(answers=False)}) == ({}, 0)
+    assert asked(monkeypatch, {0: replace(hidden(answers=False), groups=())}) == ({}, 0)

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from threebrokers import cells
 from threebrokers.cells import Fault as Error
 from threebrokers.checks import lab00
 from threebrokers.cluster.actions import Action
@@ -94,6 +95,28 @@ def test_a_broker_that_is_cut_off_is_told_from_one_that_catches_up(faults, text)
         else:
             with pytest.raises(NotYet, match=text):
                 lab00._back(lab)
+
+
+@pytest.mark.parametrize(("cell", "solves"), [("code-9", False), ("exercise-0-1", True), ("", True)])
+def test_what_the_lesson_itself_does_later_is_no_answer(cell, solves, monkeypatch, tmp_path):
+    history = cells.History([cells.CellRun(cell, "take_down(lab, 2, [notes])", -0.5, 1.5)])
+    monkeypatch.setattr(cells, "history", lambda: history)
+    monkeypatch.setattr(lab00, "_back", lambda lab: None)
+    (tmp_path / "log").write_text(LIFE * 2)
+    cluster = SimpleNamespace(
+        actions=lambda since: done("kill 2", "start 2"),
+        log=lambda broker: tmp_path / "log",
+        processes=lambda: {n: SimpleNamespace(state="up") for n in (1, 2, 3)},
+    )
+    judge, answers = (
+        lab00.broker_killed._function,
+        (SimpleNamespace(cluster=cluster), SimpleNamespace(since=0)),
+    )
+    if solves:
+        assert "broker 2 is in sync again" in judge(*answers)
+    else:
+        with pytest.raises(NotAttempted):
+            judge(*answers)
 
 
 @pytest.mark.parametrize("kinds", [(), ("start 2",), ("resume 2", "heal 1")])

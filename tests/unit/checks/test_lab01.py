@@ -13,6 +13,8 @@ from threebrokers.kafka.clients import LabConsumer, LabProducer
 from threebrokers.kafka.state import ClusterState, PartitionState, TopicState
 from threebrokers.lab.attempt import _ended
 from threebrokers.lab.exercise import NotYet
+from tools import ROOT
+from tools.lessons import lesson as lessons
 
 PLACES = [(partition, offset) for partition in range(3) for offset in range(4 if partition == 0 else 3)]
 
@@ -182,6 +184,49 @@ def test_one_reading_under_two_names_is_told_so():
     readings.is_another_reading(one, [other])
     with pytest.raises(NotYet, match="`again` holds what `first` holds; `first` should be the first reading"):
         readings.is_another_reading(one, one[1:])
+
+
+def test_a_first_reading_that_lacks_records_is_not_told_of_another_topic(monkeypatch):
+    log: list[Any] = [SimpleNamespace(timestamp=n) for n in range(10)]
+    first: list[Any] = [
+        SimpleNamespace(partition=lambda p=p: p, offset=lambda o=o: o, timestamp=lambda n=n: (1, n))
+        for n, (p, o) in enumerate(PLACES)
+    ]
+    monkeypatch.setattr(lab01, "messages_only", lambda name, values, look_at: values)
+    monkeypatch.setattr(lab01, "ten_greetings", lambda lab, topic: log)
+    monkeypatch.setattr(lab01, "expect_consumer", lambda name, value: value)
+    lab, judge = SimpleNamespace(topic=str), lab01.read_again._function
+    for kept in (0, 7):
+        with pytest.raises(NotYet, match=f"`first` holds {kept} of the 10 records; the first reading should"):
+            judge(lab, "collectors-1", first[:kept], [], None)
+    with pytest.raises(NotYet, match="are not those of the first reading"):
+        judge(lab, "collectors-1", [*first[:9], first[0]], [], None)
+
+
+class Groups:
+    """Stands in for lab 01: a group reads eleven records once, and none after that."""
+
+    def __init__(self) -> None:
+        self.compared: list[str] = []
+        self.have_read = {"reports"}
+
+    def group(self, name: str) -> str:
+        return name
+
+    def read(self, topic: str, group: str, most: int, seconds: int) -> list[None]:
+        count = 0 if group in self.have_read else most
+        self.have_read.add(group)
+        return [None] * count
+
+
+def test_a_second_run_of_the_second_reading_has_a_new_group_again():
+    cells = lessons.read(ROOT / "lessons/01_hello_kafka.py").cells
+    code = next(cell.source for cell in cells if "guess_1d.compare" in cell.source)
+    lab = Groups()
+    names = {"lab": lab, "read": lab.read, "hello": "hello"}
+    for _ in range(2):
+        exec(code, names | {"guess_1d": SimpleNamespace(compare=lab.compared.append)})  # noqa: S102
+    assert lab.compared == ["0 and 11"] * 2
 
 
 def test_reports_of_the_same_record_are_told_so(monkeypatch):

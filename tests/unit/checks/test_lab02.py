@@ -288,6 +288,8 @@ def test_the_first_record_of_one_clock_is_right():
         (ten_days("create"), MOMENT, 3, "the offset is right, but the topic still has the times of the prog"),
         (ten_days("create"), MOMENT, 0, "the 3 records before offset 3 would be read twice"),
         (ten_days("create"), MOMENT, 9, "offset 9 is not the first that was stored since"),
+        (ten_days("create"), MOMENT, -1, "offset -1 is where the log ends: no record is late enough"),
+        (ten_days("create"), MOMENT, 10, "offset 10 is where the log ends: no record is late enough"),
         (ten_days("append"), MOMENT // 1000, 0, "`moment` is in seconds: Kafka's times are in milliseconds"),
         (ten_days("append"), NOW - 60_000, 0, "`moment` is a time before anything was stored"),
         (ten_days("append"), NOW + 60_000, 9, "`moment` is a time after all was stored"),
@@ -320,6 +322,9 @@ def test_a_reader_that_read_more_than_the_page_is_told_so():
     with pytest.raises(NotYet, match="`reader` belongs to the group 'page'; it should be of 'other'"):
         page.is_of_group(reader, "other")
     with pytest.raises(NotYet, match="`reader` has read 120 records; these 20 are wanted"):
+        page.is_all_that_was_read(reader, [None] * 20)
+    reader.received = 21
+    with pytest.raises(NotYet, match=r"your code where it ends\. Look at: the offset in TopicPartition, and"):
         page.is_all_that_was_read(reader, [None] * 20)
     for received, told in ((0, "none"), (5, 5)):
         reader.received = received

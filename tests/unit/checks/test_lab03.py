@@ -147,7 +147,7 @@ def test_a_producer_that_has_sent_nothing_was_refused_nothing():
     lab: Any = object()
     producer = LabProducer({}, {"bootstrap.servers": "127.0.0.1:1", "log_level": 0})
     by_hand = [KafkaError(KafkaError.NOT_ENOUGH_REPLICAS)]
-    assert "`producer` has sent nothing" in told(refused.is_refused, lab, producer, by_hand)
+    assert "`writer` has sent nothing" in told(refused.is_refused, lab, producer, by_hand)
 
 
 def test_an_error_that_no_report_has_brought_was_made_by_hand():
@@ -155,9 +155,7 @@ def test_an_error_that_no_report_has_brought_was_made_by_hand():
     producer = LabProducer({}, {"bootstrap.servers": "127.0.0.1:1", "log_level": 0})
     producer.sent_at = 1.0
     by_hand = [KafkaError(KafkaError.NOT_ENOUGH_REPLICAS)]
-    assert "no delivery report of `producer` has brought it" in told(
-        refused.is_refused, lab, producer, by_hand
-    )
+    assert "no delivery report of `writer` has brought it" in told(refused.is_refused, lab, producer, by_hand)
     producer._reports.errors.add(KafkaError.NOT_ENOUGH_REPLICAS)
     refused.is_refused(lab, producer, by_hand)
 

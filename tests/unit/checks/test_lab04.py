@@ -79,7 +79,12 @@ def test_a_silence_is_one_of_this_try():
     assert "no broker was paused" in told(silence.judge_silence, lab_with(), {}, frozen(2.0, PAUSE))
 
 
-def balance(stored: range, *, acknowledged: range | None = None, failed: range = range(0)) -> Balance:
+LATE, NOT_LEADER = "_MSG_TIMED_OUT", "NOT_LEADER_FOR_PARTITION"
+
+
+def balance(
+    stored: range, *, acknowledged: range | None = None, failed: range = range(0), reason: str = NOT_LEADER
+) -> Balance:
     def entries(numbers: range) -> list[Entry]:
         return [Entry(Number(1, n), 0, n) for n in numbers]
 
@@ -87,7 +92,7 @@ def balance(stored: range, *, acknowledged: range | None = None, failed: range =
         "transfers",
         attempted=[Number(1, n) for n in range(200)],
         acknowledged=entries(stored if acknowledged is None else acknowledged),
-        failed=[Failure(Number(1, n), "NOT_LEADER_FOR_PARTITION") for n in failed],
+        failed=[Failure(Number(1, n), reason) for n in failed],
         stored=entries(stored),
     )
 
@@ -99,19 +104,23 @@ def sender(monkeypatch: pytest.MonkeyPatch, **config: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("config", "acknowledged", "failed", "words"),
+    ("config", "acknowledged", "reason", "words"),
     [
-        ({"acks": 1}, range(150), range(0), "with acks=1: only the leader had them"),
-        ({"acks": "0"}, range(200), range(0), "acks=0: nobody acknowledges"),
-        ({"request_required_acks": 1}, range(150), range(0), "with acks=1"),
-        ({"acks": "all"}, range(100), range(0), "100 records have no delivery report"),
-        ({"message_timeout_ms": 1000}, range(100), range(100, 200), "message.timeout.ms is 1000"),
-        ({"delivery_timeout_ms": 900}, range(100), range(100, 200), "message.timeout.ms is 900"),
-        ({"retries": 0}, range(100), range(100, 200), "failed at the first try (NOT_LEADER_FOR_PARTITION)"),
+        ({"acks": 1}, range(150), "", "with acks=1: only the leader had them"),
+        ({"acks": "0"}, range(200), "", "acks=0: nobody acknowledges"),
+        ({"request_required_acks": 1}, range(150), "", "with acks=1"),
+        ({"acks": "all"}, range(100), "", "100 records have no delivery report"),
+        ({"message_timeout_ms": 1000}, range(100), LATE, "message.timeout.ms is 1000"),
+        ({"delivery_timeout_ms": 900}, range(100), LATE, "message.timeout.ms is 900"),
+        ({"message_timeout_ms": 60_000}, range(100), NOT_LEADER, "100 records failed (NOT_LEADER_FOR_PART"),
+        ({"retries": 0}, range(100), NOT_LEADER, "failed at the first try (NOT_LEADER_FOR_PARTITION)"),
+        ({"retries": 0, "message_timeout_ms": 60_000}, range(100), NOT_LEADER, "failed at the first try (N"),
+        ({"retries": "0", "message_timeout_ms": 60_000}, range(100), LATE, "failed at the first try (_MSG"),
     ],
 )
-def test_what_is_missing_has_its_reason(monkeypatch, config, acknowledged, failed, words):
-    found = balance(range(100), acknowledged=acknowledged, failed=failed)
+def test_what_is_missing_has_its_reason(monkeypatch, config, acknowledged, reason, words):
+    failed = range(100, 200) if reason else range(0)
+    found = balance(range(100), acknowledged=acknowledged, failed=failed, reason=reason)
     missing = list(range(100, 200))
     assert words in told(transfers._judge_missing, sender(monkeypatch, **config), found, missing)
 
@@ -228,6 +237,29 @@ def test_numbers_that_were_kept_back_until_the_kill_prove_nothing():
     assert "sent after the leader was killed" in told(transfers._expect_sent_meanwhile, at[1:], 10.0)
 
 
+def test_a_kill_before_the_first_number_or_after_the_last_one_proves_nothing(monkeypatch):
+    part = PartitionState("t", 0, 3, 1, (3, 1), (3, 1), 0, 200, ((1, 200), (3, 200)))
+    at = [Record("t", 0, n, None, str(n).encode(), 9_000 + n * 10, "create") for n in range(200)]
+    monkeypatch.setattr(transfers, "existing_topic", lambda lab, name: SimpleNamespace(partitions=[part]))
+    monkeypatch.setattr(transfers, "log_of", lambda lab, name: at)
+    monkeypatch.setattr(transfers, "expect_flushed", lambda *values, look_at: None)
+    monkeypatch.setattr(transfers, "Producer", SimpleNamespace)
+    producer = sender(monkeypatch, acks=1)
+
+    def killed(*times: float) -> Any:
+        lab = lab_with(*(Action(time, "kill", 2) for time in times))
+        lab.topic = str
+        lab.join_ledger = lambda name: SimpleNamespace(balance=lambda topic: balance(range(200)))
+        lab.cluster.processes = lambda: {3: SimpleNamespace(state="up")}
+        return lab
+
+    transfers.judge_transfers(killed(10.5), producer)
+    transfers.judge_transfers(killed(8.0, 10.5, 12.0), producer)
+    for times in ((12.0,), (8.0, 12.0)):
+        said = told(transfers.judge_transfers, killed(*times), producer)
+        assert "nobody was killed while your producer sent, so nothing could be lost" in said
+
+
 def test_a_topic_without_records_or_mended_too_late_is_no_choice(monkeypatch):
     monkeypatch.setattr(loss, "expect_topic", lambda lab, topic, wanted: None)
     monkeypatch.setattr(loss, "setting_of", lambda lab, topic, name: SimpleNamespace(value="2"))
@@ -259,6 +291,8 @@ def test_majorities():
         ({3: 2, 4: 1, 5: 2}, "with 2 of 3 gone one is left"),
         ({3: 1, 4: 2, 5: 2}, "with 2 of 4 gone 2 are left, and half is no majority"),
         ({3: 1, 4: 3, 5: 2}, "with 3 of 4 gone one is left"),
+        ({3: 3, 4: 1, 5: 2}, "of 3 voters all would be gone; a majority of all voters must be left"),
+        ({3: 4, 4: 1, 5: 2}, "of 3 voters all would be gone"),
         ({3: 1, 4: 1, 5: 3}, "3 is the majority of 5 itself"),
         ({3: 1, 4: 1, 5: 4}, "with 4 of 5 gone one is left"),
         ({3: 1, 4: 1, 5: 1}, "of 5 voters more than 1 may fail"),
@@ -371,7 +405,7 @@ def test_a_coordinator_died_and_the_group_went_on():
     recording = watched((5.0, 2), (13.0, 3), done=done)
     judged(recording, done, 3, 3, 40)
     judged(recording, done, 3, 2, 40)  # leadership went back later
-    assert "is the broker that you killed" in told(judged, recording, done, 2, 3, 40)
+    assert "`next_one` is the broker that you killed" in told(judged, recording, done, 2, 3, 40)
     assert "the coordinator is not broker 1" in told(judged, recording, done, 1, 3, 40)
     assert "committed offset 20 when its coordinator died, and 20 in" in told(
         judged, recording, done, 3, 3, 20

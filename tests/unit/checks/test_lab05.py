@@ -5,11 +5,12 @@ import pickle
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from confluent_kafka import KafkaError, KafkaException, Message, consistent, murmur2
+from confluent_kafka import KafkaError, KafkaException, Message, Producer, consistent, murmur2
 
 from threebrokers.checks.lab05 import deciding, packed, places, sending, way_back, wrapping
 from threebrokers.checks.lab05.heard import Heard
@@ -202,6 +203,16 @@ def test_why_flights_are_too_large_is_told(monkeypatch, of, setting: str, config
     assert words in told(packed.judge_size, None, "small", packer(config), of, FLIGHTS)
 
 
+def test_who_packs_is_not_known_of_a_plain_producer_if_the_topic_packs_too(monkeypatch):
+    plain = Producer({"bootstrap.servers": "127.0.0.1:1", "log_level": 0})
+    monkeypatch.setattr(packed, "topic_setting", lambda lab, topic, name: "zstd")
+    said = told(packed.judge_size, None, "small", plain, batches(100, 1000), FLIGHTS)
+    assert "the topic's compression.type is zstd, and a plain producer does not tell" in said
+    assert "`lab.producer`" in said
+    monkeypatch.setattr(packed, "topic_setting", lambda lab, topic, name: "producer")
+    assert packed.judge_size(None, "small", plain, batches(100, 1000), FLIGHTS) == 10
+
+
 @pytest.mark.parametrize(("setting", "config"), [("producer", {}), ("zstd", {"compression.type": "zstd"})])
 def test_a_fifth_is_enough(monkeypatch, setting: str, config: dict[str, Any]):
     monkeypatch.setattr(packed, "topic_setting", lambda lab, topic, name: setting)
@@ -212,7 +223,18 @@ def test_a_fifth_is_enough(monkeypatch, setting: str, config: dict[str, Any]):
     ("of", "config", "words"),
     [
         (batches(1, 99), {"linger.ms": 200}, "nothing travels together"),
-        (batches(5, 99), None, "waits for more for 5 ms"),
+        (batches(5, 99), {}, "waits for more for 5 ms"),
+        (batches(5, 99), None, "its linger.ms is too short, or a bound of its batches too small"),
+        (batches(50, 99), {"linger.ms": 200, "batch.num.messages": 50}, "end at batch.num.messages=50"),
+        (batches(1, 99), {"linger.ms": 200, "batch.num.messages": "1"}, "end at batch.num.messages=1"),
+        (batches(50, 990), {"linger.ms": 200, "batch.size": 1000}, "most end at batch.size=1000"),
+        (batches(23, 890), {"linger.ms": 400, "batch.size": "1000"}, "most end at batch.size=1000"),
+        (
+            batches(50, 500),
+            {"linger.ms": 50, "batch.size": 1000},
+            "a batch has 50 records, with linger.ms=50",
+        ),
+        (batches(50, 99), {"linger.ms": 50, "batch.num.messages": 60}, "50 records, with linger.ms=50"),
         (batches(50, 99), {"linger.ms": 50}, "a batch has 50 records, with linger.ms=50"),
         (batches(100, 99, wait=501), {"linger.ms": 5000}, "a reading waited 501 ms"),
     ],
@@ -361,6 +383,30 @@ def test_a_partitioner_that_keeps_others_off_is_right():
 )
 def test_what_is_wrong_with_a_partitioner_is_told(wrong: Callable[..., Any], words: str):
     assert words in told(places.judge_function, wrong)
+
+
+def test_prices_without_a_symbol_that_only_sometimes_come_to_the_last_partition_are_told():
+    def now_and_then(of: int, every: int) -> Callable[..., int]:
+        """Return a partitioner that puts a price without a symbol wrong each so many times, of `of`."""
+        asked = count(1)
+
+        def partition_of(symbol: str | None, partitions: int) -> int:
+            if symbol is None and partitions == of and not next(asked) % every:
+                return partitions - 1
+            return right(symbol, partitions)
+
+        return partition_of
+
+    assert "a price without a symbol goes to partition 3, which is kept" in told(
+        places.judge_function, now_and_then(4, 20)
+    )
+    assert "of two partitions a price without a symbol goes to partition 1" in told(
+        places.judge_function, now_and_then(2, 20)
+    )
+    log = prices(now_and_then(4, 20))
+    assert "1 price without a symbol is in partition 3, which is kept for IBM and UBER" in told(
+        places.judge_log, log, len(log)
+    )
 
 
 def test_a_symbol_has_one_partition_and_the_work_is_shared():

@@ -12,8 +12,10 @@ from threebrokers.checks import expect_clients
 from threebrokers.checks.lab06 import commits, dead_letters, heard, leaving, replay, runs
 from threebrokers.kafka.clients import LabConsumer, LabProducer
 from threebrokers.kafka.log_reader import Record
+from threebrokers.lab import attempt as lab_attempt
 from threebrokers.lab.exercise import NotAttempted, NotYet
 from threebrokers.lab.scenarios import Departure, Invoices, Killed
+from threebrokers.lab.scenarios.lives import ALL_COMMITTED
 from threebrokers.ledger.balance import Balance
 from threebrokers.ledger.entries import Entry
 from threebrokers.ledger.journal import Number
@@ -27,8 +29,8 @@ def told(check: Any, *answers: Any) -> str:
 
 def tries(monkeypatch: pytest.MonkeyPatch, source: str = "", began: float = 0.0) -> None:
     """Let the try that is judged be a cell of this text."""
-    found = SimpleNamespace(source=source, began=began)
-    for module in (runs, leaving):
+    found = SimpleNamespace(source=source, began=began, cell="exercise-6-1")
+    for module in (runs, leaving, lab_attempt):
         monkeypatch.setattr(module, "attempt", lambda: found)
 
 
@@ -109,6 +111,41 @@ def test_the_runs_of_another_program_are_no_answer(monkeypatch):
 def test_why_an_order_is_gone_the_program_tells(monkeypatch, source, words):
     tries(monkeypatch, f"%%program careful\n{source}")
     assert words in told(runs.judge_runs, killed([n for n in ALL if n != 7]))
+
+
+IDLE = "it did nothing for 10 s"
+
+
+@pytest.mark.parametrize("committed", [33, 34])
+def test_orders_that_nobody_had_come_to_when_the_waiting_was_over(monkeypatch, committed):
+    tries(monkeypatch, "%%program p\nfor m in c.consume(10):\n    orders.work(m)\n    c.commit(m)")
+    words = "had not come to orders 34–39 when nobody waited any more (it did nothing for 10 s)"
+    said = told(runs.judge_runs, killed([*range(34), 13], committed=committed, why=IDLE))
+    assert words in said
+    assert "Look at: how long `consume(…)` waits for a full number" in said
+    once = dict.fromkeys(range(34), 1)
+    books = Invoices(100.0, 2, counts=once, positions={0: committed}, why=IDLE)
+    assert words in told(runs.judge_invoices, books)
+
+
+def test_who_has_committed_what_is_missing_had_come_to_it(monkeypatch):
+    tries(monkeypatch)
+    assert "it commits before the work" in told(runs.judge_runs, killed(ALL[:34], committed=40, why=IDLE))
+    gap = [n for n in ALL[:34] if n != 7]
+    assert "it commits before the work" in told(runs.judge_runs, killed(gap, committed=34, why=IDLE))
+    once = dict.fromkeys(range(34), 1)
+    books = Invoices(100.0, 2, counts=once, positions={0: 40}, why=IDLE)
+    assert "the next offset was written before" in told(runs.judge_invoices, books)
+    tries(monkeypatch, BOOKED)
+    all_committed = Invoices(100.0, 2, counts=once, positions={0: 34}, why=ALL_COMMITTED)
+    assert "they were told before the invoice" in told(runs.judge_invoices, all_committed)
+
+
+def test_commits_that_nobody_waits_for_were_early_enough_by_chance(monkeypatch):
+    tries(monkeypatch, "%%program p\nwhile True:\n    orders.work(m)\n    c.commit(message=m)")
+    said = told(runs.judge_runs, killed([*ALL, 13], hurried=True))
+    assert "takes the next order while a commit is under way, and this time each arrived early" in said
+    assert "were done, and not committed" in told(runs.judge_runs, killed([*ALL, 11, 12, 13], hurried=True))
 
 
 def test_a_worker_that_was_not_written_failed_or_is_of_an_earlier_try(monkeypatch):
@@ -223,6 +260,7 @@ def test_what_the_database_holds_is_told_in_words():
     )
 
 
+IN_THREAD = "Thread(target=work).start()\ndef work():\n"
 LEFT = {"joined": True, "seconds": 0.3, "ended": True}
 
 
@@ -232,11 +270,16 @@ LEFT = {"joined": True, "seconds": 0.3, "ended": True}
         ({"joined": False}, "", "nobody joined the group"),
         ({"seconds": None, "static": True}, "", "has a group.instance.id"),
         ({"seconds": None}, "", "its thread ends with the program"),
-        ({"seconds": 1.6}, "c.poll(2)", "left after 1.6 s; it should leave within 1 s"),
-        ({"seconds": None, "ended": False}, "c.poll(30)", "poll waits too long (up to 30 s)"),
-        ({"seconds": None, "ended": False}, "c.poll()", "poll waits too long (without a bound)"),
+        ({"seconds": 1.6}, f"{IN_THREAD}    c.poll(2)", "left after 1.6 s; it should leave within 1 s"),
+        ({"seconds": None, "ended": False}, f"{IN_THREAD}    c.poll(30)", "poll waits too long (up to 30 s)"),
+        (
+            {"seconds": None, "ended": False},
+            f"{IN_THREAD}    c.poll()",
+            "poll waits too long (without a bound)",
+        ),
         ({"seconds": None, "ended": False}, "c.consume(5, timeout=9)", "(up to 9 s)"),
         ({"seconds": None, "ended": False}, "c.poll(0.2)", "its program goes on after Ctrl-C"),
+        ({"seconds": None, "ended": False}, "c.poll(30)", "its program goes on after Ctrl-C"),
         ({"ended": False}, "c.poll(wait)", "its consumer has left, and its program goes on"),
     ],
 )
@@ -478,8 +521,9 @@ def test_a_dead_letter_is_safe_before_its_offset_is_committed(monkeypatch):
     assert dead_letters._known(17, sent, postman) == (9000, 17)
     assert dead_letters._known(9, {9: 5000, 17: 5003}, postman) == (5004, 17)  # both are on their way
     dead_letters._judge_order(9, 5004, 9, [(9, 4000), (10, 5004), (24, 6000)])
-    dead_letters._judge_order(9, 5004, 17, [(10, 5001)])
-    for commits_ in ([(10, 4999)], [(10, 5002)], [(24, 5003)]):
+    dead_letters._judge_order(9, 5004, 17, [(10, 4001)])
+    dead_letters._judge_order(9, 5004, 9, [(10, 4910)])  # by another clock
+    for commits_ in ([(10, 4899)], [(10, 4002)], [(24, 4003)]):
         assert "before the dead letter of payment 9 was acknowledged" in told(
             dead_letters._judge_order, 9, 5004, 9, commits_
         )

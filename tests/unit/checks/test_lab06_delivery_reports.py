@@ -45,6 +45,10 @@ LISTENS = (
     "def told(e, m):\n    f.set_exception(X(e)) if e else f.set_result(m)\n    done.append(f)\n"
     "postman.produce(d, v, on_delivery=told)\ndone[0].result()",
     f"{KEPT}\ndef safe():\n    if any(seen):\n        raise ValueError\nc.commit(m)\nsafe()",
+    f"{KEPT}\ntry:\n    book(m)\nexcept ValueError:\n    p.flush()\n    if any(seen):\n        raise",
+    f"{KEPT}\ntry:\n    book(m)\nexcept ValueError:\n    if p.flush():\n        raise\n    print(seen)",
+    f"{KEPT}\ntry:\n    book(m)\nexcept ValueError:\n    if not any(seen):\n        go()\n"
+    "    else:\n        raise",
 )
 GOES_ON = (
     (KEPT, "keeps the delivery reports in `seen`, and nothing looks at them"),
@@ -52,6 +56,15 @@ GOES_ON = (
     ("p.produce(d, v, on_delivery=lambda e, m: print(e))", "nowhere, and raises nothing"),
     (f"{KEPT}\nif any(seen):\n    print('refused')", "none of its lines ends it with an error"),
     (f"{KEPT}\nwhile x:\n    if any(seen):\n        break", "none of its lines ends it with an error"),
+    (
+        f"{KEPT}\ntry:\n    book(m)\nexcept ValueError:\n    if odd:\n        raise\n    print(seen)",
+        "none of its lines ends it with an error",
+    ),
+    (
+        f"{KEPT}\nif any(seen):\n    try:\n        note(m)\n    except OSError:\n"
+        "        if odd:\n            raise",
+        "none of its lines ends it with an error",
+    ),
     (f"{KEPT}\np.flush()\nc.commit(m){RAISES}", "commits first, and looks at the delivery reports only then"),
 )
 
@@ -147,11 +160,32 @@ FLUSHES = (
     "for m in c.consume(24):\n    p.produce(d)\nif p.flush():\n    raise X\nc.commit()",
     "p.produce(d)\nwhile not told:\n    p.poll(0.1)\nc.commit()",
     "p.begin_transaction()\np.produce(d)\np.commit_transaction()\nc.commit()",
+    "p.produce(d)\np.close()\nc.commit()",
+    "with lab.producer({}) as p:\n    for m in ms:\n        p.produce(d)\nc.commit()",
+    "with closing(Producer({})) as p:\n    p.produce(d)\nc.commit()",
+    "p = lab.producer()\nwith p:\n    p.produce(d)\nc.commit()",
+    "def stored():\n    if p.flush() or any(seen):\n        raise X\ndef aside(m):\n    p.produce(d)\n"
+    "    stored()\nfor m in ms:\n    try:\n        book(m)\n    except ValueError:\n        aside(m)\n"
+    "    c.commit(m)",
+    "class Desk:\n    def aside(self, m):\n        self.p.produce(d)\n        self.look()\n"
+    "    def look(self):\n        self.p.flush()\nfor m in ms:\n    desk.aside(m)\n    c.commit(m)",
+    "for m in ms:\n    if good(m):\n        c.commit(m)\n        continue\n    p.produce(m)\n    p.flush()\n"
+    "    c.commit(m)",
+    "while x:\n    c.commit(message=last)\n    p.produce(m)\n    p.flush()\n    last = m",
+    "p.produce(m)\np.flush()\nc.commit(m)\nm = c.poll()\np.produce(m)\np.flush()",
+    "def told(e, m):\n    e or c.commit(m)\np.produce(d, on_delivery=told)\np.produce(d, on_delivery=told)",
     "%matplotlib inline",
 )
 HURRIES = (
     "for m in ms:\n    try:\n        book(m)\n    except ValueError:\n        p.produce(d)\n    c.commit(m)",
     "try:\n    book(m)\nexcept ValueError:\n    p.produce(d)\n    c.commit(m)\n    p.flush()\n    look()",
+    "def aside(m):\n    p.produce(d)\nfor m in ms:\n    aside(m)\n    c.commit(m)",
+    "with lock:\n    p.produce(d)\nc.commit()",
+    "for m in ms:\n    c.commit(message=m)\n    try:\n        book(m)\n    except ValueError:\n"
+    "        p.produce(d, m.value())\n        p.flush()",
+    "def aside(one):\n    p.produce(d, one.value())\n    p.flush()\nfor m in ms:\n"
+    "    c.commit(m)\n    aside(m)",
+    "with lab.producer() as p:\n    for m in ms:\n        p.produce(d)\n        c.commit(m)",
 )
 
 

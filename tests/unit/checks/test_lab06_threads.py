@@ -85,6 +85,36 @@ def test_on_a_busy_machine_who_is_woken_by_ctrl_c_passes(
     judged(monkeypatch, program)
 
 
+WAKES = "consumer.poll(10)\nconsumer.close()\n"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "try:\n    while True:\n        consumer.poll(10)\nfinally:\n    consumer.close()\n",
+        "try:\n    while True:\n        consumer.poll()\nexcept KeyboardInterrupt:\n    consumer.close()\n",
+        f"def end(n, f):\n    raise SystemExit\nsignal.signal(SIGINT, end)\n{WAKES}",
+    ],
+)
+def test_a_poll_of_the_main_thread_is_woken_by_ctrl_c(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
+    judged(monkeypatch, program, seconds=1.3)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        f"signal.signal(SIGINT, lambda n, f: over.set())\n{WAKES}",
+        f"until_ctrl_c()\n{WAKES}",
+        f"def work():\n    {WAKES.replace(chr(10), chr(10) + '    ')}\n{START}{END}",
+        f"consumer.consume(5, timeout=10)\n{WAKES}",
+        "try:\n    x()\nfinally:\n    consumer.poll(10)\n",
+    ],
+)
+def test_what_ctrl_c_does_not_wake_is_told(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
+    with pytest.raises(NotYet, match=r"the member left after 1\.3 s; it should leave within 1 s"):
+        judged(monkeypatch, program, seconds=1.3)
+
+
 OTHER = f"def work():\n{POLLS}{START}until_ctrl_c()\n"
 
 

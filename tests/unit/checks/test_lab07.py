@@ -77,6 +77,19 @@ def test_a_hot_partition_is_told_with_the_key():
     )
 
 
+def test_an_uneven_share_of_keys_that_are_even_is_not_theirs():
+    said = told(share._expect_even, [300, 0, 0], BY_CUSTOMER)
+    assert "done 300 of 300 jobs, and not because of their keys: the three had not shared out" in said
+
+
+def test_what_plain_consumers_did_only_the_keys_tell():
+    share._expect_even([], BY_CUSTOMER)
+    hot = sent(lambda job: job.country, lambda job: 0 if job.country == "NO" else 1)
+    assert "of 300 jobs 270 are in one partition (the key is the country)" in told(
+        share._expect_even, [], hot
+    )
+
+
 def test_a_partition_given_by_hand_is_told_beside_its_key():
     dealt = sent(lambda job: job.customer, lambda job: job.number % 6)
     assert "have one key and are in 2 partitions all the same; the key should choose" in told(
@@ -394,7 +407,8 @@ def test_a_worker_that_did_not_do_it(config, found, words, monkeypatch):
 def test_a_scan_is_examined_before_it_is_committed():
     done = {0: 1000, 1: 1150, 2: 1300}
     slow._expect_work_first(done, [(1, 1000), (2, 1150), (3, 1900)])
-    said = told(slow._expect_work_first, done, [(1, 1000), (3, 1290)])
+    slow._expect_work_first(done, [(1, 950), (3, 1280)])  # the broker's clock is behind
+    said = told(slow._expect_work_first, done, [(1, 1000), (3, 1190)])
     assert "the group had committed 3 when scan 2 was not examined yet" in said
 
 
@@ -484,6 +498,10 @@ def test_a_hand_over_is_judged_by_the_ledger():
     )
     assert "A and B have done nothing yet" in told(
         handover.judge_handover, lab_with(Balance("handover")), waits
+    )
+    two = replace(whole, attempted=[*whole.attempted, *whole.attempted])
+    assert "this ledger holds more than one try: 400 records were sent" in told(
+        handover.judge_handover, lab_with(two), waits
     )
     skipped = replace(whole, processed=everything[:-3])
     assert "3 of 200 records were left out" in told(handover.judge_handover, lab_with(skipped), waits)

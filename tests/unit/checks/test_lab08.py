@@ -38,6 +38,22 @@ def test_seven_to_eight_days_are_right():
 
 
 @pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        (settings(days=7.5), "but by these settings one may become 8.5 days old: its segment stays"),
+        (settings(segment=1.5), "the sum of segment.ms, which is 1.5 days, and retention.ms"),
+        (settings(days=6.5), "retention.ms is 6.5 days, and so old a record may be deleted"),
+        (settings(days=-1), "nothing is deleted for its age"),
+        (settings(policy="compact"), "nothing is deleted for its age"),
+    ],
+)
+def test_settings_that_keep_the_promise_only_today_are_told(chosen, words):
+    ages._expect_promise(7.3, settings())
+    ages._expect_promise(7.3, settings(days=7.5, segment=0.5))
+    assert words in told(ages._expect_promise, 7.3, chosen)
+
+
+@pytest.mark.parametrize(
     ("days", "chosen", "longest", "words"),
     [
         (since(301), settings(segment=7), 7.0, "12.5 days old: its segment spans 7.0 days, and stays until"),

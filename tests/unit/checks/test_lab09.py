@@ -72,8 +72,8 @@ def test_files_without_an_old_price_pass():
     [
         ({}, "all 3 records are in the active segment, and that one is closed after seven days or at 1 GB"),
         ({"min_cleanable_dirty_ratio": 0.01}, "min.cleanable.dirty.ratio is about closed segments"),
-        ({"segment_ms": 60000}, "no segment was closed in 60000 ms"),
-        ({"max_compaction_lag_ms": 50000}, "no segment was closed in 50000 ms"),
+        ({"segment_ms": 60000}, "no segment was closed in 60,000 ms"),
+        ({"max_compaction_lag_ms": 50000}, "no segment was closed in 50,000 ms"),
         ({"retention_ms": 3000}, "retention.ms counts only for the policy delete"),
         ({"segment_bytes": 1048576}, "which are fewer than 1,048,576 bytes"),
         ({"delete_retention_ms": 1}, "delete.retention.ms is about records without a value"),
@@ -98,7 +98,7 @@ def test_two_prices_in_closed_files_are_told_with_the_reason(own: dict[str, Any]
 def test_a_new_price_in_the_active_file_is_told():
     said = told(days.judge_segments, files("ab", "a"), settings(segment_ms=5000))
     assert "1 share has an old price in a closed segment" in said
-    assert "closed after 5000 ms" in said
+    assert "closed after 5,000 ms" in said
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_new_price_in_the_active_file_is_told():
             {"segment_ms": 1000, "max_compaction_lag_ms": 9000},
             "comes only for more than 50% (min.cleanable.dirty.ratio), or after 9 s",
         ),
-        ({"segment_ms": 3500, "min_cleanable_dirty_ratio": 0}, "lies in the active segment for 3500 ms"),
+        ({"segment_ms": 3500, "min_cleanable_dirty_ratio": 0}, "lies in the active segment for 3,500 ms"),
         ({"max_compaction_lag_ms": 2000, "min_compaction_lag_ms": 3500}, "keeps the cleaner off for 3.5 s"),
     ],
 )
@@ -282,10 +282,11 @@ def test_a_table_that_is_empty_is_explained_by_its_consumer(monkeypatch: pytest.
 
     def said(**consumer: Any) -> str:
         made = SimpleNamespace(**{"config": {}, "asked": True, "subscribed": ("board",), **consumer})
-        return str(tables._empty(SimpleNamespace(consumers=lambda: [made])))  # type: ignore[arg-type]
+        return str(tables._empty(SimpleNamespace(consumers=lambda: [made]), tables.SECOND))  # type: ignore[arg-type]
 
     assert "was never told what to read" in said(asked=False)
     assert "a new group begins at the end of the log (auto.offset.reset is latest)" in said()
+    assert "`starts.second` is empty" in said()
     assert "take a moment to come" in said(config={"auto.offset.reset": "earliest"})
 
 

@@ -8,6 +8,7 @@ import pytest
 from threebrokers.checks.lab06 import runs
 from threebrokers.checks.lab10 import effects, gone, lonely, reasons, trials, ways
 from threebrokers.kafka.log_reader import Record
+from threebrokers.lab import attempt as lab_attempt
 from threebrokers.lab.exercise import NotAttempted, NotYet
 from threebrokers.lab.scenarios import Alone, Effects, Gone, Killed, Trials
 from threebrokers.lab.scenarios.effects import PLACES, STORED
@@ -26,8 +27,9 @@ def told(check: Any, *answers: Any) -> str:
 @pytest.fixture(autouse=True)
 def tries(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the try that is judged begin at 50."""
-    for module in (gone, lonely, runs, trials):
-        monkeypatch.setattr(module, "attempt", lambda: SimpleNamespace(began=50.0, ended=60.0, source=""))
+    run = SimpleNamespace(began=50.0, ended=60.0, source="", cell="exercise-10-1")
+    for module in (gone, lonely, runs, lab_attempt):
+        monkeypatch.setattr(module, "attempt", lambda: run)
 
 
 def entries(numbers: Any, offset: int = 0) -> list[Entry]:
@@ -150,7 +152,7 @@ def test_each_wrong_reason_has_an_answer_of_its_own(expect, right, wrong):
     expect(right)
     said = [told(expect, word) for word in wrong]
     assert len(set(said)) == len(wrong) == 3
-    assert all(f"`because` is “{word}”" in text for word, text in zip(wrong, said, strict=True))
+    assert all(f"because` is “{word}”" in text for word, text in zip(wrong, said, strict=True))
     assert "it should be one of" in told(expect, "no idea")
 
 
@@ -201,6 +203,10 @@ def test_one_invoice_for_each_order_passes():
     ("changes", "words"),
     [
         ({"counts": {}}, "no order stands in the column `order_number`"),
+        (
+            {"counts": {}, "over": True},
+            "the program ended by itself before it had written a row",
+        ),
         ({"counts": {}, "why": "it asked for no topic"}, "its consumer has asked for no topic"),
         ({"automatic": True}, "the client commits by itself"),
         ({"counts": ONCE | {3: 0, 8: 0}}, "orders 3, 8 have no invoice: the offset was committed before"),
@@ -326,6 +332,12 @@ def test_both_promises_kept_and_broken_by_one():
         (killed([], []), killed([], [13]), "no order got lost"),
         (killed([7], []), killed([], [10, 11, 12, 13]), "orders 10–13 came twice"),
         (killed([7], []), killed([], [], done=False), "the worker has done nothing"),
+        (
+            killed([7, *range(14, 40)], [], over=True),
+            killed([], [13]),
+            "ended by itself before the last order",
+        ),
+        (killed([7], []), killed([*range(40)], [], done=False, over=True), "ended by itself before the last"),
         (killed([], [*range(14)], committed=None), killed([], [13]), "the group has committed nothing"),
         (killed([7], []), killed([], [*range(14)], committed=None), "the group has committed nothing"),
         (killed([], [13], committed=39), killed([], [13]), "has committed 39: one too small"),

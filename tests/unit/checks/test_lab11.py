@@ -9,6 +9,7 @@ from threebrokers.checks.lab11 import booked, choosing, failures, gaps, opened, 
 from threebrokers.kafka.batches import Batch
 from threebrokers.kafka.log_reader import Record
 from threebrokers.kafka.transactions import TransactionNote
+from threebrokers.lab import attempt as lab_attempt
 from threebrokers.lab.exercise import NotAttempted, NotYet
 from threebrokers.lab.scenarios.failing import CASES, Case, Tried
 from threebrokers.lab.scenarios.transactions import Stuck
@@ -25,8 +26,7 @@ def told(check: Any, *answers: Any) -> str:
 @pytest.fixture(autouse=True)
 def tries(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the try that is judged begin at 50."""
-    for module in (booked, failures):
-        monkeypatch.setattr(module, "attempt", lambda: SimpleNamespace(began=50.0))
+    monkeypatch.setattr(lab_attempt, "attempt", lambda: SimpleNamespace(began=50.0, cell="exercise-11-4"))
     for module in (shop, opened):
         monkeypatch.setattr(module, "eventually", lambda look, **more: look())
 
@@ -97,6 +97,9 @@ def test_transactions_that_are_missing_open_or_in_parts(a_shop):
     assert "12 transactions were committed with records of only a part of the three topics" in said
     a_shop.parts = [frozenset({("shop-orders", 0)})] * 4
     assert "4 transactions were committed with records of shop-orders alone" in told(a_shop.judged)
+    a_shop.parts = [frozenset({("shop-orders", 0), ("shop-payments", 0)}), frozenset({("shop-audit", 0)})]
+    assert "their records came with several transactions: who read between two commits" in told(a_shop.judged)
+    a_shop.parts = [frozenset({("shop-orders", 0)})] * 4
     a_shop.numbers["shop-audit"] = []
     assert "shop-audit holds no record; each of the three" in told(a_shop.judged)
     a_shop.numbers["shop-audit"] = list(PAID)
@@ -204,6 +207,17 @@ def test_transfers_that_are_booked_once_pass():
             "transfers 0–17 are missing: entries are in the log, and all of them were taken back",
         ),
         ({"counts": {0: (1, 0)}, "due": 1, "committed": 1}, "transfer 0 has one entry"),
+        ({"counts": {}, "committed": 18, "stored": 0}, "the program has written no entry"),
+        (
+            {"counts": dict.fromkeys(range(15), (1, 1)), "committed": 15},
+            "transfers 15–17 are missing: the program had read on, and not committed yet, when it was ended",
+        ),
+        (
+            {"counts": dict.fromkeys(range(15), (1, 1)), "committed": 18},
+            "the offset in the transaction was ahead of the entries",
+        ),
+        ({"idle": True}, "the program ended by itself, after 10 kills; it should go on"),
+        ({"idle": True, "kills": (), "names": ("teller",)}, "the program ended by itself, after 0 kills"),
         ({"counts": {0: (1, 1), 1: (2, 1)}, "due": 2, "committed": 1}, "committed by different transactions"),
         ({"held": {0: 5}}, "the last transaction is still open"),
         ({"committed": 7}, "the group has committed offset 7 in the end"),
@@ -216,7 +230,7 @@ def test_transfers_that_are_not(more, words):
 
 def test_a_worker_that_was_not_written():
     with pytest.raises(NotAttempted, match=r"Exercise 11\.3 is not attempted yet"):
-        booked.judge_booked(runs(idle=True, kills=()))
+        booked.judge_booked(runs(idle=True, kills=(), names=()))
 
 
 def test_what_is_left_is_told_in_words():

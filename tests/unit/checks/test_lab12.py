@@ -4,12 +4,14 @@ import json
 import re
 from contextlib import suppress
 from types import SimpleNamespace
+from typing import Any
 
 import pandas as pd
 import pytest
 from pyspark import SparkContext
 
 from threebrokers.checks.expect_spark import in_step
+from threebrokers.checks.lab12 import offsets, stream
 from threebrokers.checks.lab12.delays import REVERSED, _summary, compare_delays, expect_limit
 from threebrokers.checks.lab12.flights import compare_flights
 from threebrokers.checks.lab12.offsets import (
@@ -84,6 +86,26 @@ def test_what_arrives_during_a_call_is_in_its_table_or_in_the_next():
     assert "1 of them are not in its table" in told(compare_again, {(0, 2)}, first, {0: 4, 1: 1})
     for elsewhere in (set(), {(0, 3)}):
         assert "called again with what" in told(compare_again, elsewhere, first, {0: 4, 1: 1})
+
+
+@pytest.mark.parametrize("until_first", [True, False])
+def test_a_text_that_also_keeps_the_beginning_is_read_by_its_end(monkeypatch, until_first):
+    held = pd.DataFrame({"partition": [0, 0], "offset": [2, 3]})
+    monkeypatch.setattr(offsets, "rows", lambda name, frame, look_at: held)
+    new: Any = SimpleNamespace(select=lambda *names: None)
+    kept = {"from": {"t": {"0": 2, "1": 1}}, "until": {"t": {"0": 4, "1": 1}}}
+    if until_first:
+        kept = dict(reversed(kept.items()))
+    offsets.expect_again(new, {0: 2, 1: 1}, json.dumps(kept), "t")
+
+
+def test_a_checkpoint_that_the_first_cell_has_emptied_is_told(monkeypatch, tmp_path):
+    monkeypatch.setattr(stream, "attempt", lambda: SimpleNamespace(began=50.0))
+    gone = tmp_path / "checkpoint"
+    assert "the lab's first cell has run since" in told(stream.expect_kept, gone, 60.0)
+    stream.expect_kept(gone, 40.0)  # it never was there
+    gone.mkdir()
+    stream.expect_kept(gone, 60.0)
 
 
 @pytest.mark.parametrize(
@@ -200,9 +222,15 @@ def test_a_mean_that_nobody_can_explain(delays):
 
 
 def test_a_limit_that_leaves_out_an_hour_with_just_enough_flights():
-    for wrong in ("Filter (flights#12L > cast(100 as bigint))", "(count(1)#3L > 100)"):
+    turned = ("Filter (cast(100 as bigint) < flights#12L)", "(100 < count(1)#3L)")
+    for wrong in ("Filter (flights#12L > cast(100 as bigint))", "(count(1)#3L > 100)", *turned):
         assert "exactly 100 flights" in told(expect_limit, wrong)
-    for right in ("(flights#12L >= cast(100 as bigint))", "(flights#1L > cast(99 as bigint))", "(x > 1000)"):
+    for right in (
+        "(flights#12L >= cast(100 as bigint))",
+        "(flights#1L > cast(99 as bigint))",
+        "(x > 1000)",
+        "(100 <= x)",
+    ):
         expect_limit(right)
 
 

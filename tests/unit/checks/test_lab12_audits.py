@@ -7,7 +7,14 @@ import pandas as pd
 import pytest
 
 from threebrokers.checks.lab12.audit import RIGHT, compare_audit
-from threebrokers.checks.lab12.levels import Levels, compare_aborted, compare_marks, compare_turnover, places
+from threebrokers.checks.lab12.levels import (
+    Levels,
+    compare_aborted,
+    compare_marks,
+    compare_turnover,
+    expect_places,
+    places,
+)
 from threebrokers.kafka.log_reader import Record
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.scenarios.tills import _ends, _notes
@@ -126,6 +133,13 @@ def test_what_the_levels_differ_in():
     compare_aborted([(0, 4), (0, 0)], LOG, 0)
     compare_marks(3, LOG)
     compare_turnover(9, LOG)
+
+
+def test_each_place_has_one_column():
+    expect_places(["partition", "offset", "value"], "look")
+    assert "has no column `offset`" in told(expect_places, ["partition"], "look")
+    both = ["partition", "offset", "offset"]
+    assert "more than one column `offset`, and nobody can tell which" in told(expect_places, both, "look")
 
 
 def test_all_records_are_aborted_where_null_is_compared():

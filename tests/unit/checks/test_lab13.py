@@ -9,9 +9,10 @@ import pytest
 from threebrokers.checks.lab13.behind import compare_waiting
 from threebrokers.checks.lab13.recipients import judge_board, judge_invoices, judge_ranking
 from threebrokers.checks.lab13.runs import _open_after_first, finished, judge_records
-from threebrokers.checks.lab13.watermark import SMALLEST, expect_batches, judge_delay
-from threebrokers.checks.lab13.windows import compare_windows, expect_open_hours
+from threebrokers.checks.lab13.watermark import SMALLEST, expect_batches, expect_finished, judge_delay
+from threebrokers.checks.lab13.windows import compare_windows, expect_hours, expect_open_hours
 from threebrokers.data.replay import late_departures
+from threebrokers.errors import LabError
 from threebrokers.lab.exercise import NotYet
 from threebrokers.spark.delivering import Delivered
 from threebrokers.spark.hours import HOUR, missing_flights, windows_of_package
@@ -92,6 +93,35 @@ def test_missing_flights_are_counted_in_finished_windows_only():
     windows = windows_of_package()
     assert missing_flights(windows) == 0
     assert missing_flights(windows.iloc[:10] - 2) == 20
+    with pytest.raises(LabError, match="flights of EWR in a window from"):
+        missing_flights(windows_of_package(3 * HOUR, 3 * HOUR))
+    with pytest.raises(LabError, match="0 were planned"):
+        missing_flights(windows_of_package(TEN, TEN))
+
+
+def test_hours_that_the_watermark_has_cut_are_hours_all_the_same():
+    table = rows()
+    expect_hours(table.assign(flights=table["flights"] - 1).iloc[:30])
+
+
+def test_finished_windows_are_hours_of_the_plan():
+    expect_finished(rows(), SMALLEST)
+    long = rows(3 * HOUR, 3 * HOUR)
+    assert "a window is 180 minutes long" in told(expect_finished, long, SMALLEST)
+    assert "begins every 10 minutes" in told(expect_finished, rows(HOUR, TEN), SMALLEST)
+    twice = pd.concat([rows(), rows().head(2)])
+    assert "2 rows of the table are for an airport and hour that another row is for" in told(
+        expect_finished, twice, SMALLEST
+    )
+    more = rows().assign(flights=lambda table: table["flights"] + 1)
+    assert "by the plan" in told(expect_finished, more, SMALLEST)
+    nothing = rows().head(0)
+    assert "no window was finished" in told(expect_finished, nothing, SMALLEST)
+    expect_finished(nothing, 24 * HOUR)  # that is what so long a delay does to this day
+
+
+def test_a_watermark_of_whole_hours_was_asked_for():
+    assert "whole hours" in told(judge_delay, timedelta(minutes=170), 7, 20)
 
 
 def got(mode: str, sent: int, table: pd.DataFrame, refused: str = "") -> Delivered:

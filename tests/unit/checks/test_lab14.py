@@ -7,6 +7,7 @@ import pytest
 
 from threebrokers.checks.lab14.pairs import (
     delay_of,
+    delays,
     judge_kind,
     judge_pairs,
     judge_state,
@@ -19,7 +20,7 @@ from threebrokers.checks.lab14.reports import deciding, judge_clock, judge_colum
 from threebrokers.checks.lab14.seats import judge_seats, right_seats
 from threebrokers.checks.lab14.tasks import compare_places as compare_keys
 from threebrokers.checks.lab14.tasks import expect_counts, judge_topics
-from threebrokers.checks.lab14.turns import AWAY, LATE, departures_of_package, judge_turns
+from threebrokers.checks.lab14.turns import AWAY, LATE, departures_of_package, judge_forgotten, judge_turns
 from threebrokers.data.registers import deleted_planes
 from threebrokers.data.replay import late_departures
 from threebrokers.data.reports import repeated_reports
@@ -49,6 +50,8 @@ def test_the_seats_of_each_departure_once():
     assert "the register has corrected that" in told(judge_seats, old)
     empty = right.assign(seats=pd.NA)
     assert "has no seats" in told(judge_seats, empty)
+    alone = right.assign(tailnum=right["tailnum"].where(right["seats"].notna()))
+    assert "have nothing as `tailnum`" in told(judge_seats, alone)
     zero = right.fillna({"seats": 0})
     assert "has 0 seats, and the register does not know it" in told(judge_seats, zero)
 
@@ -62,6 +65,10 @@ def test_each_departure_with_its_own_arrival():
     other.loc[0, "arrived"] += pd.Timedelta(1, "h")
     assert "arrivals of another flight of the same aircraft" in told(judge_pairs, other)
     short = right[right["arrived"] - right["left_at"] <= pd.Timedelta(5, "h")]
+    outer = right.assign(arrived=right["arrived"].where(right.index.isin(short.index)))
+    said = told(judge_pairs, outer)
+    assert f"{len(right) - len(short)} departures are there without an arrival" in said
+    assert "the kind of the join" in said
     assert "pairs are missing, all of long flights" in told(judge_pairs, short)
     assert "3 of 873 pairs are missing" in told(judge_pairs, right.sort_values("left_at").iloc[3:])
     assert "the table has 874 rows" in told(judge_pairs, pd.concat([right, right.head(1)]))
@@ -90,6 +97,15 @@ def test_a_join_that_forgets():
     assert "only one stream has a watermark before the join" in told(judge_state, 1756, TEN, 1)
     assert "neither stream has a watermark before the join" in told(judge_state, 1756, TEN, 0)
     assert marked("+- EventTimeWatermark a\n+- StreamingSymmetricHashJoin\n  :- EventTimeWatermark b") == 1
+    each = [TEN, timedelta(seconds=10)]
+    assert "one watermark is only 10 seconds behind" in told(judge_state, 560, TEN, 2, each)
+    judge_state(560, TEN, 2, [TEN, timedelta(hours=1)])
+    plan = (
+        "+- EventTimeWatermark later#1: timestamp, 3 seconds\n+- StreamingSymmetricHashJoin [x]\n"
+        "  :- EventTimeWatermark 7d-4, left#9: timestamp, 1 hours 30 minutes\n"
+        "  +- EventTimeWatermark arrived#8, 10.5 seconds\n"
+    )
+    assert delays(plan) == [timedelta(minutes=90), timedelta(seconds=10.5)]
     behind = datetime(2013, 6, 25, 5, 49, tzinfo=UTC)
     assert delay_of(step_with(None, rows=0)) is None
     assert delay_of(step_with(behind, rows=0)) == TEN
@@ -199,6 +215,18 @@ def test_an_alarm_for_an_aircraft_that_returned_later_may_come_or_not():
     judge_turns(pd.concat([right, alarm(late)]))
 
 
+def test_the_state_of_an_aircraft_ends_with_its_alarm():
+    right = turns_and_alarms()
+    rung = right["minutes"].isna()
+    seconds = right["left_at"].astype("datetime64[s]").astype("int64")
+    state = pd.DataFrame({"tailnum": right["tailnum"], "second": seconds})
+    others = state[~right["tailnum"].isin(right.loc[rung, "tailnum"])]
+    judge_forgotten(right, others)
+    assert "3 departures that got an alarm are still in the state" in told(
+        judge_forgotten, right, pd.concat([others, state[rung].head(3)])
+    )
+
+
 def test_a_topic_is_no_table_for_itself():
     assert "one topic is both" in told(judge_topics, None, "left", "left")
 
@@ -228,5 +256,8 @@ def test_two_topics_for_four_tasks():
     strange = [(0, b"N1"), *stream[1:]]
     assert "'N1' of the stream is the key of no row" in told(compare_keys, strange, table)
     assert "the table has no records" in told(compare_keys, stream, [])
+    few = [(number % 4, f"{number}".encode()) for number in range(53)]
+    departures = [few[number % 53] for number in range(883)]
+    assert "the table has 53 keys, and there is weather for 72" in told(compare_keys, departures, few)
     moved = [((partition + 1) % 4, key) for partition, key in stream]
     assert "0 of 883 departures find their weather" in told(compare_keys, moved, table)

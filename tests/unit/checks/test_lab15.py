@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from threebrokers.checks.expect_spark import by_partition
+from threebrokers.checks.lab15 import copies
 from threebrokers.checks.lab15.books import judge_book
 from threebrokers.checks.lab15.copies import compare_ids, judge_clock, judge_memory
 from threebrokers.checks.lab15.executors import judge_readers_of
@@ -23,6 +24,7 @@ from threebrokers.checks.lab15.versions import (
     judge_new,
     judge_old,
     judge_sent,
+    judge_topics,
     vouchers,
 )
 from threebrokers.kafka.log_reader import Record
@@ -102,12 +104,22 @@ def test_a_book_is_judged_by_its_rows(tmp_path: Path):
     assert "in a transaction of its own" in told(
         judge_book, book(file, [*WANTED, *BATCH], PLAIN, done), WANTED
     )
+    again = ["INSERT INTO done VALUES (1)"] * 2
+    assert "so are rows of the table `done`, because it has no key" in told(
+        judge_book, book(file, [*WANTED, *BATCH], PLAIN, done, *again), WANTED
+    )
+    counted_by_sqlite = "CREATE TABLE trips (id INTEGER PRIMARY KEY AUTOINCREMENT, part, place, tailnum)"
+    said = told(judge_book, book(file, [*WANTED, *BATCH], counted_by_sqlite), WANTED)
+    assert "the key (id) is another one each time" in said
+    texts = "CREATE TABLE trips (part TEXT, place TEXT, tailnum, PRIMARY KEY (part, place))"
+    judge_book(book(file, WANTED, texts), WANTED)
     new_each_time = "CREATE TABLE trips (id INTEGER PRIMARY KEY, part, place, tailnum)"
     said = told(judge_book, book(file, [*WANTED, *BATCH], new_each_time), WANTED)
     assert "the key (id) is another one each time" in said
     assert "23 departures are there twice" in said
     rest = [place for place in WANTED if place not in BATCH]
     assert "all of batch 1" in told(judge_book, book(file, rest, PLAIN, done), WANTED)
+    assert "all of batch 1" in told(judge_book, book(file, rest, new_each_time, done), WANTED)
     one_place = "CREATE TABLE trips (part, place PRIMARY KEY, tailnum)"
     said = told(judge_book, book(file, WANTED, one_place), WANTED)
     assert "30 of 60 departures are not in the table" in said
@@ -140,6 +152,23 @@ def test_the_watermark_follows_the_time_of_the_copies():
     judge_clock([None, datetime(2026, 11, 25)])
     judge_clock([None])
     assert "the watermark follows `scheduled`" in told(judge_clock, [None, datetime(2013, 6, 24)])
+
+
+def test_a_watermark_of_another_clock_explains_departures_that_are_gone(monkeypatch):
+    rows = SimpleNamespace(collect=lambda: [("0-1",)])
+    table = SimpleNamespace(columns=["id"], select=lambda _: rows)
+    monkeypatch.setattr(copies, "memory_table", lambda query, start: table)
+    monkeypatch.setattr(copies, "output_mode", lambda query: "append")
+    progress = {
+        "batchId": 0,
+        "numInputRows": 2,
+        "eventTime": {"max": "2013-06-24T22:00:00Z"},
+        "stateOperators": [{"numRowsTotal": 1, "numRowsDroppedByWatermark": 1}],
+    }
+    query = SimpleNamespace(recentProgress=[progress])
+    assert "the watermark follows `scheduled`" in told(copies.judge_copies, query, ["0-1", "0-2"])
+    del progress["eventTime"]
+    assert "1 of 2 departures are gone" in told(copies.judge_copies, query, ["0-1", "0-2"])
 
 
 def test_copies_are_remembered_as_long_as_spark_may_be_away():
@@ -176,6 +205,7 @@ DAY = Day(
     first={0: 3},
     old=("one", "run 1"),
     running={"two": "run 2"},
+    reads={"two": frozenset({"live"})},
     changes=(CHANGE,),
     topic="v2",
     sent={"0-0": "v1", "0-3": "v1", "0-2": "v2", "0-4": "v2", "0-5": "v2"},
@@ -217,6 +247,16 @@ def test_each_version_has_a_place_of_its_own(tmp_path: Path):
     assert "has gone on with the checkpoint of version 1" in told(expect_places, again, first)
 
 
+def test_version_2_reads_the_topic_into_which_departures_come():
+    judge_topics(DAY, "live")
+    judge_topics(replace(DAY, reads={"one": frozenset({"trips"})}), "live")
+    for topics, said in (({"trips"}, "'trips'"), ({"live", "trips"}, "'live', 'trips'")):
+        other = replace(DAY, reads={"two": frozenset(topics)})
+        answer = told(judge_topics, other, "live")
+        assert f"version 2 reads {said}" in answer
+        assert "departures come into 'live'" in answer
+
+
 def judged(day: Day) -> str:
     return told(judge_change, day, "v1", "v2", LIVE)
 
@@ -252,7 +292,7 @@ def test_each_query_gets_the_trigger_that_it_needs():
     judge_choice(
         {
             "alarm": {"realTime": "1 minute"},
-            "board": {"processingTime": "1000 ms"},
+            "board": {"processingTime": "1000 milliseconds"},
             "counts": {"processingTime": "0 seconds"},
         }
     )
@@ -289,7 +329,15 @@ def test_all_three_queries_get_a_trigger():
     [
         ("5 seconds", 5),
         ("1 Minute", 60),
-        ("250ms", 0.25),
+        ("250 milliseconds", 0.25),
+        ("1 second 500 milliseconds", 1.5),
+        ("interval 1.5 seconds", 1.5),
+        ("1 day", 86_400),
+        ("250 ms", None),
+        ("5seconds", None),
+        ("5s", None),
+        ("1 min", None),
+        ("1.5 minutes", None),
         ("0 seconds", 0),
         ("soon", None),
         ("5 fortnights", None),

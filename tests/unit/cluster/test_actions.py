@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 
 from threebrokers import clock
-from threebrokers.cluster import Cluster, links, local, ports, process, registration, state_file
+from threebrokers.cluster import Cluster, link_faults, links, local, ports, process, registration, state_file
 from threebrokers.cluster.compose import ComposeEngine
 from threebrokers.cluster.containers import Container
+from threebrokers.cluster.link_faults import Fault
 from threebrokers.cluster.local import LocalEngine
+from threebrokers.cluster.process import BrokerProcess
 from threebrokers.cluster.state_file import SavedState
 from threebrokers.errors import LabError
 from threebrokers.kafka import poller
@@ -66,6 +68,17 @@ def here(tmp_path, monkeypatch, late):
     return known
 
 
+@pytest.fixture
+def looked_at(here, monkeypatch):
+    """Tells of the brokers what the home's state says."""
+    monkeypatch.setattr(
+        LocalEngine,
+        "processes",
+        lambda self: {n: BrokerProcess(n, "up" if n in here.brokers else "down") for n in (1, 2, 3)},
+    )
+
+
+@pytest.mark.usefixtures("looked_at")
 @pytest.mark.parametrize("verb", VERBS)
 def test_an_act_is_dated_when_the_signal_is_sent(tmp_path, here, verb):
     cluster = Cluster(tmp_path, "local")
@@ -77,12 +90,55 @@ def test_an_act_is_dated_when_the_signal_is_sent(tmp_path, here, verb):
     assert (action.kind, action.broker, action.at) == (verb, 2, DONE + waited)
 
 
+@pytest.mark.usefixtures("looked_at")
+def test_who_starts_a_broker_that_runs_has_done_nothing_to_it(tmp_path, here):
+    cluster = Cluster(tmp_path, "local")
+    cluster.start(2)
+    assert cluster.actions() == []
+    del here.brokers[2]
+    cluster.start(2)
+    assert [action.words for action in cluster.actions()] == ["start broker 2"]
+
+
 def test_brokers_that_are_started_together_are_dated_one_by_one(tmp_path, here, monkeypatch):
     cluster = Cluster(tmp_path, "local")
     here.brokers = {1: here.brokers[1]}
     # The one that runs is resumed first; each launch waits for its ports, and takes its time.
     assert cluster.up() == [2, 3]
     assert [(action.broker, action.at) for action in cluster.actions()] == [(2, DONE + 6), (3, DONE + 12)]
+
+
+def test_who_was_paused_is_told_to_go_on(tmp_path, here, monkeypatch):
+    cluster = Cluster(tmp_path, "local")
+    states = {1: "up", 2: "paused", 3: "down"}
+    here.brokers.pop(3)
+    monkeypatch.setattr(
+        LocalEngine, "processes", lambda self: {n: BrokerProcess(n, state) for n, state in states.items()}
+    )
+    assert cluster.up() == [3]
+    told = [(action.kind, action.broker) for action in cluster.actions()]
+    assert told == [("resume", 2), ("start", 3)]
+    first, second = cluster.actions()
+    assert first.at == second.at >= DONE
+
+
+def test_what_is_left_of_a_brokers_faults_is_told_once_more_when_others_are_healed(tmp_path, monkeypatch):
+    faults = [Fault("cut", 1, (2,)), Fault("cut", 1, (3,)), Fault("slow", 3, ("clients",), 5)]
+
+    def change(self, how):
+        faults[:] = how(list(faults))
+        return DONE
+
+    monkeypatch.setattr(LocalEngine, "faults", lambda self: list(faults))
+    monkeypatch.setattr(LocalEngine, "change_links", change)
+    cluster = Cluster(tmp_path, "local")
+    monkeypatch.setattr(Cluster, "_known", lambda self, broker: None)
+    cluster.heal(2)
+    told = [(action.kind, action.broker, action.more) for action in cluster.actions()]
+    assert told == [("heal", 1, ""), ("cut", 1, "from broker 3")]
+    assert link_faults.broken(cluster.actions(), DONE + 1) == [Fault("cut", 1, (3,))]
+    cluster.heal()
+    assert [(action.kind, action.broker) for action in cluster.actions()[2:]] == [("heal", 1), ("heal", 3)]
 
 
 def test_a_broker_that_was_about_to_end_is_told_as_started(tmp_path, here, monkeypatch):

@@ -56,6 +56,8 @@ def test_healing_a_broker_mends_what_touches_it_by_number():
     assert link_faults.healed(faults, 2) == [faults[2]]
     assert link_faults.healed(faults, 1) == faults[:2]
     assert link_faults.healed(faults, None) == []
+    two = Fault("cut", 1, (2, 3))
+    assert link_faults.healed([two], 2) == [Fault("cut", 1, (3,))]
 
 
 def test_who_reaches_no_other_voter_does_not_count():

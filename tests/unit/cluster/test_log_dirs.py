@@ -1,5 +1,7 @@
 """The brokers' folders: laid out, and completed when one is lost; nothing is deleted that could be kept."""
 
+import shutil
+
 import pytest
 
 from threebrokers.cluster import log_dirs, settings
@@ -74,6 +76,22 @@ def test_one_lost_disk_is_made_anew_and_what_was_left_of_it_is_kept(home, templa
     assert "The disk of broker 2 was lost" in told[0]
     kept = home / "data" / "broker-2.lost" / "orders-0.log"
     assert kept.exists() == (harm != "gone")
+
+
+def test_who_never_started_has_not_lost_a_disk(home, template):
+    """A first start that broke off behind broker 1 begins again with all three."""
+    (log_dirs.folder(home, 1) / "__cluster_metadata-0").mkdir()
+    log_dirs.complete(home, template, settings.BROKERS)
+    assert log_dirs.replaced(home) == set()
+    shutil.rmtree(log_dirs.folder(home, 2))
+    log_dirs.complete(home, template, settings.BROKERS, str)
+    assert log_dirs.replaced(home) == {2}
+    shutil.rmtree(log_dirs.folder(home, 3))
+    with pytest.raises(LabError, match=r"disks of brokers 2 and 3 are lost.*threebrokers reset"):
+        log_dirs.complete(home, template, settings.BROKERS)
+    assert not log_dirs.folder(home, 3).exists()
+    (log_dirs.folder(home, 2) / "__cluster_metadata-0").mkdir()  # it has started
+    assert log_dirs.replaced(home) == set()
 
 
 def test_two_lost_disks_are_told_and_nothing_is_touched(home, template):

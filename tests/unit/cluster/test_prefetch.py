@@ -18,6 +18,7 @@ def done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]
     monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
     monkeypatch.delenv("THREEBROKERS_CLUSTER", raising=False)
     monkeypatch.setattr(jars, "kafka_jars", lambda: done.append("jars"))
+    monkeypatch.setattr(jars, "spark_jars", lambda: done.append("Spark"))
     monkeypatch.setattr(prepare, "prepare", lambda say: done.append("quick starts"))
     before = signal.getsignal(signal.SIGTERM)
     yield done
@@ -26,16 +27,18 @@ def done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]
 
 def test_jars_come_before_the_quick_starts(done: list[str]):
     assert prefetch.main() == 0
-    assert done == ["jars", "quick starts"]
+    assert done == ["jars", "quick starts", "Spark"]
 
 
-def test_brokers_in_containers_need_nothing(done: list[str], monkeypatch: pytest.MonkeyPatch):
+def test_brokers_in_containers_need_nothing_and_spark_its_jars(
+    done: list[str], monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("THREEBROKERS_CLUSTER", "compose")
     assert prefetch.main() == 0
-    assert done == []
+    assert done == ["Spark"]
 
 
-def test_for_all_of_a_server_spark_is_fetched_and_everybody_may_read_but_no_home(
+def test_for_all_of_a_server_everybody_may_read_but_no_home(
     done: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     cache = tmp_path / "cache"
@@ -51,7 +54,6 @@ def test_for_all_of_a_server_spark_is_fetched_and_everybody_may_read_but_no_home
         path.chmod(mode)
     cache.chmod(0o700)
     monkeypatch.setenv("THREEBROKERS_CACHE", str(cache))
-    monkeypatch.setattr(jars, "spark_jars", lambda: done.append("Spark"))
     monkeypatch.setattr("sys.argv", ["prefetch", "--for-all"])
     assert prefetch.main() == 0
     assert done == ["jars", "quick starts", "Spark"]

@@ -36,6 +36,7 @@ def test_no_other_home_and_no_broker_has_its_ports():
     for block in range(ports.BENCHES):
         first = ports.spark(ports._block(block))
         spark += range(first, first + 2 * len(spark_cluster.NAMES))
+        assert spark[-8:] == [*ports._sparks(block)]
         brokers |= {*ports._needed(block)}
     assert len(spark) == len({*spark}) == 8 * ports.BENCHES
     assert not brokers & {*spark}

@@ -88,6 +88,17 @@ def test_a_port_that_is_in_use_is_not_chosen(tmp_path):
         assert first[2]["REPL"] not in _flat(ports.claim(home))
 
 
+def test_a_port_of_spark_that_is_in_use_moves_a_home_but_not_for_its_own_cluster(tmp_path, monkeypatch):
+    home = tmp_path / "a"
+    home.mkdir()
+    first, running = ports.claim(home), {f"-Dthreebrokers.spark={home}"}
+    monkeypatch.setattr(ports.process, "marked", lambda mark: [mark] if mark in running else [])
+    with socket.create_server((ports.HOST, ports.spark(first) + 1)):
+        assert ports.claim(home) == first
+        running.clear()
+        assert ports.claim(home) != first
+
+
 def test_own_ports_that_are_still_closing_are_waited_for(tmp_path, monkeypatch):
     home = tmp_path / "a"
     home.mkdir()

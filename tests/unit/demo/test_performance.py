@@ -146,9 +146,67 @@ def test_a_fault_is_a_sentence_and_the_demo_goes_on(performer, demo):
     demo.wait(20)
     scene = demo.scene()
     assert scene["state"] == "failed"
-    assert scene["lines"][-1]["words"] == "Waited 20 s for a new leader, and it did not come: try again."
+    told = "Waited 20 s for a new leader, and it did not come: press B, and begin again."
+    assert scene["lines"][-1]["words"] == told
     press(demo, "next")
     assert demo.scene()["missing"]
+
+
+class Failing:
+    """Its first act does not come to what it waits for, and its second needs what the first makes."""
+
+    recorded = False
+
+    def __init__(self, fault):
+        self.fault, self.kept = fault, {}
+
+    def perform(self, act, ended):
+        yield doing("Waiting.")
+        if act == "begin":
+            raise self.fault
+        yield fact("sensor", self.kept["sensor"])
+
+    def recording(self, act):
+        return None
+
+    def rest(self):
+        pass
+
+
+LAB = "Waited 30 s for 30 readings, and it did not come"
+NEXT = "press B, and begin again."
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        (LabError(LAB, "run the cell again, or see with `threebrokers status`."), f"{LAB}: {NEXT}"),
+        (
+            LabError("There is no topic 'a': run the cell that makes it again."),
+            f"There is no topic 'a'. P{NEXT[1:]}",
+        ),
+        (LabError("It did not happen; run the cell again."), f"It did not happen. P{NEXT[1:]}"),
+        (OSError("broken"), f"An error that no act foresees (OSError: broken): {NEXT}"),
+    ],
+)
+def test_after_a_failed_act_all_that_is_left_is_to_begin_again(fault, told):
+    steps = [Step(name, "It is.", "Say.", act=name, press="do it") for name in ("begin", "kill")]
+    demo = Performance("04", Script("Two seconds", ["sensor"], steps), Failing(fault))
+    press(demo, "next", "next")
+    demo.wait(20)
+    scene = demo.scene()
+    assert (scene["state"], scene["next"], scene["again"]) == ("failed", "", True)
+    assert scene["lines"][-1]["words"] == told
+    press(demo, "next", "next")
+    demo.wait(20)
+    scene = demo.scene()
+    assert (scene["heading"], scene["state"], scene["next"], scene["again"]) == ("kill", "failed", "", True)
+    assert [line["words"] for line in scene["lines"]] == [f"An earlier act failed: {NEXT}"]
+    press(demo, "back")
+    assert (demo.scene()["next"], demo.scene()["again"]) == ("next step", False)
+    press(demo, "rest")
+    demo.wait(20)
+    assert (demo.scene()["next"], demo.scene()["again"]) == ("begin", False)
 
 
 def test_a_key_that_is_none_does_nothing(demo):
@@ -161,3 +219,23 @@ def test_after_the_end_no_key_does_anything(demo):
     press(demo, "next")
     assert demo.scene()["position"] == 0
     assert demo.scene()["next"] == ""
+
+
+def test_a_scene_that_is_told_late_never_follows_a_newer_one(demo: Performance, performer: Performer) -> None:
+    begun, newer, heard = threading.Event(), threading.Event(), list[dict]()
+    performer.rest = lambda: begun.wait(20)
+
+    def hear(scene: dict) -> None:
+        if scene["busy"]:
+            begun.set()
+            newer.wait(0.5)  # in which a newer one would come by
+        heard.append(scene)
+        newer.set()
+
+    demo.listen(hear)
+    newer.clear()
+    demo.press("next")
+    newer.clear()
+    demo.press("rest")
+    demo.wait(20)
+    assert [scene["position"] for scene in heard] == [0, 1, 1, 0]

@@ -23,6 +23,16 @@ def test_a_topic_is_told_copy_by_copy() -> None:
     ]
 
 
+def test_broker_0_can_lead() -> None:
+    zero = TopicState("far", (PartitionState("far", 0, 0, 0, (0, 1), (0, 1)),))
+    assert topic_picture(zero, (0, 1)).words == (
+        "Partition 0: the leader is broker 0; replicas on brokers 0, 1; in sync: 0, 1."
+    )
+    row = ("partition 0", "★ leader", "✓ in sync")
+    assert drawn(topic_picture(zero, (0, 1))) == ["broker 0", "broker 1", *row]
+    assert drawn(message_path(zero))[4:] == ["producer", row[0], "→", *row[1:], "→", "consumer"]
+
+
 def test_a_topic_is_drawn_as_partitions_by_brokers() -> None:
     assert drawn(topic_picture(TOPIC)) == [
         *("broker 1", "broker 2", "broker 3"),

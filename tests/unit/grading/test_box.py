@@ -132,6 +132,20 @@ def test_what_may_be_seen_holds_no_solution_no_lesson_and_nobodys_home() -> None
     assert Path(course() / "threebrokers") in seen
 
 
+def test_what_a_wheel_has_of_the_course_is_hidden_under_every_name_of_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packages = tmp_path / "real" / "site-packages"
+    wheel = packages / "threebrokers" / "course"
+    wheel.mkdir(parents=True)
+    (tmp_path / "linked").symlink_to(tmp_path / "real")
+    under = [packages, packages.parent, packages / "threebrokers", tmp_path / "linked" / "site-packages"]
+    monkeypatch.setattr(namespaces, "visible", lambda: ["/usr", *map(str, under)])
+    monkeypatch.setattr(namespaces, "IN_WHEEL", wheel)
+    other = tmp_path / "linked" / "site-packages" / "threebrokers" / "course"
+    assert namespaces.hidden()[1:] == sorted([str(wheel), str(other)])
+
+
 def test_the_environment_has_nothing_of_the_teachers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("A_SECRET", "of the teacher")
     found = warden.environment(Path("/box"), "/cache")
@@ -144,10 +158,13 @@ def test_without_unshare_it_is_said_and_nothing_is_graded(
 ) -> None:
     monkeypatch.setattr(namespaces.shutil, "which", lambda name: None)
     monkeypatch.setattr("threebrokers.cluster.prepare.prepare", lambda say: None)
-    monkeypatch.setattr("threebrokers.cluster.jars.kafka_jars", list)
+    fetched: list[str] = []
+    monkeypatch.setattr("threebrokers.cluster.jars.kafka_jars", lambda: fetched.append("Kafka"))
+    monkeypatch.setattr("threebrokers.cluster.jars.spark_jars", lambda: fetched.append("Spark"))
     grader = Grader(Wish(tmp_path, Limits()), {}, print)
     with pytest.raises(LabError, match=r"This system has no `unshare`.*--without-isolation"):
         grader._prepare()
+    assert fetched == ["Kafka", "Spark"]  # a box can fetch nothing
 
 
 def test_a_folder_without_notebooks_is_said(tmp_path: Path) -> None:

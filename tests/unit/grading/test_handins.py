@@ -72,6 +72,17 @@ def test_without_ids_exercises_are_known_by_their_headings(lab: Course) -> None:
     assert [part.id for part in plan.parts if part.own] == ["exercise-1-1"]
 
 
+def test_without_ids_a_cell_that_only_looks_is_not_taken_for_the_exercises(lab: Course) -> None:
+    changed = inserted("exercise-1-1", "len(reports)", answered("reports = [1]"))
+    for cell in changed["cells"]:
+        del cell["id"]
+    own = [part for part in handins.plan(lab, cells_of(changed)).parts if part.own]
+    assert [(part.id, part.text) for part in own] == [
+        ("exercise-1-1", "reports = [1]"),
+        ("", "len(reports)"),
+    ]
+
+
 def inserted(after: str, text: str, base: dict[str, Any]) -> dict[str, Any]:
     place = next(n for n, cell in enumerate(base["cells"]) if cell["id"] == after)
     base["cells"].insert(place + 1, {"cell_type": "code", "id": "own", "source": text, "metadata": {}})
@@ -105,12 +116,44 @@ def test_a_helper_outside_of_exercises_runs_where_it_stands(lab: Course) -> None
     assert plan.parts[place - 1].id == "code-462c0562"
 
 
+def test_a_helper_above_all_cells_of_the_course_runs_after_the_lab_is_opened(lab: Course) -> None:
+    changed = answered("reports = [1]")
+    changed["cells"].insert(0, {"cell_type": "code", "id": "own", "source": "import math", "metadata": {}})
+    parts = handins.plan(lab, cells_of(changed)).parts
+    assert [part.text for part in parts[1:2]] == ["import math"]
+    assert "open_lab" in parts[0].text
+
+
+@pytest.mark.parametrize(
+    ("after", "follows"), [("code-462c0562", "code-462c0562"), ("code-c52b756e", "code-c52b756e")]
+)
+def test_without_ids_a_helper_runs_where_it_stands(lab: Course, after: str, follows: str) -> None:
+    changed = inserted(after, "import math", answered("reports = [1]"))
+    for cell in changed["cells"]:
+        del cell["id"]
+    parts = handins.plan(lab, cells_of(changed)).parts
+    [place] = [n for n, part in enumerate(parts) if part.text == "import math"]
+    assert parts[place - 1].id == follows
+
+
+def test_without_ids_a_helper_below_an_exercise_runs_after_its_check(lab: Course) -> None:
+    changed = answered("reports = [1]")
+    [place] = [n for n, cell in enumerate(changed["cells"]) if cell["id"] == "check-1-1"]
+    section = {"cell_type": "markdown", "source": "## More", "metadata": {}}
+    helper = {"cell_type": "code", "source": "import math", "metadata": {}}
+    changed["cells"][place + 1 : place + 1] = [section, helper]
+    for cell in changed["cells"]:
+        cell.pop("id", "")
+    assert handins.plan(lab, cells_of(changed)).parts[-2].id == "check-1-1"
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
         (b"", "It is no notebook, or it is damaged."),
         (b"\xff\xfe\x00", "It is no notebook, or it is damaged."),
         (b"[" * 100_000, "It is no notebook, or it is damaged."),
+        (b'{"cells": [{"cell_type": "code", "source": "\\ud800"}]}', "It is no notebook, or it is damaged."),
         (b'{"cells": 3}', "It is no notebook, or it is damaged."),
         (b'{"cells": [{"cell_type": "code", "source": [1]}]}', "It is no notebook, or it is damaged."),
         (b'{"cells": []}', "It is a notebook, but of no lab of this course."),
@@ -150,9 +193,3 @@ def test_a_link_and_a_large_file_are_not_read(
     large, link = handins.find(tmp_path, {"01": lab})
     assert "a hand-in has 0 MB at most" in large.fault
     assert link.fault == "It is no file of its own but a link or a folder."
-
-
-def test_another_lab_than_the_one_to_be_graded_is_told(tmp_path: Path, lab: Course) -> None:
-    (tmp_path / "one.ipynb").write_text(json.dumps(notebook()))
-    [found] = handins.find(tmp_path, {"01": lab, "02": lab}, only="02")
-    assert found.fault == "It is of lab 01, and lab 02 was to be graded."

@@ -77,7 +77,8 @@ def test_a_hand_in_that_is_gone_is_forgotten(tmp_path: Path) -> None:
     grades = Grades(tmp_path)
     grades.add(ANNA)
     grades.add(BAO)
-    assert grades.only([BAO.file]) == [BAO]
+    grades.only([BAO.file])
+    assert grades.of([ANNA.file, BAO.file]) == [BAO]
     assert Grades(tmp_path).known(ANNA.file, "d", "c") is None
 
 

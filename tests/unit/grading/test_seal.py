@@ -1,11 +1,20 @@
 """Answers travel as plain values, and what a notebook changed in the course's code is seen."""
 
+import builtins
 import collections
+import dis
+import hashlib
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 from threebrokers.grading import seal
 
@@ -68,3 +77,79 @@ def test_what_was_replaced_or_put_in_is_named(now: dict[str, str], found: list[s
 
 def test_what_was_taken_away_is_named() -> None:
     assert seal.changed(BEFORE, {}) == sorted(BEFORE)
+
+
+FORGED = "forged"
+LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
+BY_NAME = [
+    "def eval(*_): return 'forged'",
+    "def exec(source, names): names['result'] = lambda _: 'forged'",
+    "import builtins as real\n__builtins__ = {**vars(real), 'eval': lambda *_: 'forged'}",
+    "import json\njson.dumps = lambda *_: 'forged'",
+    "import sys, types\nsys.modules['hashlib'] = types.SimpleNamespace(sha256=None)",
+]
+
+
+@pytest.fixture
+def ask(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
+    """Ask the seal after a cell has run in a shell whose lab was opened; return what comes back."""
+    shell = InteractiveShell()
+    monkeypatch.setattr(InteractiveShell, "_instance", shell)
+    shell.user_ns["lab"] = SimpleNamespace(opened="x", opened_at=1.0, check=SimpleNamespace())
+    # So that what a cell replaces is put back.
+    monkeypatch.setattr(json, "dumps", json.dumps)
+    monkeypatch.setitem(sys.modules, "hashlib", hashlib)
+    source = Path(seal.__file__).read_text("utf-8")
+
+    def told(call: str, cell: str = "") -> str:
+        if cell:
+            assert shell.run_cell(cell, store_history=True).success
+        asked = shell.user_expressions({"seal": seal.question(source, call)})["seal"]
+        return str(asked.get("data", {}).get("text/plain", ""))
+
+    return told
+
+
+def test_what_the_seal_tells_comes_back_from_a_real_shell(ask: Callable[..., str]) -> None:
+    before = seal.heard(ask("opened('01')"))
+    assert (before["opened"], before["checks"]) == ("x", "01")
+    after = seal.heard(ask("result(['hash', 'inf'])", "hash, inf = 'a', float('inf')\n3"))
+    assert (after["kind"], after["text"]) == ("builtins.int", "3")
+    assert [seal.decoded(one) for one in json.loads(after["answers"])] == ["a", float("inf")]
+    assert seal.changed(before["prints"], after["prints"]) == []
+    assert seal.heard(ask("result(['own'])", "own = object()"))["answers"] == ""
+
+
+@pytest.mark.parametrize("cell", BY_NAME)
+def test_no_name_of_a_hand_in_stands_for_what_the_seal_uses(ask: Callable[..., str], cell: str) -> None:
+    before = seal.heard(ask("opened('01')"))
+    told = ask("result([])", f"{cell}\n3")
+    assert FORGED not in told
+    if told:
+        after = seal.heard(told)
+        replaced = seal.changed(before["prints"], after["prints"])
+        assert after["text"] == "3"
+        assert bool(replaced) == ("json" in cell or "modules" in cell)
+
+
+def _forges(source: str, names: dict[str, Any]) -> None:
+    names["result"] = lambda _: FORGED
+
+
+@pytest.mark.parametrize(("name", "fake"), [("exec", _forges), ("repr", lambda _: FORGED), ("dict", _forges)])
+def test_a_replaced_function_of_pythons_own_gives_no_proof(
+    ask: Callable[..., str], monkeypatch: pytest.MonkeyPatch, name: str, fake: object
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(builtins, name, fake)
+        told = ask("result([])")
+    with pytest.raises(SyntaxError):
+        seal.heard(told)
+
+
+def test_the_seal_names_all_of_python_that_it_uses_in_a_kernel() -> None:
+    code = compile(Path(seal.__file__).read_text("utf-8"), "seal", "exec")
+    parts = [part for part in seal._nested(code) if part.co_name not in ("heard", "decoded", "changed")]
+    words = [step for part in parts for step in dis.get_instructions(part) if step.opname in LOADS]
+    used = {step.argval for step in words} & vars(builtins).keys()
+    assert used - {"__name__"} <= {*seal.FUNCTIONS.split(), *seal.CLASSES.split()}

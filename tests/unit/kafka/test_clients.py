@@ -4,9 +4,11 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, KafkaError, TopicPartition
+from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 
 from threebrokers.cells import LONGEST
 from threebrokers.errors import LabError
@@ -52,6 +54,17 @@ def test_a_callback_that_can_take_two_is_taken(clients: Clients, callback: objec
     send(clients.producer(SOON), 1, on_delivery=callback)
 
 
+def failing() -> tuple[list[object], Callable[[object, object], None]]:
+    """What a callback was told, and that callback, which raises each time."""
+    told: list[object] = []
+
+    def report(error: object, message: object) -> None:
+        told.append(error)
+        raise ValueError(f"report {len(told)}")
+
+    return told, report
+
+
 def polled(producer: LabProducer) -> None:
     while producer.unreported():
         producer.poll(1)
@@ -61,12 +74,7 @@ def polled(producer: LabProducer) -> None:
 def test_what_a_callback_raises_reaches_the_program_once_and_every_record_is_reported(
     clients: Clients, serve: Callable[[LabProducer], object]
 ) -> None:
-    told = []
-
-    def report(error: object, message: object) -> None:
-        told.append(error)
-        raise ValueError(f"report {len(told)}")
-
+    told, report = failing()
     producer = clients.producer(SOON)
     send(producer, 10, on_delivery=report)
     with pytest.raises(ValueError, match=r"report 1$"):
@@ -75,6 +83,55 @@ def test_what_a_callback_raises_reaches_the_program_once_and_every_record_is_rep
         producer.flush()
     assert len(told) == 10
     assert producer.flush() == 0
+
+
+def left(producer: LabProducer) -> None:
+    with producer:
+        pass
+
+
+@pytest.mark.parametrize("end", [LabProducer.close, left])
+def test_what_a_callback_raises_reaches_the_program_that_closes_its_producer(
+    clients: Clients, end: Callable[[LabProducer], object]
+) -> None:
+    told, report = failing()
+    producer = clients.producer(SOON)
+    send(producer, 3, on_delivery=report)
+    with pytest.raises(ValueError, match=r"report 1$"):
+        end(producer)
+    assert (len(told), producer.unreported(), len(producer.settled_at)) == (3, 0, 1)
+    assert clients.producer(SOON).close() is True
+
+
+def test_a_batch_is_produced_with_its_own_and_the_shared_arguments(clients: Clients) -> None:
+    told: list[tuple[str, int | None, bytes | None]] = []
+    producer = clients.producer(SOON)
+    own = {"partition": 1, "callback": lambda _, message: told.append(("own", message.partition(), b"b"))}
+    batch = [{"value": "a"}, {"value": "b", **own}, {}]
+    count = producer.produce_batch(
+        "greetings", batch, 2, lambda _, message: told.append(("all", message.partition(), message.value()))
+    )
+    assert (count, producer.given("greetings"), producer.unreported()) == (3, 3, 3)
+    producer.flush()
+    assert sorted(told, key=str) == [("all", 2, None), ("all", 2, b"a"), ("own", 1, b"b")]
+
+
+@pytest.mark.parametrize(
+    ("batch", "words"),
+    [
+        (({"value": "a"},), "messages must be a list"),
+        ([{"value": "a"}, 3], "Message at index 1 must be a dict"),
+        ([{"value": "a"}, {"key": 5}], "Message key at index 1 must be bytes or str"),
+        ([{"value": "a"}, {"partition": "x"}], "Message partition at index 1 must be int"),
+    ],
+)
+def test_nothing_is_taken_of_a_batch_of_a_wrong_form(clients: Clients, batch: Any, words: str) -> None:
+    producer = clients.producer(SOON)
+    with pytest.raises(TypeError, match=words):
+        producer.produce_batch("greetings", batch)
+    with pytest.raises(TypeError, match=words):
+        Producer({"bootstrap.servers": NOBODY}).produce_batch("greetings", batch)  # the same words
+    assert producer.unreported() == 0
 
 
 def test_a_callback_that_raises_does_not_poison_the_next_run_of_its_cell(
@@ -103,6 +160,16 @@ def test_a_producer_that_was_closed_does_not_stop_the_next_run_of_its_cell(
     second = clients.producer(SOON)
     assert clients.made(LabProducer) == [second]
     second.close()
+
+
+def test_what_a_program_has_closed_can_be_thrown_away_all_the_same(clients: Clients) -> None:
+    with clients.producer(SOON) as first:
+        send(first, 1)
+    second = clients.producer(SOON)
+    second.close()
+    for one in (first, second):
+        one.discard()
+        assert one.unreported() == 0
 
 
 def test_only_the_programs_own_flush_is_kept(clients: Clients) -> None:
@@ -167,6 +234,38 @@ def test_what_a_rebalance_listener_raises_reaches_the_program_once(
         assert not call(consumer)
     with pytest.raises(TypeError):
         clients.consumer({"group.id": "readers"}).subscribe(["greetings"], on_assign="begin")
+
+
+class Raising(Consumer):
+    """A consumer whose first call runs a listener that raises, and has a record all the same."""
+
+    _raised: BaseException | None
+    calls = 0
+
+    def poll(self, timeout: float = -1) -> Any:
+        self.calls += 1
+        if self.calls == 1:
+            self._raised = KeyError("a wrong name")
+        return SimpleNamespace(error=lambda: None, offset=lambda: self.calls)
+
+    def consume(self, num_messages: int = 1, timeout: float = -1) -> list[Message]:
+        return [Raising.poll(self)]
+
+
+class Joined(LabConsumer, Raising):
+    """A consumer of the lab on top of that one."""
+
+
+@pytest.mark.parametrize("call", [lambda one: [one.poll(0)], lambda one: one.consume(1, 0)])
+def test_a_record_that_comes_with_a_listener_s_error_is_not_lost(
+    call: Callable[[LabConsumer], list[Message]],
+) -> None:
+    consumer = Joined({"group.id": "readers"}, {"bootstrap.servers": "127.0.0.1:1"})
+    assert [record.offset() for record in call(consumer)] == [1]
+    with pytest.raises(KeyError, match="a wrong name"):
+        call(consumer)
+    assert [record.offset() for record in call(consumer)] == [2]
+    assert consumer.received == 2
 
 
 def test_a_consumer_knows_whether_it_was_told_what_to_read(clients: Clients) -> None:

@@ -18,6 +18,7 @@ class MadeUp:
 
     def __init__(self, offsets: Any = (0, 1), sends: KafkaError | None = None, topic: Any = None) -> None:
         self.offsets, self.sends, self.topic, self.closed = offsets, sends, topic, False
+        self.asked: list[int] = []
 
     def list_topics(self, name: str, timeout: float) -> object:
         return SimpleNamespace(topics={name: SimpleNamespace(error=self.topic, partitions={0: None})})
@@ -32,7 +33,9 @@ class MadeUp:
         assert [place.offset for place in places] == [0]
 
     def consume(self, number: int, timeout: float) -> list[object]:
-        told: dict[str, Any] = {"topic": "t", "partition": 0, "offset": 0, "key": b"k", "value": b"v"}
+        place = {"topic": "t", "partition": 0, "offset": len(self.asked)}
+        self.asked.append(number)
+        told: dict[str, Any] = {**place, "key": b"k", "value": b"v"}
         told |= {"error": self.sends, "headers": [], "timestamp": (1, 7)}
         return [SimpleNamespace(**{name: lambda value=value: value for name, value in told.items()})]
 
@@ -53,6 +56,8 @@ def readers(monkeypatch: pytest.MonkeyPatch) -> Reader:
         return list(consumers)
 
     monkeypatch.setattr(log_reader, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(log_reader, "ONE_SECONDS", 0.05)
+    monkeypatch.setattr(log_reader, "SILENT_SECONDS", 0.05)
     return give
 
 
@@ -62,6 +67,12 @@ def test_a_broker_that_has_not_heard_of_a_partition_is_asked_again(code: int, re
     [record] = log_reader.read_log("nowhere:1", "t")
     assert (record.key, record.offset, record.timestamp) == (b"k", 0, 7)
     assert all(one.closed for one in made)
+
+
+def test_nobody_waits_for_more_records_than_can_come(readers: Reader) -> None:
+    [made] = readers(MadeUp(offsets=(0, 3)))  # it sends one at a time
+    assert [record.offset for record in log_reader.read_log("nowhere:1", "t")] == [0, 1, 2]
+    assert made.asked == [3, 2, 1]
 
 
 def test_end_offsets_are_asked_again_too(readers: Reader) -> None:
@@ -86,4 +97,60 @@ def test_a_broker_that_never_hears_of_it_is_named_after_a_while(readers: Reader)
 def test_another_fault_is_told_at_once(readers: Reader) -> None:
     readers(MadeUp(sends=KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED)))
     with pytest.raises(KafkaException, match="TOPIC_AUTHORIZATION_FAILED"):
+        log_reader.read_log("nowhere:1", "t")
+
+
+@pytest.mark.parametrize("code", [KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN])
+def test_who_asks_a_leader_that_is_gone_is_followed_by_one_that_asks_afresh(
+    code: int, readers: Reader
+) -> None:
+    made = readers(MadeUp(offsets=KafkaError(code)), MadeUp())
+    assert log_reader.end_offsets("nowhere:1", "t") == {0: 1}
+    assert made[0].closed
+    readers(MadeUp(offsets=KafkaError(code)))
+    with pytest.raises(LabError, match="could not be read to its end"):
+        log_reader.read_log("nowhere:1", "t")
+
+
+class Given(MadeUp):
+    """A consumer that gives these messages, one at a time: (partition, offset), or an end that it has met."""
+
+    def __init__(self, ends: dict[int, int], *messages: tuple[int, int] | tuple[int, int, str]) -> None:
+        super().__init__()
+        self.ends, self.left = ends, list(messages)
+
+    def list_topics(self, name: str, timeout: float) -> object:
+        return SimpleNamespace(
+            topics={name: SimpleNamespace(error=None, partitions=dict.fromkeys(self.ends))}
+        )
+
+    def get_watermark_offsets(self, place: TopicPartition, timeout: float) -> tuple[int, int]:
+        return 0, self.ends[place.partition]
+
+    def assign(self, places: list[TopicPartition]) -> None:
+        return None
+
+    def consume(self, number: int, timeout: float) -> list[object]:
+        if not self.left:
+            return []
+        partition, offset, *end = self.left.pop(0) if len(self.left) > 1 else self.left[0]
+        told: dict[str, Any] = {"topic": "t", "partition": partition, "offset": offset}
+        told |= {"key": b"k", "value": b"v", "headers": [], "timestamp": (1, 7)}
+        told["error"] = KafkaError(KafkaError._PARTITION_EOF) if end else None
+        return [SimpleNamespace(**{name: lambda value=value: value for name, value in told.items()})]
+
+
+def test_an_end_before_the_one_that_was_told_is_not_the_end(readers: Reader) -> None:
+    readers(Given({0: 3}, (0, 0), (0, 1, "end"), (0, 1), (0, 2)))
+    assert [record.offset for record in log_reader.read_log("nowhere:1", "t")] == [0, 1, 2]
+
+
+def test_a_record_that_comes_again_is_one_record(readers: Reader) -> None:
+    readers(Given({0: 3}, (0, 0), (0, 1), (0, 0), (0, 1), (0, 2)))
+    assert [record.offset for record in log_reader.read_log("nowhere:1", "t")] == [0, 1, 2]
+
+
+def test_records_of_a_partition_that_is_read_do_not_stand_for_those_of_another(readers: Reader) -> None:
+    readers(Given({0: 1, 1: 1}, (0, 0), (0, 1)))  # the last one comes again and again
+    with pytest.raises(LabError, match=r"partitions \[1\]"):
         log_reader.read_log("nowhere:1", "t")

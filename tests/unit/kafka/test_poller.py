@@ -17,6 +17,7 @@ from threebrokers.cluster import Cluster
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.errors import LabError
 from threebrokers.kafka import connection, groups, requests
+from threebrokers.kafka import poller as poller_module
 from threebrokers.kafka.background import BackgroundPoller
 from threebrokers.kafka.connection import Connections
 from threebrokers.kafka.merge import View, authoritative_view, merge_topics, read_view
@@ -97,6 +98,7 @@ def test_only_the_coordinator_tells_of_a_group():
     not_here = Told(group_id="g", error_code=16)
     here = Told(group_id="g", error_code=0, group_state="Stable", members=[])
     offsets = Told(
+        group_id="g",
         error_code=0,
         topics=[
             Told(
@@ -112,15 +114,22 @@ def test_only_the_coordinator_tells_of_a_group():
     def told(classic, new, offsets):
         other = Told(group_id="other", error_code=16)
         # Brokers do not answer in the order of the question.
-        ordered = [Told(groups=[other, classic]), Told(groups=[new, other])]
-        return [*ordered, offsets, Told(error_code=16, topics=[])]
+        nothing = Told(group_id="other", error_code=16, topics=[])
+        return [Told(groups=[other, classic]), Told(groups=[new, other]), Told(groups=[nothing, offsets])]
 
     names = ["g", "other"]
     group = groups.read(names, {1: told(not_here, not_here, not_here), 2: told(here, not_here, offsets)})["g"]
     assert (group.coordinator, group.state, group.committed) == (2, "Stable", (("orders", 1, 5),))
     assert groups.read(names, {1: told(not_here, not_here, not_here)}) == {}
-    loading = Told(error_code=14, topics=[])  # it coordinates, and has not read the group's offsets yet
+    loading = Told(
+        group_id="g", error_code=14, topics=[]
+    )  # it coordinates, and has not read the group's offsets yet
     assert groups.read(names, {2: told(here, not_here, loading)}) == {}
+
+
+def test_many_groups_take_no_more_requests_than_one():
+    assert len(groups.ask(["a", "b", "c"])) == len(groups.ask(["a"])) == 3
+    assert groups.ask([]) == []
 
 
 @pytest.fixture
@@ -267,6 +276,21 @@ def test_with_no_broker_those_that_were_counted_last_stay_counted():
     poller._last = ClusterState(1.0, counted, last_response_at=1.0)
     assert poller.poll([]).registered == {1, 3}
     assert poller.poll([]).registered == {1, 3}
+    poller.close()
+
+
+@pytest.mark.parametrize("controller", [0, None])
+def test_a_broker_with_the_number_0_is_a_broker(controller, monkeypatch):
+    """Clusters elsewhere often begin with it."""
+    processes = {n: BrokerProcess(n, "up") for n in (0, 1)}
+    poller = ClusterPoller(lambda: processes, lambda: {})
+    views = {n: view(0, 4, registered=(0, 1), end=9, readable=7) for n in (0, 1)}
+    quorum = {} if controller is None else {0: (3, controller)}
+    answers = poller_module._Answers(1.0, 2.0, processes, {}, views, quorum, {})
+    monkeypatch.setattr(poller, "_ask", lambda *_: answers)
+    state = poller.poll(["orders"])
+    assert ([t.name for t in state.topics], state.last_response_at) == (["orders"], 2.0)
+    assert (state.registered, state.quorum_leader, state.informed) == ({0, 1}, controller, controller == 0)
     poller.close()
 
 
@@ -490,3 +514,10 @@ def test_segments_wait_for_a_leader_and_say_for_how_long(tmp_path, monkeypatch):
     monkeypatch.setattr("threebrokers.cluster.cluster.LEADER_SECONDS", 0)
     with pytest.raises(LabError, match=r"has had no leader for 0 s.*lab\.cluster\.up"):
         cluster.segments("orders", 0)
+
+
+def test_partitions_stay_known_while_nobody_answers():
+    poller = ClusterPoller(lambda: {}, lambda: {})
+    poller._known = {"orders": [0, 1]}
+    poller.poll(["orders"])
+    assert poller._known == {"orders": [0, 1]}

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from threebrokers import cells, progress
+from threebrokers import cells, clock, progress
 from threebrokers.lab import attempt as module
 from threebrokers.lab.attempt import attempt
 from threebrokers.lab.exercise import exercise
@@ -172,10 +172,54 @@ def test_a_name_that_the_cell_below_gives_is_looked_for_there(run: Run) -> None:
     assert run("check-9-1", "lab.check.three(number)") is None
 
 
+def test_an_answer_that_another_cell_of_the_page_has_set_anew_is_not_judged(run: Run) -> None:
+    run("exercise-9-1", "number = 3")
+    run("code-1234abcd", "number = 4 / 0")  # it has set nothing
+    run("own", "other = 5")
+    assert run("check-9-1", "lab.check.three(number)") is None
+    run("exercise-9-2", "number = 4")
+    said = str(run("check-9-1", "lab.check.three(number)"))
+    assert "`number` is not the exercise's any more: another cell of the page has set it since" in said
+    run("exercise-9-1", "number = 3")
+    assert run("check-9-1", "lab.check.three(number)") is None
+    run("own", "number = 2")
+    assert "you counted to 2" in str(run("check-9-1", "lab.check.three(number)"))
+
+
+def test_a_cell_that_mends_another_answer_is_no_new_try_of_this_one(run: Run) -> None:
+    [history] = [cells.history()]
+    assert history is not None
+    run("exercise-9-2", "topic = 'x'\nproducer = 1")
+    run("own", "producer = 2")
+    first, own = history.runs
+    with module.judged(own):
+        assert module.is_earlier(own.began, "topic") is False
+        assert module.is_earlier(first.began - 1, "topic") is True
+        assert module.is_earlier(first.began, "producer") is True
+    with module.judged(first):
+        assert module.is_earlier(first.began - 1, "topic") is True
+
+
+def test_a_program_that_is_only_run_again_has_not_changed(run: Run) -> None:
+    history = cells.history()
+    assert history is not None
+    run("exercise-9-1", "number = 3")
+    at = clock.now()
+    run("code-1234abcd", "runs = 1")
+    assert not module.has_changed_since(at)
+    run("exercise-9-1", "number = 3")
+    with module.judged(history.runs[-1]):
+        assert not module.has_changed_since(at)
+    run("exercise-9-1", "number = 4")
+    with module.judged(history.runs[-1]):
+        assert module.has_changed_since(at)
+        assert module.has_changed_since(history.runs[0].began - 1)
+
+
 def test_a_check_knows_the_run_that_it_judges(run: Run) -> None:
     assert attempt() is None
     run("exercise-9-2", "topic = 'x'\nproducer = 1")
-    run("code-1234abcd", "producer = 2")
+    run("code-1234abcd", "other = 2")
     run("check-9-2", "said = lab.check.two(topic, producer).reason")
     assert run("c", "assert said == 'judged producer = 1.', said") is None
     assert attempt() is None

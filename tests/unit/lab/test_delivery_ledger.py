@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from confluent_kafka import KafkaError, KafkaException
 
 from threebrokers.lab.scenarios import validating
 from threebrokers.lab.scenarios.validating import PACKED, PROGRAM, Verified
@@ -105,6 +106,160 @@ def test_each_record_is_noted_with_its_report(monkeypatch: pytest.MonkeyPatch, t
     assert {row[2] for row in rows} <= {None, "_MSG_TIMED_OUT"}
     assert all((row[1] == 1) == (row[2] is not None) for row in rows)
     assert f"{len(rows)} records are in" in capsys.readouterr().out
+
+
+def test_a_pause_lies_within_one_send():
+    rows = [acknowledged(n, at=at) for n, at in enumerate([0.0, 1.0, 100.0, 102.0])]
+    stored = dict.fromkeys(range(4), 1)
+    assert compared(rows, stored, {}, [0, 2]).pause == 2.0
+    assert compared(rows, stored, {}, [2]).pause == 2.0  # begun before `send` noted where it begins
+    assert compared(rows, stored, {}).pause == 99.0
+
+
+def test_each_send_is_noted(tmp_path: Path):
+    file = ledger_of(tmp_path, 2)
+    with closing(delivery_ledger.opened(file)) as database:
+        delivery_ledger.begun(database, "t")
+    assert delivery_ledger.read(file).begins == [0, 2]
+
+
+def test_a_ledger_of_an_older_version_is_read(tmp_path: Path):
+    file = ledger_of(tmp_path, 2)
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("DROP TABLE begin_of_send")
+    known = delivery_ledger.read(file)
+    assert (known.topic, len(known.rows), known.begins) == ("t", 2, [])
+
+
+def ledger_of(folder: Path, records: int) -> str:
+    """Make a ledger of the topic "t" with so many acknowledged records."""
+    file = str(folder / "x.db")
+    with closing(delivery_ledger.opened(file)) as database:
+        delivery_ledger.begun(database, "t")
+        for number in range(records):
+            database.execute("INSERT INTO record VALUES (?, 0, 0, 0, ?, NULL)", (number, number))
+    return file
+
+
+class Consumer:
+    """A reader of a topic with one partition: it gives these messages, and then the end."""
+
+    def __init__(self, error: KafkaError | None = None, messages: Any = (), partitions: Any = (0,)) -> None:
+        self.error, self.messages, self.partitions = error, list(messages), partitions
+        self.settings: Any = None
+
+    def __call__(self, settings: Any) -> "Consumer":
+        self.settings = settings
+        return self
+
+    def list_topics(self, topic: str, timeout: float) -> Any:
+        told = SimpleNamespace(error=self.error, partitions=dict.fromkeys(self.partitions))
+        return SimpleNamespace(topics={topic: told})
+
+    def get_watermark_offsets(self, place: Any, timeout: float) -> tuple[int, int]:
+        return 0, len(self.messages)
+
+    def assign(self, places: Any) -> None: ...
+
+    def close(self) -> None: ...
+
+    def poll(self, seconds: float) -> Any:
+        if not self.messages:
+            return message(0, b"", KafkaError(KafkaError._PARTITION_EOF))
+        return self.messages.pop(0)
+
+
+def message(offset: int, value: bytes, error: KafkaError | None = None) -> Any:
+    told = {"error": error, "partition": 0, "offset": offset, "value": value}
+    return SimpleNamespace(**{name: lambda one=one: one for name, one in told.items()})
+
+
+@pytest.mark.parametrize(
+    ("consumer", "why"),
+    [
+        (Consumer(KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED), partitions=()), "authorization failed"),
+        (Consumer(KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART), partitions=()), "[Uu]nknown topic"),
+        (Consumer(partitions=()), "it has no partitions"),
+    ],
+)
+def test_a_topic_that_cannot_be_read_has_lost_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, consumer: Consumer, why: str
+):
+    monkeypatch.setattr(delivery_ledger, "Consumer", consumer)
+    with pytest.raises(SystemExit, match=f"The topic t cannot be read .*{why}.*may you read it"):
+        delivery_ledger.verify(ledger_of(tmp_path, 3), {}, patience=0.1)
+
+
+def test_a_record_that_is_read_again_is_there_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    file = ledger_of(tmp_path, 2)
+    run = delivery_ledger.read(file).run
+    one, other = (message(n, f"{run} {n}".encode()) for n in range(2))
+    again = message(2, f"{run} 1".encode())
+    consumer = Consumer(messages=[one, other, one, other, again])
+    monkeypatch.setattr(delivery_ledger, "Consumer", consumer)
+    found = delivery_ledger.verify(file, {}, patience=1)
+    assert (found.stored, found.lost, found.twice) == (2, [], [1])
+    assert consumer.settings["auto.offset.reset"] == "earliest"
+
+
+BROKER = "bootstrap.servers=127.0.0.1:1"
+
+
+def test_a_ledger_that_is_not_there_is_not_made(tmp_path: Path):
+    with pytest.raises(SystemExit, match=r"x\.db is no ledger: give the name"):
+        delivery_ledger.main(["verify", str(tmp_path / "x.db"), BROKER])
+    assert not list(tmp_path.iterdir())
+
+
+def test_another_programs_file_is_no_ledger_and_stays(tmp_path: Path):
+    file = tmp_path / "x.db"
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("CREATE TABLE a (b)")
+    before = file.read_bytes()
+    with pytest.raises(SystemExit, match="is no ledger"):
+        delivery_ledger.main(["verify", str(file), BROKER])
+    assert file.read_bytes() == before
+    file.write_text("no database at all, but long enough to be taken for one by who reads the beginning" * 9)
+    with pytest.raises(SystemExit, match=r"cannot be used \(file is not a database\)"):
+        delivery_ledger.main(["verify", str(file), BROKER])
+
+
+@pytest.mark.parametrize("what", ["send", "verify"])
+def test_a_misspelt_setting_is_a_sentence(tmp_path: Path, what: str):
+    file = str(tmp_path / "new.db") if what == "send" else ledger_of(tmp_path, 1)
+    before = sorted(tmp_path.iterdir())
+    words = [what, *(["t"] if what == "send" else []), file, "bootstrap.server=x"]
+    with pytest.raises(SystemExit, match=r"A setting is refused .*bootstrap\.server.*: mend its name"):
+        delivery_ledger.main(words)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_folder_that_is_not_there_is_a_sentence(tmp_path: Path):
+    with pytest.raises(SystemExit, match=r"cannot be used \(unable to open database file\)"):
+        delivery_ledger.main(["send", "t", str(tmp_path / "none" / "x.db"), BROKER])
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_partition_without_a_leader_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    consumer = Consumer()
+
+    def nobody_leads(place: Any, timeout: float) -> Any:
+        raise KafkaException(KafkaError(KafkaError.LEADER_NOT_AVAILABLE))
+
+    monkeypatch.setattr(consumer, "get_watermark_offsets", nobody_leads)
+    monkeypatch.setattr(delivery_ledger, "Consumer", consumer)
+    with pytest.raises(
+        SystemExit, match=r"Kafka refuses it .*[Ll]eader not available.*is each partition led"
+    ):
+        delivery_ledger.main(["verify", ledger_of(tmp_path, 1), BROKER])
+
+
+@pytest.mark.parametrize("rate", ["0", "-1", "nan"])
+def test_a_rate_is_above_0(tmp_path: Path, capsys: Any, rate: str):
+    with pytest.raises(SystemExit):
+        delivery_ledger.main(["send", "t", str(tmp_path / "x.db"), BROKER, f"--rate={rate}"])
+    assert f"{rate} is no rate: give a number above 0" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_word_that_is_no_setting(capsys: Any):

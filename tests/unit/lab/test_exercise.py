@@ -1,13 +1,20 @@
 """The three outcomes of a check, on checks made for the purpose."""
 
 import logging
+from contextlib import nullcontext
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from threebrokers import progress
+from threebrokers.cells import CellRun
+from threebrokers.cluster.actions import Action
+from threebrokers.cluster.trouble import Trouble
 from threebrokers.errors import LabError
+from threebrokers.lab import outage
+from threebrokers.lab.attempt import judged
 from threebrokers.lab.exercise import NotAttempted, NotYet, Solved, eventually, exercise
 
 
@@ -126,6 +133,60 @@ def test_a_fault_of_the_bench_passes_as_it_is():
 
     with pytest.raises(LabError, match="disk is full"):
         breaks("lab")
+
+
+@pytest.mark.parametrize(
+    ("actions", "away", "is_told"),
+    [
+        ([Action(5, "pause", 3)], {3}, False),
+        ([Action(1, "kill", 3)], {3}, False),  # before the exercise's cell
+        ([Action(5, "pause", 3), Action(20, "slow", 1)], {3}, False),
+        ([Action(20, "pause", 3)], {3}, True),
+        ([Action(5, "pause", 3), Action(20, "pause", 1)], {1, 3}, True),
+        ([Action(4, "kill", 2), Action(5, "pause", 3)], {2, 3}, True),  # no majority is left
+        ([Action(5, "kill", 3), Action(6, "start", 3)], {3}, True),  # it has ended by itself
+        ([], {3}, True),
+        ([], set(), True),  # nobody carries the links
+    ],
+)
+def test_a_broker_that_the_experiment_has_taken_away_is_no_reason(actions, away, is_told, monkeypatch):
+    found = Trouble("broker 3 is paused", "`lab.cluster.resume(3)`", frozenset(away))
+    monkeypatch.setattr(outage, "trouble", lambda cluster, since: found)
+    lab = SimpleNamespace(cluster=SimpleNamespace(access=None, actions=lambda: actions))
+    told = []
+
+    def look(reason):
+        told.append(reason() is not None)
+        return nullcontext()
+
+    monkeypatch.setattr("threebrokers.lab.exercise.bounded", look)
+    with judged(CellRun("exercise-9-1", "", 3.0, 10.0)):
+        counts(lab, 3)
+    counts(lab, 3)  # outside a notebook nobody knows what belongs to the experiment
+    monkeypatch.setattr(outage, "trouble", lambda cluster, since: None)
+    counts(lab, 3)
+    assert told == [is_told, True, False]
+
+
+def test_no_cure_is_told_for_what_the_experiment_wants(monkeypatch):
+    found = Trouble("broker 3 is paused", "`lab.cluster.resume(3)`", frozenset({3}))
+    monkeypatch.setattr(outage, "trouble", lambda cluster, since: found)
+    harmed = [Action(5.0, "pause", 3)]
+    lab = SimpleNamespace(cluster=SimpleNamespace(access=None, actions=lambda: harmed))
+
+    @exercise("9.1", "Waits")
+    def waits(lab, number):
+        raise LabError("Waited 40 s for the rest", "run it again")
+
+    with judged(CellRun("exercise-9-1", "", 3.0, 10.0)):
+        said = str(outage.no_answer(lab))
+        assert said.startswith("The brokers that run did not answer the check in time")
+        with pytest.raises(LabError, match=r"Waited 40 s for the rest: run it again"):
+            waits(lab, 3)
+    with judged(CellRun("exercise-9-1", "", 3.0, 4.0)):  # it was paused after the exercise's cell
+        assert "because broker 3 is paused: run `lab.cluster.resume(3)`" in str(outage.no_answer(lab))
+        with pytest.raises(LabError, match=r"broker 3 is paused"):
+            waits(lab, 3)
 
 
 def test_eventually_looks_again_until_it_is_right():

@@ -13,9 +13,15 @@ from threebrokers.kafka.clients import Clients
 from threebrokers.lab.scenarios import Team, jobs, shifts, who_stopped
 from threebrokers.lab.scenarios.joining import _felt
 from threebrokers.lab.scenarios.members import _expect_not_named
-from threebrokers.lab.scenarios.sharing import _wait_with
+from threebrokers.lab.scenarios.sharing import _wait_with, work_together
 from threebrokers.recorder import Recording
 from threebrokers.recorder.data import Burst, Flow, Holding, Mark, RecordingData
+
+
+def test_a_worker_that_the_ledger_does_not_know_is_told():
+    here: Any = SimpleNamespace()
+    with pytest.raises(LabError, match=r"A worker is 'one': it should be a consumer of the ledger"):
+        work_together(here, "jobs", here, ["one"])  # type: ignore[list-item]
 
 
 def hold(at: float, client: str, what: str, *partitions: int) -> Holding:
@@ -176,6 +182,23 @@ def test_a_clinic_to_which_nobody_comes_closes(clinic):
     assert clinic.open
     clinic.lab.sleep(8.1)
     assert not clinic.open
+
+
+def test_a_clinic_waits_for_the_first_question(clinic):
+    clinic.lab.sleep(60)
+    assert clinic.open
+    clinic.lab.sleep(7)
+    assert clinic.open
+
+
+def test_a_clinic_that_has_closed_does_not_look_at_its_group_again(clinic):
+    assert clinic.open
+    [group] = clinic.lab.cluster.state([], []).groups
+    group.committed = [(clinic.scans, 0, 24)]
+    assert not clinic.open
+    group.members = []  # the worker has left
+    assert not clinic.open
+    assert not clinic.thrown_out
 
 
 @pytest.fixture

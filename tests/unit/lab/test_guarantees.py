@@ -42,6 +42,18 @@ def test_what_a_database_holds(tmp_path: Path):
     assert ["PRIMARY KEY" in schema for schema in found["schemas"]] == [True, False]
 
 
+def test_numbers_that_a_database_keeps_as_text(tmp_path: Path):
+    path = tmp_path / "x.sqlite"
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("CREATE TABLE invoices (order_number TEXT PRIMARY KEY, euros INTEGER)")
+        database.execute("CREATE TABLE done (id BLOB PRIMARY KEY, word TEXT)")
+        database.execute("INSERT INTO invoices VALUES (2, 12), ('order 3', 13)")
+        database.execute("INSERT INTO done VALUES (?, 'yes')", [b"5"])
+    found = _found(path)
+    assert found["counts"] == {2: 1, None: 1}
+    assert found["marked"] == {5}
+
+
 def test_what_was_found_is_told_in_words():
     books = Effects(1.0, counts={n: 1 + (n == 3) for n in range(39)})
     assert (

@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 from confluent_kafka import KafkaError
 
+from threebrokers.errors import LabError
 from threebrokers.lab.scenarios import left_behind, lookups, retention, segment_chart, send_at, signups
+from threebrokers.lab.scenarios.joining import newcomer
 from threebrokers.lab.scenarios.retention import ages
 
 
@@ -15,6 +17,13 @@ def test_no_record_is_exactly_as_old_as_a_limit():
     found = ages(20)
     assert (found[0], found[-1], len(found)) == (475, 1, 80)
     assert not {7 * 24, 8 * 24} & set(found)
+
+
+def test_settings_that_are_no_dictionary_are_told():
+    nothing: Any = SimpleNamespace(fresh_topic=None)  # nobody comes so far as to call it
+    for make in (retention.twenty_days, retention.film, newcomer):
+        with pytest.raises(LabError, match=r"`settings` is \{'retention.ms'\}: it should be a dictionary"):
+            make(nothing, {"retention.ms"})  # type: ignore[arg-type]
 
 
 class Producer:

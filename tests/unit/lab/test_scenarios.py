@@ -18,12 +18,13 @@ from threebrokers.lab.scenarios import (
     leaderless_everywhere,
     megabytes_written_per_second,
     partitions,
+    take_down,
     through_a_kill,
     wait_for_new_leaders,
 )
 from threebrokers.lab.scenarios.metadata_log import in_words
 from threebrokers.lab.scenarios.outages import is_after_two_outages
-from threebrokers.lab.scenarios.partitions import existing, topic_of
+from threebrokers.lab.scenarios.partitions import existing, heirs, topic_of
 from threebrokers.waiting import quiet_wait
 
 
@@ -89,6 +90,19 @@ def test_two_outages_are_known_by_leaders_and_isr():
     assert not is_after_two_outages(topic((1, 1, 2, 2, 1, 2), (1, 2)))
     assert not is_after_two_outages(topic((1, 1, 1, 2, 1, 2), (1, 2, 3)))
     assert not is_after_two_outages(None)
+
+
+def test_nobody_is_killed_for_a_topic_that_is_not_there():
+    killed: list[int] = []
+    cluster = SimpleNamespace(
+        state=lambda names: ClusterState(0.0, (), last_response_at=0.0),
+        processes=lambda: {2: SimpleNamespace(state="up")},
+        kill=killed.append,
+    )
+    lab: Any = SimpleNamespace(cluster=cluster)
+    with pytest.raises(LabError, match="There is no topic 'clicks': run the cell that makes it again"):
+        take_down(lab, 2, ["clicks"])
+    assert not killed
 
 
 def test_a_topic_that_is_gone_is_told_in_a_sentence():
@@ -221,11 +235,21 @@ def led(state: ClusterState) -> list[bool]:
 
 @pytest.mark.parametrize(
     ("leader", "replicas", "done"),
-    [(2, (1, 2), True), (1, (1, 2), False), (None, (1, 2), False), (None, (1,), True)],
+    [(2, (1, 2), True), (0, (1, 0), True), (1, (1, 2), False), (None, (1, 2), False), (None, (1,), True)],
 )
 def test_a_partition_without_another_replica_needs_no_new_leader(leader, replicas, done):
     told = PartitionState("single", 0, leader, 1, replicas, ())
     assert led(ClusterState(0, (), topics=(TopicState("single", (told,)),), last_response_at=0)) == [done]
+
+
+@pytest.mark.parametrize(("leader", "told"), [(0, 0), (None, "nobody")])
+def test_the_heir_may_be_broker_0(leader, told):
+    before, after = (
+        ClusterState(0, (), topics=(TopicState("t", (PartitionState("t", 0, n, 1, (1, 0), (0, 1)),)),))
+        for n in (1, leader)
+    )
+    [row] = heirs(before, after, 1)
+    assert (row["next in the list"], row["leads after"]) == (0, told)
 
 
 def test_while_no_broker_answers_new_leaders_are_waited_for():

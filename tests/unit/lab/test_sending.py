@@ -12,6 +12,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from threebrokers.errors import LabError
 from threebrokers.kafka.batches import Batch
+from threebrokers.kafka.clients import LabProducer
 from threebrokers.kafka.log_reader import Record
 from threebrokers.lab.scenarios import choosing, packing, prices, refusals, sending
 
@@ -123,6 +124,25 @@ def test_what_nobody_waited_for_is_thrown_away(lab):
     assert (len(done.missing), done.unreported, done.listened) == (12, 12, False)
 
 
+def test_a_program_may_close_its_producer(monkeypatch):
+    made: list[LabProducer] = []
+
+    def producer(config: Any = None) -> LabProducer:
+        filled = {"bootstrap.servers": "127.0.0.1:1", "log_level": 0, "message.timeout.ms": 50}
+        made.append(LabProducer(config or {}, filled))
+        return made[-1]
+
+    def send(producer: LabProducer, topic: str, orders: Any) -> None:
+        with producer:
+            for order in orders:
+                producer.produce(topic, **order, on_delivery=lambda error, message: None)
+
+    monkeypatch.setattr(sending, "read_log", lambda bootstrap, topic: [])
+    one: Any = SimpleNamespace(producer=producer, bootstrap="")
+    done = sending.sent_by(one, send, sending.shop_orders(12), "ways")
+    assert (done.fault, done.unreported, len(done.missing)) == (None, 0, 12)
+
+
 def test_a_trial_tells_what_ended_it(lab, capsys):
     def forget(producer: Any, topic: str, orders: Any) -> None:
         for order in orders:
@@ -222,6 +242,29 @@ def test_what_a_program_does_after_an_error_is_told_with_both_records(monkeypatc
         assert table is not None
         assert table["the record"].to_list() == records
         assert table["a good record behind it"].to_list() == behind
+
+
+def test_the_transactional_id_of_the_fenced_one_begins_as_all_names_of_the_lab_do():
+    named: list[str] = []
+    fault = KafkaException(KafkaError(KafkaError._FENCED, fatal=True))
+
+    class Fenced:
+        def init_transactions(self, seconds: float) -> None:
+            pass
+
+        def begin_transaction(self) -> None:
+            pass
+
+        def produce(self, topic: str, value: bytes) -> None:
+            raise fault
+
+    def producer(config: Any) -> Fenced:
+        named.append(config["transactional.id"])
+        return Fenced()
+
+    one: Any = SimpleNamespace(producer=producer, topic=lambda name: f"ada.{name}")
+    assert refusals._fenced(one, "t")[1] is fault
+    assert named == ["ada.one-name"] * 2
 
 
 def test_a_record_has_the_error_that_was_raised_or_reported():

@@ -71,6 +71,7 @@ def message(number: int) -> Any:
 def lab() -> Any:
     return SimpleNamespace(
         number="11",
+        program_name="clerk",
         consumer=Client,
         producer=Client,
         topic=lambda name: name,
@@ -88,7 +89,7 @@ def worker(monkeypatch: pytest.MonkeyPatch, life: int) -> Transfers:
     monkeypatch.setattr(transfers, "next_life", lambda most: life)
     monkeypatch.setattr(transfers.os, "kill", kill)
     here = lab()
-    job_file(here).write(TransfersJob("bank-transfers", "bank-entries", "tellers"))
+    job_file(here, "clerk").write(TransfersJob("bank-transfers", "bank-entries", "tellers"))
     return Transfers(here)
 
 
@@ -114,7 +115,7 @@ def work(bank: Transfers, most: int = 1, *, tied: bool = True) -> Client:
 
 
 def notes() -> list[dict[str, Any]]:
-    return transferring._notes(lab())
+    return transferring._notes(lab(), "clerk")
 
 
 def test_a_program_without_a_job_ends_at_once(capsys):
@@ -172,7 +173,7 @@ def test_a_client_that_commits_by_itself_is_told_and_waited_for(monkeypatch):
 
 def test_a_worker_gets_two_transfers_at_most_and_leaves_work_for_its_next_life(monkeypatch):
     monkeypatch.setattr(transfers, "next_life", lambda most: 10)
-    job_file(lab()).write(TransfersJob("a", "b", "c"))
+    job_file(lab(), "clerk").write(TransfersJob("a", "b", "c"))
     consumer = Transfers(lab()).consumer()
     assert [len(consumer.consume(n, timeout=0)) for n in (1, 2, 10)] == [1, 2, 2]
     assert len(consumer.consume(num_messages=10, timeout=0)) == 2
@@ -185,6 +186,12 @@ def test_a_consumer_that_asks_for_no_topic_ends_its_program(monkeypatch):
     consumer.asked = False
     consumer.poll(0)
     assert "deaf" in [note["kind"] for note in notes()]
+
+
+def test_a_program_takes_no_job_of_another_one():
+    job_file(lab(), "teller").write(TransfersJob("a", "b", "c"))
+    with pytest.raises(SystemExit):
+        Transfers(lab())
 
 
 def test_the_entries_of_a_transfer_and_its_mail(monkeypatch):
@@ -211,14 +218,15 @@ def test_the_job_is_offered_only_while_the_block_runs_and_to_no_earlier_run():
     job = TransfersJob("a", "b", "c", "way")
     here, found = lab(), []
     earlier = SimpleNamespace(
-        stop=lambda: found.append(job_file(lab()).read()), kill=lambda: found.append(job_file(lab()).read())
+        stop=lambda: found.append(job_file(lab(), "clerk").read()),
+        kill=lambda: found.append(job_file(lab(), "clerk").read()),
     )
     here.program = lambda name: earlier
     with transferring._offered(here, "clerk", job):
         assert found == [None, None], "an earlier run could take the job, and be its first life"
-        assert job_file(lab()).read() == job
-        assert journal(lab()).read_text("utf-8") == ""
-    assert job_file(lab()).read() is None
+        assert job_file(lab(), "clerk").read() == job
+        assert journal(lab(), "clerk").read_text("utf-8") == ""
+    assert job_file(lab(), "clerk").read() is None
 
 
 def test_transfers_only_move_money(monkeypatch):
@@ -257,13 +265,30 @@ def test_books_that_are_wrong_for_good(monkeypatch, entries, first, wrong):
     assert transferring._is_wrong(SimpleNamespace(bootstrap=""), job, first) == wrong  # type: ignore[arg-type]
 
 
+def test_the_last_transfer_is_booked_before_the_program_is_ended(monkeypatch):
+    offsets = iter([15, 15, 18])
+    looked: list[int] = []
+
+    def state(topics: list[str], groups: list[str]) -> Any:
+        looked.append(next(offsets))
+        committed = [("bank-transfers", 0, looked[-1])]
+        return SimpleNamespace(groups=[SimpleNamespace(committed=committed)])
+
+    here = SimpleNamespace(cluster=SimpleNamespace(state=state, wait_for_markers=lambda: True))
+    program = SimpleNamespace(name="clerk", exit_code=None, output="")
+    monkeypatch.setattr(transferring, "_notes", lambda lab, program: [{"kind": "done"}])
+    job = TransfersJob("bank-transfers", "bank-entries", "g")
+    transferring._until_its_end(here, program, job, until_wrong=False, within=9)  # type: ignore[arg-type]
+    assert looked == [15, 15, 18]
+
+
 class TestTheNotebookWaits:
     """When the notebook ends a program, by what stands in the journal."""
 
     def ended(self, monkeypatch: pytest.MonkeyPatch, lines: list[dict[str, Any]], **more: Any) -> str:
         job = TransfersJob("bank-transfers", "bank-entries", "g")
-        program = SimpleNamespace(exit_code=None, output="")
-        monkeypatch.setattr(transferring, "_notes", lambda lab: lines)
+        program = SimpleNamespace(name="clerk", exit_code=None, output="")
+        monkeypatch.setattr(transferring, "_notes", lambda lab, program: lines)
         for name, seconds in more.pop("seconds", {}).items():
             monkeypatch.setattr(transferring, name, seconds)
         slept: list[float] = []
@@ -274,6 +299,7 @@ class TestTheNotebookWaits:
         return "when its time was over" if sum(slept) >= 3 else "at once"
 
     def test_when_all_is_done(self, monkeypatch):
+        monkeypatch.setattr(transferring, "_is_booked", lambda lab, job: True)
         assert self.ended(monkeypatch, [{"kind": "done"}]) == "at once"
         assert self.ended(monkeypatch, []) == "when its time was over"
 

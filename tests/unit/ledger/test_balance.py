@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -137,6 +138,13 @@ def test_what_was_read(history: History) -> None:
     assert set(numbers(found.unprocessed)) == {n for n in readable if not fates[n].processings}
     assert numbers(found.delivered_again) == [n for n in sorted(fates) if fates[n].deliveries == 2]
     assert numbers(found.processed_again) == [n for n in sorted(fates) if fates[n].processings == 2]
+
+
+@pytest.mark.parametrize("report", ["acknowledged", "failed"])
+def test_a_record_with_a_report_was_taken_whatever_produce_has_raised(report: str) -> None:
+    number = Number(1, 0)
+    notes = [Note(what, number, TOPIC, 0, 0, 5, reason="E") for what in ("attempted", "refused", report)]
+    assert Balance.of(TOPIC, notes, [], []).attempted == [number]
 
 
 def test_partitions_are_told_apart() -> None:

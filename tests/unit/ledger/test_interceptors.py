@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 
+from threebrokers.errors import LabError
 from threebrokers.kafka.clients import LabConsumer, LabProducer
+from threebrokers.ledger.balance import Balance
 from threebrokers.ledger.interceptors import (
     HEADER,
     NotedConsumer,
@@ -125,6 +127,49 @@ def test_every_attempt_has_its_end(book: Book, producer: StandIn, happens: Any, 
     producer.happens = None
     producer.produce("orders")
     assert noted(book)[:3] == [("attempted", 0, None, ""), ends, ("attempted", 1, None, "")]
+
+
+def test_a_callback_that_is_refused_leaves_no_record_that_was_attempted(
+    book: Book, producer: StandIn
+) -> None:
+    with pytest.raises(LabError, match="two arguments"):
+        producer.produce("orders", on_delivery=lambda message: None)
+    assert noted(book) == [("attempted", 0, None, ""), ("refused", 0, None, "")]
+    assert Balance.of("orders", book.notes(), [], []).attempted == []
+
+
+def test_an_interruption_does_not_say_that_the_client_has_no_record(book: Book, producer: StandIn) -> None:
+    producer.happens = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        producer.produce("orders")
+    assert noted(book) == [("attempted", 0, None, "")]
+    assert Balance.of("orders", book.notes(), [], []).unknown == [Number(1, 0)]
+
+
+def test_every_record_of_a_batch_is_numbered(book: Book, producer: StandIn) -> None:
+    assert producer.produce_batch("orders", [{"value": b"a"}, {"value": b"b", "key": "k"}]) == 2
+    assert producer.sent[:2] == (b"b", "k")
+    assert number_in(producer.sent[2], book.run) == Number(1, 1)
+    assert [(what, place) for what, place, *_ in noted(book)] == [
+        ("attempted", 0),
+        ("acknowledged", 0),
+        ("attempted", 1),
+        ("acknowledged", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("happens", "code"),
+    [
+        (BufferError("full"), KafkaError._QUEUE_FULL),
+        (KafkaException(KafkaError(KafkaError.MSG_SIZE_TOO_LARGE)), KafkaError.MSG_SIZE_TOO_LARGE),
+    ],
+)
+def test_what_is_not_taken_of_a_batch_has_its_error(producer: StandIn, happens: Any, code: int) -> None:
+    producer.happens = happens
+    batch: list[dict[str, Any]] = [{"value": b"a"}, {"value": b"b"}]
+    assert producer.produce_batch("orders", batch) == 0
+    assert [message["_error"].code() for message in batch] == [code, code]
 
 
 def test_a_recording_and_the_learner_are_told_too(book: Book, producer: StandIn) -> None:

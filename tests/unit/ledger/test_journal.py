@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from threebrokers.errors import LabError
-from threebrokers.ledger import place
+from threebrokers.ledger import journal, place
 from threebrokers.ledger.interceptors import HEADER, number_in, stamp
 from threebrokers.ledger.journal import Book, Number
 
@@ -50,6 +51,38 @@ def test_all_that_is_noted_comes_back(tmp_path: Path) -> None:
     assert (second.reason, second.partition) == ("_TIMED_OUT", None)
     assert third.by == 3
     assert 0 < first.at <= second.at <= third.at
+
+
+def test_a_book_that_is_read_while_another_thread_notes_tells_all_that_was_there(tmp_path: Path) -> None:
+    book = Book.fresh(tmp_path / "a.jsonl")
+    for sequence in range(3000):
+        book.note("attempted", Number(1, sequence), "t")
+    over = threading.Event()
+
+    def note() -> None:
+        while not over.is_set():
+            book.note("processed", Number(1, 0), "t")
+
+    writer = threading.Thread(target=note)
+    writer.start()
+    try:
+        for look in range(1, 6):
+            seen = [found.number.sequence for found in book.notes() if found.what == "attempted"]
+            assert seen == list(range(3000))
+            assert book.enlist("producer") == look
+    finally:
+        over.set()
+        writer.join()
+
+
+def test_lines_that_two_readings_share_stay_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    book = Book.fresh(tmp_path / "a.jsonl")
+    for sequence in range(20):
+        book.note("attempted", Number(1, sequence), "ordérs")
+    whole = list(book.notes())
+    monkeypatch.setattr(journal, "PART", 7)
+    assert list(book.notes()) == whole
+    assert len(whole) == 20
 
 
 def test_a_line_under_way_is_left_out(tmp_path: Path) -> None:

@@ -28,6 +28,11 @@ def test_the_first_look_says_how_things_are():
     ]
 
 
+def test_broker_0_can_be_the_active_controller():
+    far = with_brokers(0.0, broker(0), broker(1), quorum_leader=0)
+    assert told(None, far) == ["all 2 brokers are up; broker 0 is the active controller"]
+
+
 def test_nothing_happened():
     assert told(state(1), state(2)) == []
     grown = topic(*(replace(p, high_watermark=p.high_watermark + 9) for p in failsafe().partitions))

@@ -169,6 +169,8 @@ def test_asked_again_after_the_comparison_a_question_starts_afresh(lab):
 def test_a_question_that_is_not_there_is_told(lab):
     with pytest.raises(LabError, match=r"^Lab 4 has no question '4.b': choose one of '4.a'\.$"):
         lab.predict("4.b")
+    with pytest.raises(LabError, match=r"^'99.a' names no question, as there is no .*lab99.toml: give an id"):
+        question_of("99.a")
     with pytest.raises(LabError, match=r"^'How many\?' names no question: give an id like lab.predict"):
         lab.predict("How many?")
 
@@ -184,7 +186,7 @@ def test_a_damaged_file_is_told_in_one_sentence(lab, file, text):
 
 def test_a_missing_file_is_told_in_one_sentence(lab, file):
     file.unlink()
-    with pytest.raises(LabError, match=r"lab 4 cannot be read \(.*: No such file or directory\): bring this"):
+    with pytest.raises(LabError, match=r"'4.a' names no question, as there is no .*lab04\.toml: give an"):
         lab.predict("4.a")
 
 

@@ -38,6 +38,10 @@ def test_each_ending_has_a_sign_of_its_own():
     assert signs == {"●", "✓", "○", "✗"}
 
 
+def test_one_that_is_stopped_before_it_could_hear_is_no_alarm():
+    assert Box("clock", 17, -15, "").state == "○ clock: stopped on request (SIGTERM)"
+
+
 def test_a_kill_on_purpose_is_no_alarm():
     mine = Box("clock", 17, -9, "tick 1\n", killed=True)
     assert repr(mine) == "○ clock: killed on purpose (SIGKILL)\n  tick 1"

@@ -29,6 +29,16 @@ def test_a_program_that_dies_at_once_is_told_in_its_box(tmp_path, monkeypatch, s
     programs.close()
 
 
+def test_a_line_is_waited_for_to_its_end(tmp_path, monkeypatch):
+    stand_in(tmp_path, monkeypatch, "printf committed; sleep 1; echo ' offset 42'; printf 'the rest'")
+    programs = Programs(tmp_path, "01", "abc")
+    program = programs.run("writer", "")
+    assert quiet_wait(lambda: program.output == "committed", 60)
+    assert program.wait_for("committed", within=60) == "committed offset 42"
+    assert program.wait_for("rest", within=60) == "the rest", "what has no end is a line when all is over"
+    programs.close()
+
+
 def test_a_program_is_read_in_a_kernel_that_has_many_files_open(tmp_path, monkeypatch):
     stand_in(tmp_path, monkeypatch, "echo here")
     most = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,5 +1,7 @@
 """What a recording tells of the members of groups, from what each of them was told."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.recordings import at, beats
@@ -35,13 +37,24 @@ COOPERATIVE = (
 
 
 def test_a_member_holds_what_it_was_given_and_not_what_was_taken():
-    spans = held(recorded(*COOPERATIVE), "A")
+    spans = held(recorded(*COOPERATIVE), "desk", "A")
     assert [(span.start, span.end, len(span.places)) for span in spans] == [
         (at(0), at(2), 4),
         (at(2), at(10), 2),
     ]
-    assert {("beat", 2), ("beat", 3)} == held(recorded(*COOPERATIVE), "B")[-1].places
+    assert {("beat", 2), ("beat", 3)} == held(recorded(*COOPERATIVE), "desk", "B")[-1].places
     assert members(recorded(*COOPERATIVE)) == [("desk", "A"), ("desk", "B")]
+
+
+def test_members_of_two_groups_may_have_one_name():
+    both = [replace(one, group="other", client="A") for one in (told(0, "B", "assigned", 0),)]
+    recording = recorded(told(0, "A", "assigned", 0), *both, told(3, "A", "revoked", 0))
+    assert [(span.end, len(span.places)) for span in held(recording, "desk", "A")] == [
+        (at(3), 1),
+        (at(10), 0),
+    ]
+    assert [(span.end, len(span.places)) for span in held(recording, "other", "A")] == [(at(10), 1)]
+    assert len(list(member_lanes(recording))) == 2
 
 
 def test_who_gives_up_all_partitions_pauses_until_it_gets_some():

@@ -146,3 +146,16 @@ def test_what_the_block_raises_is_not_hidden_by_that(bench, recording, monkeypat
 
     with pytest.raises(ZeroDivisionError), recording:
         block()
+
+
+def test_ctrl_c_while_the_last_look_is_waited_for_ends_the_recording_too(recording, bench, monkeypatch):
+    with pytest.raises(KeyboardInterrupt), recording:
+        monkeypatch.setattr(recorder, "quiet_wait", _interrupted)
+    looks = bench.looks
+    assert not watchers()
+    assert recording.data.ended
+    assert bench.looks == looks
+
+
+def _interrupted(*_: object) -> bool:
+    raise KeyboardInterrupt

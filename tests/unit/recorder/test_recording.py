@@ -122,6 +122,22 @@ def test_what_never_came_back_is_a_silence_that_is_not_over(recording):
     assert "3.00 s or more without a delivery" in str(found)
 
 
+def test_who_has_all_answers_is_not_silent_while_another_goes_on(recording):
+    """Its partition, too: a reader of it has read everything."""
+    first = [beats(kind, *every(0.02, 0.0, 3.0)) for kind in ("sent", "acknowledged", "delivered")]
+    second = [
+        beats(kind, *every(0.02, 0.0, 13.0), client="producer 2", partition=1)
+        for kind in ("sent", "acknowledged", "delivered")
+    ]
+    alone = Recording(replace(recording.data, flows=(*first, *second)))
+    assert [gap for gap in alone.gaps() if gap.kind in ("acknowledged", "delivered")] == []
+    waits = beats("acknowledged", *every(0.02, 0.0, 2.9))  # five records have no answer
+    unheard = Recording(replace(recording.data, flows=(first[0], waits, *second)))
+    found = unheard.longest_gap("acknowledged", after=None)
+    assert (found.client, found.over) == ("producer 1", False)
+    assert found.seconds == pytest.approx(0.1, abs=0.03)
+
+
 def test_the_end_of_a_producer_is_no_silence(recording):
     flows = tuple(beats(kind, *every(0.02, 0.0, 10.0)) for kind in ("sent", "acknowledged", "delivered"))
     assert [

@@ -224,6 +224,14 @@ def test_what_stays_the_same_is_a_thin_line_without_words():
     assert [shape.get("height") for shape in shapes(recording.show(), fill=strong)] == ["4.0"], "the legend"
 
 
+def test_the_line_of_broker_0_has_a_brokers_colour_and_that_of_no_broker_is_grey():
+    look = state(0, leader=0)
+    far = replace(look, brokers=(replace(look.brokers[0], id=0), *look.brokers))
+    shown = Recording(RecordingData(at(0), at(20), states=(far,))).show()
+    assert len(shapes(shown, stroke=theme.OTHER_BROKER.strong)) == 2, "the broker, and what it leads"
+    assert len(shapes(shown, stroke=theme.GREY, stroke_width="4")) == 3, "the group: it, its member, offsets"
+
+
 def silent(*, sent, acknowledged=(), delivered=()):
     """A program that sends 20 records a second, and its answers; each (start, end) is a silence (s)."""
 

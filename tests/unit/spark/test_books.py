@@ -36,6 +36,25 @@ def test_each_commit_is_told(book):
     assert heard == [1, 1]
 
 
+def test_a_commit_that_changes_nothing_is_not_told(book):
+    with book.open() as db:
+        db.execute("CREATE TABLE IF NOT EXISTS trips (part PRIMARY KEY)")
+        db.execute("INSERT INTO trips VALUES (1)")
+    heard = []
+    book.on_commit = lambda: heard.append(True)
+    for repeated in (
+        "CREATE TABLE IF NOT EXISTS trips (part PRIMARY KEY)",
+        "INSERT OR IGNORE INTO trips VALUES (1)",
+        "SELECT * FROM trips",
+    ):
+        with book.open() as db:
+            db.execute(repeated).fetchall()
+        assert heard == []
+    with book.open() as db:
+        db.execute("INSERT INTO trips VALUES (2)")
+    assert heard == [True]
+
+
 def test_who_hears_of_a_commit_may_end_the_block(book):
     def die() -> None:
         raise KeyError

@@ -56,6 +56,20 @@ def test_a_server_must_answer():
     assert connect.MODE not in os.environ
 
 
+def test_it_does_not_get_into_a_cluster_of_others(monkeypatch):
+    started = []
+    monkeypatch.setattr(connect, "start", started.append)
+    way = spark_session.access.Access("kafka:9092", "", {"security.protocol": "SSL"})
+    monkeypatch.setattr(spark_session.access, "chosen", lambda: way)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        with pytest.raises(LabError, match=r"cannot get into a cluster that is not yours.*`session\(\)`"):
+            spark_session.session(f"sc://127.0.0.1:{server.getsockname()[1]}")
+        assert not started
+        way = spark_session.access.Access("kafka:9092", "")  # which lets everybody in
+        spark_session.session(f"sc://127.0.0.1:{server.getsockname()[1]}")
+    assert len(started) == 1
+
+
 def test_a_port_of_something_else_is_one_sentence_and_leaves_no_mode(monkeypatch):
     def refuses(connection, hook_factories):
         raise PySparkException(message="no gRPC here\nand a long trace")

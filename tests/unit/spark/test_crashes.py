@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.errors import StreamingQueryException
 
+from threebrokers.errors import LabError
 from threebrokers.spark import crashes, gateway
 from threebrokers.spark.books import Book
 from threebrokers.spark.crashes import Crash, Sink
@@ -42,7 +44,7 @@ def test_without_a_book_the_sink_runs_to_its_end(killed, die):
     die(crash, 0)
     assert (seen, killed) == ([0], [])
     die(crash, 1)
-    assert (seen, killed) == ([0, 1], ["java"])
+    assert (seen, killed, crash.at_commit) == ([0, 1], ["java"], False)
 
 
 def test_with_a_book_nothing_follows_the_first_commit(killed, die):
@@ -58,7 +60,7 @@ def test_with_a_book_nothing_follows_the_first_commit(killed, die):
     crash = Crash(sink, 1, book)
     die(crash, 0)
     die(crash, 1)
-    assert killed == ["java"]
+    assert (killed, crash.at_commit) == (["java"], True)
     assert book.rows("SELECT * FROM trips") == [(0,), ("later",), (1,)]
     assert book.on_commit is None
 
@@ -91,3 +93,74 @@ def test_what_a_sink_kept_in_memory_does_not_survive_a_death(monkeypatch, tmp_pa
     assert "in memory is gone, too: seen." in capsys.readouterr().out
     (tmp_path / crashes.FORGOTTEN).unlink()
     assert crashes.forgotten("keyed") == []
+
+
+class Query:
+    """A streaming query that is stopped, or ends when it is waited for; `fault` is raised then."""
+
+    def __init__(self, ends: bool, fault: BaseException | None = None) -> None:
+        self.ends, self.fault, self.isActive, self.recentProgress = ends, fault, True, [{"batchId": 2}]
+
+    def stop(self) -> None:
+        self.isActive = False
+
+    def exception(self) -> BaseException | None:
+        return self.fault
+
+    def awaitTermination(self, seconds: float) -> bool:  # noqa: N802 - Spark's name
+        if self.fault is not None:
+            raise self.fault
+        return self.ends
+
+
+@pytest.fixture
+def _spark(monkeypatch, tmp_path):
+    monkeypatch.setattr(crashes, "session", lambda: None)
+    monkeypatch.setattr(crashes, "folder", lambda name: tmp_path / name)
+    monkeypatch.setattr(crashes, "fresh_folder", lambda name: str(tmp_path / name))
+
+
+@pytest.mark.usefixtures("_spark")
+def test_ctrl_c_before_the_death_stops_the_query_and_lets_its_sink_end(monkeypatch):
+    def interrupted(*_: object) -> bool:
+        raise KeyboardInterrupt
+
+    query, crashed = Query(ends=False), []
+    monkeypatch.setattr(crashes, "quiet_wait", interrupted)
+
+    def start(sink: Crash, folder: str) -> Query:
+        crashed.append(sink)
+        return query
+
+    with pytest.raises(KeyboardInterrupt):
+        crashes.killed(start, lambda batch, number: None, "plain", batch=1)  # type: ignore[arg-type]
+    assert not query.isActive
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(crashed[0], None, 1).result(10)  # it waits for no death any more
+
+
+@pytest.mark.usefixtures("_spark")
+def test_a_query_that_did_not_end_in_time_has_not_read_to_the_end(capsys):
+    query = Query(ends=False)
+    with pytest.raises(LabError, match="did not read to the end within 150 s"):
+        crashes.started_again(lambda *_: query, print, "plain")  # type: ignore[arg-type, return-value]
+    assert not query.isActive
+    assert "read to the end" not in capsys.readouterr().out
+    crashes.started_again(lambda *_: Query(ends=True), print, "plain")  # type: ignore[arg-type, return-value]
+    assert "went on with batch 2, and read to the end" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("_spark")
+def test_a_query_that_fails_after_spark_s_return_is_one_sentence():
+    query = Query(ends=True, fault=StreamingQueryException("[X] It is there already.\nAnd more."))
+    with pytest.raises(LabError, match=r"failed after Spark's return \(It is there already\.\)"):
+        crashes.started_again(lambda *_: query, print, "plain")  # type: ignore[arg-type, return-value]
+    assert not query.isActive
+
+
+@pytest.mark.usefixtures("_spark")
+def test_ctrl_c_after_spark_s_return_stops_the_query():
+    query = Query(ends=False, fault=KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        crashes.started_again(lambda *_: query, print, "plain")  # type: ignore[arg-type, return-value]
+    assert not query.isActive

@@ -40,6 +40,34 @@ class Reader:
         return [SimpleNamespace(partition=place.partition, offset=self.behind) for place in places]
 
 
+class Rejoining(Reader):
+    """It loses its place in the group after its first records, and gets its partition again."""
+
+    def __init__(self) -> None:
+        super().__init__([0, 1], 4, 2)
+        self.begins: list[int] = []
+
+    def subscribe(self, topics, on_assign):
+        self.again = on_assign
+        super().subscribe(topics, on_assign)
+
+    def assign(self, places):
+        super().assign(places)
+        self.begins.append(places[0].offset)
+        self.offsets = list(range(places[0].offset, places[0].offset + 2))
+
+    def consume(self, most, timeout):
+        if len(self.begins) == 1 and not self.offsets:
+            self.again(self, [SimpleNamespace(partition=0, offset=-1)])
+        return Reader.consume(self, most, timeout)
+
+
+def test_after_a_rebalance_it_goes_on_where_it_was():
+    reader = Rejoining()
+    assert [message.offset() for message in to_the_end(reader, "t")] == [0, 1, 2, 3]
+    assert reader.begins == [0, 2]
+
+
 @pytest.mark.parametrize(
     ("offsets", "end", "position"),
     [([0, 1, 2], 3, 3), ([0, 1, 2], 4, 4), ([0, 1, 2, 3, 4], 3, 5), ([], 9, 9)],

@@ -5,11 +5,10 @@ from types import SimpleNamespace
 import pytest
 from py4j.protocol import Py4JNetworkError
 from pyspark.core.context import SparkContext
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, StreamingQueryException
 
 from threebrokers.errors import LabError
-from threebrokers.spark import queries
-from threebrokers.spark.delivering import deliver
+from threebrokers.spark import delivering, queries
 
 
 def test_what_spark_says_in_one_line():
@@ -22,6 +21,13 @@ def test_what_spark_says_in_one_line():
     )
     assert queries.reason(ValueError("no class in front")) == "no class in front."
     assert queries.reason(ValueError()) == "ValueError."
+    failed = "[STREAM_FAILED] Query q [id = 1, runId = 2] terminated with exception: "
+    assert queries.reason(ValueError(f"{failed}[X.Y] It is gone. SQLSTATE: 1 SQLSTATE: 2")) == "It is gone."
+    trace = (
+        "Traceback (most recent call last):\n  File x\nsqlite3.Error: no table\n SQLSTATE: 1\n=== Query ==="
+    )
+    told = f"{failed}[FOREACH] A fault in the function. Reason: An exception was raised. Message: {trace}"
+    assert queries.reason(ValueError(told)) == "sqlite3.Error: no table."
 
 
 def gateway(ended: int | None) -> SimpleNamespace:
@@ -64,6 +70,9 @@ def query(progress, *, fault=None, ends_after=1):
     def wait(_seconds):
         one.looks += 1
         one.isActive = one.looks < ends_after
+        if fault is not None and not one.isActive:
+            raise fault  # as Spark does
+        return not one.isActive
 
     def stop():
         one.stopped += 1
@@ -126,11 +135,23 @@ def test_an_interrupted_cell_stops_its_query():
 
 @pytest.mark.usefixtures("_java")
 def test_why_a_query_failed_is_one_sentence():
-    failed = query([BATCH], fault=ValueError("[X] Offsets are gone.\nAnd more."))
+    failed = query([BATCH], fault=StreamingQueryException("[X] Offsets are gone.\nAnd more."))
     with pytest.raises(LabError, match=r"The query failed \(Offsets are gone\.\)"):
         queries.watch_query(failed)
+    failed = query([], fault=StreamingQueryException("[X] Offsets are gone.\nAnd more."))
+    with pytest.raises(LabError, match=r"The query ended \(Offsets are gone\.\)"):
+        queries.until_caught_up(failed)
+
+
+@pytest.mark.usefixtures("_java")
+def test_a_table_whose_query_failed_is_not_delivered(monkeypatch):
+    failed = query([BATCH], fault=StreamingQueryException("[X] Offsets are gone."))
+    monkeypatch.setattr(delivering, "start_query", lambda *_: failed)
+    with pytest.raises(LabError, match=r"The query of `board` failed \(Offsets are gone\.\)"):
+        delivering.deliver({"board": None}, {"board": "append"})
+    assert failed.stopped
 
 
 def test_each_table_needs_a_mode():
     with pytest.raises(LabError, match="`board` has no output mode"):
-        deliver({"board": None}, {})
+        delivering.deliver({"board": None}, {})

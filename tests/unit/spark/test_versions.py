@@ -47,10 +47,30 @@ def test_a_query_that_ends_before_it_has_read_all_is_told():
     versions._read_to(ended, "live", {0: 0})
 
 
+def test_a_day_knows_which_topics_its_queries_read(monkeypatch):
+    one = query(p0=3)
+    one.id, one.runId, one.stop, one.exception = "one", "run 1", lambda: None, lambda: None
+    other: Any = SimpleNamespace(id="two", runId="run 2", isActive=True, stop=lambda: None)
+    other.lastProgress = {"sources": [{"endOffset": {"trips": {"0": 3}}}]}
+    session = SimpleNamespace(streams=SimpleNamespace(active=[one, other]))
+    there: Any = SimpleNamespace(close=lambda: None, changes=[], topic="v1", sent={}, left_out=0)
+    arrivals: Any = SimpleNamespace(count=3, stop=lambda: None, finish=lambda: None)
+    monkeypatch.setattr(versions, "send", lambda *_: None)
+    monkeypatch.setattr(versions, "end_offsets", lambda *_: {0: 3})
+    monkeypatch.setattr(versions, "Arrivals", lambda *_: arrivals)
+    monkeypatch.setattr(versions, "Office", lambda *_: there)
+    monkeypatch.setattr(versions, "java_runs", lambda: False)
+    monkeypatch.setattr(versions.connect, "answers", lambda: False)
+    monkeypatch.setattr(versions.connect, "in_use", lambda: session)
+    version_1: Any = SimpleNamespace(start=lambda: one)
+    day = versions.live_day(LAB, "live", version_1, lambda old, office: None)
+    assert day.reads == {"one": {"live"}, "two": {"trips"}}
+
+
 def test_what_is_said_of_a_day():
     change = office.Change("v2", frozenset(), {}, 640)
     sent = {"0-1": "v1", "0-2": "v1", "0-3": "v2"}
-    day = Day(883, {}, ("", ""), {}, (change,), "v2", sent, 1)
+    day = Day(883, {}, ("", ""), {}, {}, (change,), "v2", sent, 1)
     assert repr(day).splitlines() == [
         "883 departures have come in.",
         "The office changed over to v2 after 640 of them.",
@@ -92,6 +112,7 @@ def test_the_office_sends_each_key_once_whatever_it_reads(monkeypatch):
     Reader.logs = {"v1": [b"0-1", b"0-2"], "v2": [b"0-0", b"0-1", b"0-2", b"0-3"]}
     monkeypatch.setattr(office, "Consumer", Reader)
     monkeypatch.setattr(office, "end_offsets", lambda bootstrap, topic: {0: len(Reader.logs[topic])})
+    monkeypatch.setattr(office, "start_offsets", lambda bootstrap, topic: {0: 0})
     monkeypatch.setattr(
         office, "read_log", lambda bootstrap, topic: log(*(key.decode() for key in Reader.logs[topic]))
     )
@@ -107,6 +128,18 @@ def test_the_office_sends_each_key_once_whatever_it_reads(monkeypatch):
     assert (change.topic, change.held, change.running, change.arrived) == (
         "v2", frozenset({"0-0", "0-1", "0-2", "0-3"}), {"one": "run"}, 7,
     )  # fmt: skip
+
+
+def test_an_office_that_could_not_send_all_says_so(monkeypatch):
+    def gone(bootstrap: str, topic: str) -> dict[int, int]:
+        raise LabError("Topic 'v1' could not be read to its end", "look")
+
+    monkeypatch.setattr(office, "Consumer", Reader)
+    monkeypatch.setattr(office, "end_offsets", gone)
+    monkeypatch.setattr(office.client_settings, "reader", lambda *words: {})
+    there = Office(LAB, "v1", dict, lambda: 7)
+    with pytest.raises(LabError, match=r"has not sent all vouchers .*could not be read to its end"):
+        there.close()
 
 
 def test_keys_are_text():

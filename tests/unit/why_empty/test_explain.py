@@ -112,6 +112,14 @@ def test_a_forgotten_member_among_several() -> None:
     assert answered(replace(facts, moved=frozenset({1}))).cause == "all read"
 
 
+def test_who_is_sent_to_the_end_because_its_offset_is_gone_is_not_forgotten() -> None:
+    other = states.member("other", 1)
+    places = PLACE, replace(PLACE, id=1, start=5, committed=1, holder="other")
+    group = replace(GROUP, members=(*GROUP.members, other))
+    facts = replace(FACTS, client=None, group=group, places=places, moved=frozenset())
+    assert answered(facts).cause == "out of range"
+
+
 def test_the_table_says_who_holds_what() -> None:
     places = PLACE, replace(PLACE, id=1, leader=None, start=None, committed=None, holder="")
     shown = repr(Answer("x", "Why.", replace(FACTS, places=places)))

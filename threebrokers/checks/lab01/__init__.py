@@ -34,6 +34,7 @@ from threebrokers.checks.lab01.sending import (
     unreported,
 )
 from threebrokers.kafka.clients import LabProducer
+from threebrokers.kafka.log_reader import Record
 from threebrokers.kafka.state import PartitionState
 from threebrokers.lab.exercise import NotYet, eventually, exercise
 from threebrokers.lab.lab import Lab
@@ -42,6 +43,7 @@ from threebrokers.lab.values import told as what_is
 from threebrokers.text import counted
 
 PARTITIONS, REPLICAS = 3, 3
+FIRST = "the exercise's cell: run it again"
 TEXT = {
     "'str' object has no attribute 'topic'": (
         "create_topics([…]) takes objects of NewTopic, and text is none",
@@ -202,13 +204,7 @@ def read_again(
     topic = lab.topic("postcards")
     log = ten_greetings(lab, topic)
     expect_consumer("collector", collector)
-    before = messages_only("first", list(first), "the cell of the exercise: run it again")
-    if [r.timestamp for r in log] != [m.timestamp()[1] for m in sorted(before, key=place_of)]:
-        raise NotYet(
-            f"the records in {topic!r} are not those of the first reading",
-            "the topic should stay as it is: only the group should go back",
-            "what creates the topic, or sends to it, after the first reading",
-        )
+    _are_still_there(log, first, topic)
     is_of_group(collector, collectors, "collectors", "the group that has read them once")
     done = committed(lab, collectors, topic)
     others = [group_of(one, "") for one in lab.consumers() if one is not collector and received(one)]
@@ -234,3 +230,20 @@ def read_again(
         raise read_nothing("collector", "again")
     is_in_order(got)
     return "reading removed nothing, and the place of a group is only a number that can be set back."
+
+
+def _are_still_there(log: list[Record], first: list[Message], topic: str) -> None:
+    """Raise NotYet unless the first reading had all ten, and the log holds just these."""
+    before = messages_only("first", list(first), FIRST)
+    if len(before) < GREETINGS:
+        raise NotYet(
+            f"`first` holds {len(before)} of the {GREETINGS} records",
+            "the first reading should have them all",
+            FIRST,
+        )
+    if [r.timestamp for r in log] != [m.timestamp()[1] for m in sorted(before, key=place_of)]:
+        raise NotYet(
+            f"the records in {topic!r} are not those of the first reading",
+            "the topic should stay as it is: only the group should go back",
+            "what creates the topic, or sends to it, after the first reading",
+        )

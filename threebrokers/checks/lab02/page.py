@@ -13,6 +13,7 @@ from threebrokers.text import quoted
 
 PAGE = range(100, 120)
 ASSIGN = "assign() with a TopicPartition, which takes topic, partition and offset"
+BOUNDS = "the offset in TopicPartition, and when your loop ends"
 
 
 def is_the_page(reader: Consumer, page: list[Any], topic: str) -> None:
@@ -38,7 +39,7 @@ def is_the_page(reader: Consumer, page: list[Any], topic: str) -> None:
         expected = "it ends one record early, as offset 119 belongs to the page"
     elif offsets == [*PAGE, PAGE.stop]:
         expected = "it ends one record late, as offset 120 is the first of the next page"
-    raise NotYet(found, expected, "the offset in TopicPartition, and when your loop ends")
+    raise NotYet(found, expected, BOUNDS)
 
 
 def is_alone(reader: Consumer, topic: str) -> None:
@@ -77,8 +78,9 @@ def is_all_that_was_read(reader: Consumer, page: list[Any]) -> None:
     if isinstance(reader, LabConsumer) and reader.received != len(page):
         raise NotYet(
             f"the page is right, but `reader` has read {reader.received} records",
-            f"these {len(page)} are wanted and nothing else: an offset is where reading begins",
-            ASSIGN,
+            f"these {len(page)} are wanted and nothing else: the offset says where reading begins, and your "
+            "code where it ends",
+            BOUNDS,
         )
 
 

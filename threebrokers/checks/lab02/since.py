@@ -11,6 +11,9 @@ from threebrokers.lab.exercise import NotYet
 
 A_DAY = 24 * 60 * 60 * 1000  # ms
 SETTING = "message.timestamp.type, a setting of the topic"
+ASKED = "what first_since() gets: the topic `days`, and the time `moment`"
+BEHIND = "offset {} is where the log ends: no record is late enough"
+AS_IT_IS = "`moment` should be asked for as it is"
 
 
 def is_filled(records: Sequence[Record]) -> int:
@@ -41,7 +44,7 @@ def has_one_clock(
     """
     if all(record.timestamp_type == "append" for record in records):
         return
-    told = _first_by_time(records, moment)
+    told, look = _first_by_time(records, moment), SETTING
     expected = "one clock should tell the time of all records, and a program's clock can be wrong"
     if is_changed:
         found = "the setting was changed after the records had been stored, and they keep their times"
@@ -51,11 +54,13 @@ def has_one_clock(
         expected = f"whoever asks the leader is sent to offset {told}"
     elif offset == told:
         found = f"what stands from offset {first} to {offset - 1}, all flights of the 5th, is not read again"
+    elif _is_behind(records, offset):
+        found, expected, look = BEHIND.format(offset), AS_IT_IS, ASKED
     elif offset < first:
         found = f"the {first - offset:,} records before offset {first} would be read twice"
     else:
         found = f"offset {offset} is not the first that was stored since"
-    raise NotYet(found, expected, SETTING)
+    raise NotYet(found, expected, look)
 
 
 def is_the_first(records: Sequence[Record], first: int, moment: int, offset: int) -> None:
@@ -77,19 +82,23 @@ def is_the_first(records: Sequence[Record], first: int, moment: int, offset: int
         return
     found = f"the record at offset {offset} was stored {'before' if offset < first else 'after'} `moment`"
     expected = "the first one with a timestamp from `moment` on is wanted"
-    look = "what first_since() gets: the topic `days`, and the time `moment`"
+    look = ASKED
     if offset == 0:
         found = "offset 0 is the answer for a time long ago"
         expected = "`moment` is in milliseconds since 1970, and should be asked for as it is"
-    elif offset > records[-1].offset or offset < 0:
-        found = f"offset {offset} is where the log ends: no record is late enough"
-        expected = "`moment` should be asked for as it is"
+    elif _is_behind(records, offset):
+        found, expected = BEHIND.format(offset), AS_IT_IS
     elif offset == first - 1:
         found = f"offset {offset} is the last record stored before `moment`"
     elif offset == first + 1:
         found = f"offset {offset} is the second record stored since `moment`"
         look = "what first_since() gets, and whether `offset` is just what it returns"
     raise NotYet(found, expected, look)
+
+
+def _is_behind(records: Sequence[Record], offset: int) -> bool:
+    """Tell whether this is what the leader answers if nothing is so late; the client may say it as -1."""
+    return offset < 0 or offset > records[-1].offset
 
 
 def _first_by_time(records: Sequence[Record], moment: int) -> int | None:

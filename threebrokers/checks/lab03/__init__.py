@@ -96,9 +96,9 @@ def damage_counted(lab: Lab, under_replicated: int, under_min_isr: int, offline:
 
 
 @exercise("3.3", "Have a write refused")
-def write_refused(lab: Lab, producer: Producer, errors: list[Any], why: Word) -> str:
+def write_refused(lab: Lab, writer: Producer, errors: list[Any], why: Word) -> str:
     """Solved if the last report is NOT_ENOUGH_REPLICAS, and the reason is the promise."""
-    is_refused(lab, producer, errors)
+    is_refused(lab, writer, errors)
     expect_choice("why", why, "promise", NOT_WHY)
     return (
         "nothing was stored, and the producer knows it at once: it can keep the payment and try again, "

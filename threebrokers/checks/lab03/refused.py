@@ -115,19 +115,19 @@ def _expect_from_a_leader(producer: Producer) -> None:
     """
     if isinstance(producer, LabProducer) and not producer.sent_at:
         raise NotYet(
-            "the error is right, but `producer` has sent nothing, so no leader has refused it",
+            "the error is right, but `writer` has sent nothing, so no leader has refused it",
             "it should be the error that a leader gave to the record of this producer",
             "produce(…) and flush(), and what puts the error into `errors`",
         )
     if _acks(producer) not in ALL:
         raise NotYet(
             f"the error is right, but this producer {_asks(producer)}, and is never told it",
-            "it should be the error that `producer` got for its record",
+            "it should be the error that `writer` got for its record",
             "acks, and what puts the error into `errors`",
         )
     if isinstance(producer, LabProducer) and KafkaError.NOT_ENOUGH_REPLICAS not in producer.reported_errors:
         raise NotYet(
-            "the error is right, but no delivery report of `producer` has brought it",
+            "the error is right, but no delivery report of `writer` has brought it",
             "it should be the error that a leader gave to the record of this producer",
             "the topic in produce(…), and what puts the error into `errors`",
         )

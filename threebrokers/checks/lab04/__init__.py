@@ -64,9 +64,9 @@ def controller_killed(
 
 
 @exercise("4.5", "Kill the coordinator")
-def group_goes_on(lab: Lab, takeover: Recording, after: int) -> str:
+def group_goes_on(lab: Lab, takeover: Recording, next_one: int) -> str:
     """Solved if the coordinator was killed in the recording, and its group committed more with another."""
-    judge_coordinator(lab, takeover, after)
+    judge_coordinator(lab, takeover, next_one)
     return (
         "the next replica of __consumer_offsets became the coordinator and knew every committed offset, "
         "so the group read on from where it was."

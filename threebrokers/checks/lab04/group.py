@@ -13,7 +13,7 @@ FIRST, MORE = 20, 20  # records that the group has read before, and reads after 
 KILL = f"lab.cluster.kill({ASK}) inside `with takeover:`"
 
 
-def judge_coordinator(lab: Lab, recording: Recording, after: int) -> None:
+def judge_coordinator(lab: Lab, recording: Recording, next_one: int) -> None:
     """Raise NotYet unless the group's coordinator was killed on the recording and another one took over."""
     expect_action(lab, "kill", KILL)
     if "readers-" not in (group := _group_of(recording)):
@@ -36,16 +36,17 @@ def judge_coordinator(lab: Lab, recording: Recording, after: int) -> None:
             f"{ASK}, with the whole name of the group, which `group` holds",
         )
     now = {told.coordinator for told in lab.cluster.state([], [group]).groups if told.coordinator is not None}
-    if after == killed.broker:
+    if next_one == killed.broker:
         back = killed.broker in now
+        again = ": it is back, and coordinates again" if back else ""
         raise NotYet(
-            "`after` is the broker that you killed" + (": it is back, and coordinates again" if back else ""),
+            f"`next_one` is the broker that you killed{again}",
             "it should be the one that took over" if back else "another one is the coordinator now",
             f"{ASK}, asked after the kill" + (" and before the broker is started again" if back else ""),
         )
     took = {seen.coordinator for s in recording.states if s.at > killed.at and (seen := _seen(s, group))}
-    if after not in (now | took) - {killed.broker} and now:
-        raise NotYet(f"the coordinator is not broker {after}", "it should be the one that took over", ASK)
+    if next_one not in (now | took) - {killed.broker} and now:
+        raise NotYet(f"the coordinator is not broker {next_one}", "it should be the one that took over", ASK)
     topic = lab.topic("readings")
     offset = committed(lab, group, topic).get(0, 0)
     # As with the coordinator: what the group commits after the kill, it commits with the next one.

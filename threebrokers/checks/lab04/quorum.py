@@ -27,9 +27,10 @@ def judge_failures(may_fail: Mapping[int, int]) -> None:
             raise NotYet(
                 f"`may_fail` says nothing of {voters} voters", "it should be a number", "the text above"
             )
-        if count == voters - 1:
+        if count >= voters - 1:
+            one_left = f"with {count} of {voters} gone one is left, and one is not a majority"
             raise NotYet(
-                f"with {count} of {voters} gone one is left, and one is not a majority",
+                one_left if count < voters else f"of {voters} voters all would be gone",
                 "a majority of all voters must be left",
                 "how many must agree",
             )

@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from confluent_kafka import Producer
+from confluent_kafka import KafkaError, Producer
 
 from threebrokers.checks.expect import existing_topic, log_of
 from threebrokers.checks.expect_actions import actions_of_attempt
@@ -19,6 +19,7 @@ from threebrokers.text import counted, have
 
 NUMBERS = range(200)
 LEVEL_SECONDS = 8.0
+TIMED_OUT = KafkaError(KafkaError._MSG_TIMED_OUT).name()
 LOOP = "the loop: for number in through_a_kill(lab, transfers)"
 FLUSH = "producer.flush() without a number, after the loop"
 
@@ -35,11 +36,7 @@ def judge_transfers(lab: Lab, producer: object) -> None:
     eventually(lambda: _is_readable(lab, topic), what="all transfers to be readable", within=LEVEL_SECONDS)
     kills = [action.at for action in actions_of_attempt(lab) if action.kind == "kill"]
     if not kills:
-        raise NotYet(
-            "nobody was killed while your producer sent, so nothing could be lost",
-            "the numbers should come from through_a_kill, which takes the leader away",
-            LOOP,
-        )
+        raise _nobody_killed()
     records = log_of(lab, topic)
     _expect_sent_meanwhile(records, kills[-1])
     sent = Counter(_number(record) for record in records)
@@ -51,6 +48,22 @@ def judge_transfers(lab: Lab, producer: object) -> None:
     twice = [number for number in NUMBERS if sent[number] > 1]
     _expect_not_sent_after_failure(producer, found, records, twice)
     _judge_twice(found, twice)
+    _expect_killed_meanwhile(records, kills)
+
+
+def _expect_killed_meanwhile(records: list[Record], kills: list[float]) -> None:
+    """Raise NotYet unless one of the kills (s since 1970) came when some were sent, and others not yet."""
+    sent = [record.timestamp for record in records]  # ms, of the producer's own clock
+    if not any(min(sent) <= killed * 1000 <= max(sent) for killed in kills):
+        raise _nobody_killed()
+
+
+def _nobody_killed() -> NotYet:
+    return NotYet(
+        "nobody was killed while your producer sent, so nothing could be lost",
+        "the numbers should come from through_a_kill, which takes the leader away",
+        LOOP,
+    )
 
 
 def _expect_sent_meanwhile(records: list[Record], killed: float) -> None:
@@ -151,7 +164,9 @@ def _too_few_acks(producer: Producer, count: str) -> NotYet | None:
 
 def _gave_up(producer: Producer, found: Balance, count: str) -> NotYet:
     patience = _setting(producer, "message.timeout.ms", "delivery.timeout.ms")
-    if found.failed and patience is not None:
+    retries = str(_setting(producer, "retries", "message.send.max.retries"))
+    late = bool(found.failed) and all(failure.reason == TIMED_OUT for failure in found.failed)
+    if late and retries != "0" and patience is not None:
         return NotYet(
             f"{count}: message.timeout.ms is {patience}, so the producer gave up before anybody led",
             "it should go on for longer than an election takes",
@@ -164,7 +179,6 @@ def _gave_up(producer: Producer, found: Balance, count: str) -> NotYet:
             "each number should be sent, and be in the topic in the end",
             "ledger.balance(transfers), and " + LOOP,
         )
-    retries = str(_setting(producer, "retries", "message.send.max.retries"))
     first = " at the first try" if retries == "0" else ""
     return NotYet(
         f"{count}: {counted(len(found.failed), 'record')} failed{first} ({found.failed[0].reason})",

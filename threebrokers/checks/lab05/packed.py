@@ -24,6 +24,7 @@ CONNECTING_MS = 100
 AS_THEY_COME_MS = 600  # the last reading comes 700 ms after the first
 LATE_MS = 1400  # whoever needs so long for them waits for something else
 FEW = 10  # with fewer records a batch no codec has much to work with
+HEAD = 150  # bytes that the client adds for its request and the longest head of a next record
 PACKERS = ("gzip", "snappy", "lz4", "zstd")
 
 
@@ -79,15 +80,9 @@ def judge_size(
     percent = f"the batches have {100 * share:.0f} % of the bytes of the values"
     setting = topic_setting(lab, topic, "compression.type")
     asked = [client_setting(packer, name, "none") for name in ("compression.type", "compression.codec")]
-    by_leader = setting not in ("producer", "uncompressed") and asked == ["none", "none"]
-    if share <= SHARE and not by_leader:
+    _expect_packed_on_its_way(setting, asked)
+    if share <= SHARE:
         return round(100 * share)
-    if by_leader:
-        raise NotYet(
-            f"the topic's compression.type is {setting}, so the leader packs what comes in unpacked",
-            "the flights should be small on their way to the leader, too",
-            "compression.type of the producer",
-        )
     if setting == "uncompressed" or (codecs == {"none"} and set(asked) & set(PACKERS)):
         if setting == "uncompressed":
             raise NotYet(
@@ -117,6 +112,26 @@ def judge_size(
         f"they should have {100 * SHARE:.0f} % or less",
         "the table above: which codec, and how many records a batch, come below that?",
     )
+
+
+def _expect_packed_on_its_way(setting: str, asked: list[str | None]) -> None:
+    """Raise NotYet if the leader packs, and not the producer, which was asked for these codecs."""
+    if setting in ("producer", "uncompressed"):
+        return
+    wanted = "the flights should be small on their way to the leader, too"
+    if asked == ["none", "none"]:
+        raise NotYet(
+            f"the topic's compression.type is {setting}, so the leader packs what comes in unpacked",
+            wanted,
+            "compression.type of the producer",
+        )
+    if asked == [None, None]:
+        raise NotYet(
+            f"the topic's compression.type is {setting}, and a plain producer does not tell whether it "
+            "packs, or the leader",
+            wanted,
+            "the settings of the topic, which can stay as they are by default; or use `lab.producer`",
+        )
 
 
 def _records(each: float) -> str:
@@ -171,10 +186,8 @@ def judge_stream(batches: Sequence[Batch], config: dict[str, Any] | None) -> tup
     """Return records a batch, and the longest wait in one (ms); NotYet if too few, or too long."""
     each = sum(batch.records for batch in batches) / len(batches)
     longest = max(batch.max_timestamp - batch.first_timestamp for batch in batches)
-    settings = config or {}
     if each < A_BATCH:
-        took = max(batch.max_timestamp for batch in batches) - min(b.first_timestamp for b in batches)
-        raise _too_few(each, settings, took, flushed=all(batch.records == 1 for batch in batches))
+        raise _too_few(each, batches, config)
     if longest > LONGEST_MS and not _waits_shortly(config, longest):
         raise NotYet(
             f"in one batch a reading waited {longest} ms for the last one",
@@ -192,10 +205,27 @@ def _waits_shortly(config: dict[str, Any] | None, longest: int) -> bool:
     return float(linger) <= LONGEST_MS
 
 
-def _too_few(each: float, settings: dict[str, Any], took: int, *, flushed: bool) -> NotYet:
+def _bound(batches: Sequence[Batch], settings: dict[str, Any]) -> str:
+    """Return the setting at which most batches end though they might wait for more; empty if it is none."""
+    most, size = int(settings.get("batch.num.messages", 0)), int(settings.get("batch.size", 0))
+    full = sum(batch.records == most for batch in batches)
+    large = sum(batch.size * (1 + 1 / batch.records) + HEAD > size for batch in batches) if size else 0
+    told = {f"batch.num.messages={most}": full, f"batch.size={size}": large}
+    return next((name for name, count in told.items() if 2 * count > len(batches)), "")
+
+
+def _too_few(each: float, batches: Sequence[Batch], config: dict[str, Any] | None) -> NotYet:
     found = f"a batch has {_records(each)}"
     wanted = f"it should have {A_BATCH} or more on average"
-    if flushed:
+    settings = config or {}
+    if bound := _bound(batches, settings):
+        return NotYet(
+            f"{found}: most end at {bound}",
+            wanted,
+            "what ends a batch before linger.ms is over; the last one of a partition has what is left",
+        )
+    took = max(batch.max_timestamp for batch in batches) - min(batch.first_timestamp for batch in batches)
+    if all(batch.records == 1 for batch in batches):
         return NotYet(
             f"{found}, whatever the settings are: nothing travels together",
             wanted,
@@ -206,6 +236,12 @@ def _too_few(each: float, settings: dict[str, Any], took: int, *, flushed: bool)
             f"{found}: the readings were sent over {took / 1000:.1f} s, and they come in for 0.7 s",
             f"{wanted}, and each reading should be sent when it comes",
             "the loop: what else does it wait for?",
+        )
+    if config is None:  # a plain producer hides its settings
+        return NotYet(
+            f"{found}: its linger.ms is too short, or a bound of its batches too small",
+            wanted,
+            "linger.ms, batch.size and batch.num.messages of your producer",
         )
     linger = settings.get("linger.ms", settings.get("queue.buffering.max.ms"))
     if linger is None:

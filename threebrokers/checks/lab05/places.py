@@ -10,6 +10,7 @@ from threebrokers.kafka.log_reader import Record
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.scenarios.choosing import IMPORTANT, PARTITIONS, SYMBOLS
 from threebrokers.lab.values import fitted
+from threebrokers.text import counted
 
 OWN, MORE_PARTITIONS = PARTITIONS - 1, 7
 # Shares that are new at the exchange: a part of an important name is not important.
@@ -18,6 +19,8 @@ OTHER_CASE = ("ibm", "Uber")  # to Kafka, and so in the task, these are other sy
 KNOWS = "how `partition_of` knows what is important: by the whole symbol, or by a part of it?"
 COMPARES = "what `partition_of` compares: the symbol as it is written, or in other letters?"
 LOOK_AT = dict.fromkeys(NEWCOMERS, KNOWS) | dict.fromkeys(OTHER_CASE, COMPARES)
+# So often a function is asked where a price without a symbol goes: it may throw dice.
+UNKEYED = (None,) * 50
 # So many that a hash uses all partitions: the lab's ten leave one of three empty in one of twenty.
 MANY = tuple(map("".join, product(ascii_uppercase, repeat=2)))[::5]
 CODE = "`partition_of` in the cell of the exercise"
@@ -25,7 +28,7 @@ CODE = "`partition_of` in the cell of the exercise"
 
 def judge_function(partition_of: Callable[..., Any]) -> None:
     """Raise NotYet unless the function is right for each symbol, for none, and for few partitions."""
-    for symbol in (*sorted(IMPORTANT), *SYMBOLS, None, *LOOK_AT, "NESTLÉ"):
+    for symbol in (*sorted(IMPORTANT), *SYMBOLS, *UNKEYED, *LOOK_AT, "NESTLÉ"):
         place = _place(partition_of, symbol, PARTITIONS)
         if symbol in IMPORTANT and place != OWN:
             raise NotYet(
@@ -65,12 +68,19 @@ def judge_restart(partition_of: Callable[..., Any], anew: Callable[..., Any] | N
 
 
 def judge_log(records: Sequence[Record], count: int) -> None:
-    """Raise NotYet unless the topic has all prices, each symbol in one partition."""
+    """Raise NotYet unless the topic has all prices, each where it may be: a symbol in one partition."""
     if len(records) != count:
         raise NotYet(
             f"the topic holds {len(records)} of {count} prices",
             "all of them should be there",
             "the line that the cell of the exercise prints",
+        )
+    if odd := sum(record.key is None and record.partition == OWN for record in records):
+        raise NotYet(
+            f"{counted(odd, 'price')} without a symbol {'is' if odd == 1 else 'are'} in partition {OWN}, "
+            f"which is kept for {' and '.join(sorted(IMPORTANT))}",
+            f"they should go to the {OWN} partitions before it, each time",
+            CODE,
         )
     places: dict[bytes | None, set[int]] = {}
     for record in records:
@@ -126,7 +136,7 @@ def _judge_spread(partition_of: Callable[..., Any]) -> None:
 
 
 def _judge_few(partition_of: Callable[..., Any]) -> None:
-    for symbol in (*SYMBOLS, None):
+    for symbol in (*SYMBOLS, *UNKEYED):
         _place(partition_of, symbol, 1)
         place, wanted = _place(partition_of, symbol, 2), int(symbol in IMPORTANT)
         if place != wanted:

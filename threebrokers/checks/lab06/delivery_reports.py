@@ -23,7 +23,8 @@ NAMES = ("on_delivery", "callback")
 PLACES = (4, 5)  # of the two among the arguments of produce()
 KEEPS = ("append", "appendleft", "add", "extend", "insert", "put", "put_nowait", "set", "update")
 ENDS = ("exit", "quit", "_exit", "abort", "kill", "result")  # the last one raises what a Future was given
-WAITS = ("flush", "poll", "result", "wait", "wait_until", "join", "commit_transaction")
+WAITS = ("flush", "poll", "close", "result", "wait", "wait_until", "join", "commit_transaction")
+PRODUCERS = ("producer", "Producer")  # a `with` block of one of them closes it, which waits
 REFUSED = "if the brokers refuse a dead letter, it should end with an error"
 LOOK_AT = "`on_delivery`, and what your loop does before `commit(…)`"
 
@@ -82,7 +83,7 @@ def expect_flush_first() -> None:
     run = attempt()
     source = _parsed(run.source) if run else None
     blocks = [block for node in ast.walk(source or ast.parse("")) for block in _blocks(node)]
-    if any(_commits_at_once(block) for block in blocks):
+    if source and any(_commits_at_once(source, one) or _commits_first(source, one) for one in blocks):
         raise NotYet(
             "your program commits before the dead letter is acknowledged: whoever dies in between has lost "
             "that payment",
@@ -97,16 +98,52 @@ def _blocks(node: ast.AST) -> list[list[ast.stmt]]:
     return [part for part in parts if isinstance(part, list)]
 
 
-def _commits_at_once(block: list[ast.stmt]) -> bool:
-    """Tell whether a statement commits, and one before it sends, and nothing between them waits."""
+def _commits_at_once(source: ast.Module, block: list[ast.stmt]) -> bool:
+    """Tell whether a statement commits, and one before it sends, and nothing between them waits.
+
+    What a statement calls belongs to it; what it only defines runs at another time.
+    """
     sent = False
     for statement in block:
-        nodes = {node.attr for node in ast.walk(statement) if isinstance(node, ast.Attribute)}
-        waits = not nodes.isdisjoint(WAITS)
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            continue
+        parts = reached(source, [statement], by=ast.Call)
+        nodes = {node.attr for node in parts if isinstance(node, ast.Attribute)}
+        waits = not nodes.isdisjoint(WAITS) or any(_closes_at_its_end(source, part) for part in parts)
         if sent and "commit" in nodes and not waits:
             return True
         sent = not waits and (sent or "produce" in nodes)
     return False
+
+
+def _commits_first(source: ast.Module, block: list[ast.stmt]) -> bool:
+    """Tell whether a statement commits a message in any case, and one behind it sends something of it."""
+    committed: set[str] = set()
+    for statement in block:
+        names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+        sends = _calls(reached(source, [statement], by=ast.Call), "produce")
+        if sends and any(name.id in committed for name in names):
+            return True
+        committed -= {name.id for name in names if isinstance(name.ctx, ast.Store)}
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(call, ast.Call) and name_of(call.func) == "commit":
+            given = [*call.args[:1], *(word.value for word in call.keywords if word.arg == "message")]
+            committed |= {node.id for node in given if isinstance(node, ast.Name)}
+    return False
+
+
+def _closes_at_its_end(source: ast.Module, node: ast.AST) -> bool:
+    """Tell whether this is a `with` block of a producer, made in its head or before."""
+    if not isinstance(node, ast.With):
+        return False
+    made = [one for one in ast.walk(source) if isinstance(one, ast.Assign) and _makes_producer(one.value)]
+    named = {name_of(target) for one in made for target in one.targets} - {""}
+    heads = [item.context_expr for item in node.items]
+    return any(_makes_producer(head) or name_of(head) in named for head in heads)
+
+
+def _makes_producer(value: ast.AST) -> bool:
+    return any(isinstance(node, ast.Call) and name_of(node.func) in PRODUCERS for node in ast.walk(value))
 
 
 def learns_by_flush(postman: LabProducer) -> bool:
@@ -145,7 +182,7 @@ def _expect_an_end(source: ast.Module, listeners: list[Function]) -> None:
     given = {part for node in outside if _is_of_elsewhere(node, own) for part in ast.walk(node)}
     if given & set(looks):
         return
-    if not any(map(_ends, outside)):
+    if not any(map(_ends, outside)) and not _raises_again(source, kept):
         raise NotYet(
             "your program looks at the delivery reports, and none of its lines ends it with an error if a "
             "dead letter was refused",
@@ -232,6 +269,18 @@ def _ends(node: ast.AST) -> bool:
     if isinstance(node, ast.Raise):
         return node.exc is not None
     return isinstance(node, ast.Assert) or (isinstance(node, ast.Call) and name_of(node.func) in ENDS)
+
+
+def _raises_again(source: ast.Module, kept: list[str]) -> bool:
+    """Tell whether a `raise` by itself stands in an `if` that asks the reports, or flush()."""
+    tests = [node for node in ast.walk(source) if isinstance(node, ast.If)]
+    nearest = {part: test.test for test in tests for part in ast.walk(test)}  # the inner ones come last
+    asked = [list(ast.walk(nearest[n])) for n in nearest if isinstance(n, ast.Raise) and n.exc is None]
+    return any(
+        _calls(nodes, "flush")
+        or any(isinstance(node, ast.Name | ast.Attribute) and _is_look(node, kept) for node in nodes)
+        for nodes in asked
+    )
 
 
 def _is_of_elsewhere(node: ast.AST, own: set[str]) -> bool:

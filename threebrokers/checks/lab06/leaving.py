@@ -2,8 +2,10 @@
 
 import ast
 
+from threebrokers.checks.lab06.loops import calls
+from threebrokers.checks.lab06.program_text import name_of
 from threebrokers.checks.lab06.runs import PROGRAM, expect_run
-from threebrokers.checks.lab06.threads import closes_elsewhere, longest_sleep
+from threebrokers.checks.lab06.threads import closes_elsewhere, deaf, longest_sleep
 from threebrokers.lab.attempt import attempt
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.scenarios import Departure
@@ -93,18 +95,20 @@ def _program() -> ast.Module:
 
 
 def _longest_wait(program: ast.Module) -> float | None:
-    """Return the longest wait of a poll() or consume() in a program; None: without a bound."""
+    """Return the longest wait of a poll() or consume() that Ctrl-C does not end; None: without a bound.
+
+    consume() notices it nowhere, poll() in the main thread within 0.2 s.
+    """
     waits: list[float | None] = [0.0]
-    for node in ast.walk(program):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            waits += _wait_of(node, node.func.attr)
+    unheard = deaf(program)
+    for call in calls(program, "poll", "consume"):
+        if call in unheard or name_of(call.func) == "consume":
+            waits += _wait_of(call)
     return None if None in waits else max(wait for wait in waits if wait is not None)
 
 
-def _wait_of(call: ast.Call, method: str) -> list[float | None]:
-    place = {"poll": 0, "consume": 1}.get(method)
-    if place is None:
-        return []
+def _wait_of(call: ast.Call) -> list[float | None]:
+    place = {"poll": 0, "consume": 1}[name_of(call.func)]
     given = [*call.args[place : place + 1], *(word.value for word in call.keywords if word.arg == "timeout")]
     if not given:
         return [None]

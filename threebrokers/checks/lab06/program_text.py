@@ -18,10 +18,11 @@ def functions_of(program: ast.AST) -> dict[str, ast.FunctionDef]:
     return {node.name: node for node in ast.walk(program) if isinstance(node, ast.FunctionDef)}
 
 
-def reached(program: ast.AST, begun: Iterable[ast.AST], by: type[ast.Name] | UnionType = NAMED) -> Nodes:
+def reached(program: ast.AST, begun: Iterable[ast.AST], by: type[ast.AST] | UnionType = NAMED) -> Nodes:
     """Return these nodes with all that is in them, and in the functions of the program that they name.
 
-    `by` is what counts as a name: `close` of itself, or also that of `worker.close`.
+    `by` is what counts as a name: `close` of itself, or also that of `worker.close`; with ast.Call it is only
+    what they call.
     """
     functions = functions_of(program)
     found: Nodes = set()
@@ -29,6 +30,7 @@ def reached(program: ast.AST, begun: Iterable[ast.AST], by: type[ast.Name] | Uni
     while left:
         inner = set(ast.walk(left.pop())) - found
         found |= inner
-        named = (name_of(node) for node in inner if isinstance(node, by))
+        chosen = [node for node in inner if isinstance(node, by)]
+        named = (name_of(node.func if isinstance(node, ast.Call) else node) for node in chosen)
         left += [functions[name] for name in named if name in functions]
     return found

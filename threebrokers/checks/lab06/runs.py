@@ -4,9 +4,10 @@ import ast
 
 from threebrokers.checks.lab06.loops import begins_by_database, calls, ends_when_empty, reads
 from threebrokers.checks.lab06.threads import given_to_threads
-from threebrokers.lab.attempt import attempt
+from threebrokers.lab.attempt import attempt, has_changed_since
 from threebrokers.lab.exercise import NotAttempted, NotYet
 from threebrokers.lab.scenarios import Ending, Invoices, Killed
+from threebrokers.lab.scenarios.lives import ALL_COMMITTED
 from threebrokers.ledger.entries import Entry
 from threebrokers.ledger.table import ranges
 from threebrokers.text import counted
@@ -32,7 +33,7 @@ def expect_run(number: str, ending: Ending, call: str) -> None:
             f"your program {own!r} should run",
             f"the cell with `{call}`",
         )
-    if run is not None and ending.at < run.began:
+    if has_changed_since(ending.at):
         raise NotYet(
             "the program has changed since it was killed",
             "the new one should be killed as well",
@@ -82,9 +83,32 @@ def judge_runs(runs: Killed) -> None:
             "`orders.work(message)`, and what your program does with errors",
         )
     if missing:
+        _expect_reached(runs, missing, runs.committed or 0)
         raise _missing(missing)
     _judge_again(twice, runs.committed)
     _expect_no_end()
+    if runs.hurried:
+        raise NotYet(
+            "the program takes the next order while a commit is under way, and this time each arrived early "
+            "enough",
+            "a commit should be known to be done before the next order",
+            f"`asynchronous=False` of `consumer.commit(…)` in {PROGRAM}",
+        )
+
+
+def _expect_reached(ending: Ending, missing: list[int], offset: int) -> None:
+    """Raise NotYet if the program had not come to the last orders when nobody waited for it any more.
+
+    `offset` is what it has written down as the next one: what is before that it had come to.
+    """
+    last = missing == list(range(missing[0], COUNT))
+    if last and offset <= missing[0] and not ending.over and ending.why != ALL_COMMITTED:
+        why = f" ({ending.why})" if ending.why else ""
+        raise NotYet(
+            f"the program had not come to {ranges('order', missing)} when nobody waited any more{why}",
+            "it should take each order soon after it has come",
+            "how long `consume(…)` waits for a full number, and what else the loop waits for",
+        )
 
 
 def _expect_not_ahead(committed: int | None) -> None:
@@ -196,6 +220,8 @@ def judge_invoices(books: Invoices) -> None:
             "the order of the two values in `INSERT OR REPLACE INTO positions`",
         )
     _expect_the_last(books, missing)
+    if missing:
+        _expect_reached(books, missing, sum(books.positions.values()))
     if missing and _begins_by_brokers(source):
         raise NotYet(
             f"{ranges('order', missing)} {_have(missing)} no invoice: the program begins where the brokers "

@@ -36,15 +36,19 @@ def in_threads(program: ast.Module) -> Nodes:
 
 
 def longest_sleep(program: ast.Module) -> float:
-    """Return how long (s) the program sleeps at most, where neither Ctrl-C nor an event wakes it.
+    """Return how long (s) the program sleeps at most, where neither Ctrl-C nor an event wakes it."""
+    return max((_sleep_of(node, program) for node in deaf(program)), default=0.0)
 
-    Ctrl-C ends a sleep of the main thread by its KeyboardInterrupt. It ends none in another thread, none
-    that begins afterwards, and none at all if the program has a handler of its own.
+
+def deaf(program: ast.Module) -> Nodes:
+    """Return all that Ctrl-C does not wake.
+
+    It ends a sleep or a poll() of the main thread by its KeyboardInterrupt. It ends none in another thread,
+    none that begins afterwards, and none at all if the program has a handler of its own.
     """
-    deaf = in_threads(program) | _after_ctrl_c(program)
-    handles = _has_handler(program)
-    sleeps = [_sleep_of(node, program) for node in ast.walk(program) if handles or node in deaf]
-    return max(sleeps, default=0.0)
+    if _has_handler(program):
+        return set(ast.walk(program))
+    return in_threads(program) | _after_ctrl_c(program)
 
 
 def closes_elsewhere(program: ast.Module) -> bool:

@@ -58,7 +58,13 @@ def judge_handover(lab: Lab, on_revoke: Callable[..., Any]) -> None:
     """Raise NotYet unless in this try's ledger each record was done once, and the function waits."""
     topic = lab.topic("handover")
     found = lab.join_ledger("handover").balance(topic)
-    if len(found.attempted) != HANDED:
+    if len(found.attempted) > HANDED:
+        raise NotYet(
+            f"this ledger holds more than one try: {len(found.attempted)} records were sent",
+            f"it should hold one, with {HANDED}",
+            '`handover_ledger = lab.ledger("handover")`, with which the exercise\'s cell begins',
+        )
+    if len(found.attempted) < HANDED:
         raise NotYet(
             "A and B have done nothing yet in this ledger",
             f"together they should do all {HANDED} records",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from threebrokers.lab.attempt import attempt
+from threebrokers.lab.attempt import is_earlier
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.joining import FIRST, FREED, STOPPED, joined_with, who_stopped
@@ -19,8 +19,7 @@ def judge_joining(lab: Lab, joined: Recording) -> None:
     settings = joined_with(joined)
     if settings is None:
         raise NotYet("`joined` is no recording of newcomer(…)", "it should be what this returns", CALL)
-    run = attempt()
-    if run is not None and joined.data.began < run.began:
+    if is_earlier(joined.data.began, "joined"):
         raise NotYet("`joined` is an earlier recording", "it should be the one of this try", CALL)
     seconds = who_stopped(joined)
     stopped, first = seconds[STOPPED], seconds[FIRST]

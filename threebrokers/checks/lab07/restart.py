@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from threebrokers.lab.attempt import attempt
+from threebrokers.lab.attempt import is_earlier
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.shifts import AWAY_SECONDS, deployed_with
@@ -18,8 +18,7 @@ def judge_restart(lab: Lab, restarted: Recording) -> None:
     used = deployed_with(restarted)
     if used is None:
         raise NotYet("`restarted` is no recording of deploy(…)", "it should be what this returns", CALL)
-    run = attempt()
-    if run is not None and restarted.data.began < run.began:
+    if is_earlier(restarted.data.began, "restarted"):
         raise NotYet("`restarted` is an earlier recording", "it should be the one of this try", CALL)
     stops, starts = (mark.at for mark in restarted.data.marks)
     changes = [h for h in restarted.data.holdings if h.client == "A" and h.at >= stops and h.places]

@@ -34,12 +34,39 @@ def judge_ages(lab: Lab, topic: str) -> None:
     if not is_in_time(days):
         longest = float((table["oldest (days)"] - table["newest (days)"]).max())
         raise _wrong_days(days, settings_of(lab, topic), longest)
+    _expect_promise(oldest=max(days), settings=settings_of(lab, topic))
     count = len(table)
     if count > MOST_SEGMENTS:
         raise NotYet(
             f"the broker keeps {count} segments of the topic",
             f"it should keep {MOST_SEGMENTS} at most: each is three files that it holds open",
             "segment.ms",
+        )
+
+
+def _expect_promise(oldest: float, settings: dict[str, str]) -> None:
+    """Raise NotYet if these settings keep the promise for the records of this moment only."""
+    retention, segment = (int(settings[name]) / DAY_MS for name in ("retention.ms", "segment.ms"))
+    here = f"here the oldest record is {oldest:.1f} days old"
+    if 0 <= retention < STAY_DAYS:
+        raise NotYet(
+            f"{here}, but retention.ms is {_days(settings['retention.ms'])}, and so old a record may be "
+            "deleted",
+            f"at any time the records of the last {STAY_DAYS} days should be there",
+            "retention.ms in `settings`",
+        )
+    if retention < 0 or "delete" not in settings["cleanup.policy"]:
+        raise NotYet(
+            f"{here}, but by these settings nothing is deleted for its age",
+            f"at any time no record should be older than {GONE_DAYS} days",
+            "retention.ms and cleanup.policy in `settings`",
+        )
+    if retention + segment > GONE_DAYS:
+        raise NotYet(
+            f"{here}, but by these settings one may become {retention + segment:.1f} days old: its segment "
+            "stays until its newest record is too old",
+            f"at any time no record should be older than {GONE_DAYS} days",
+            f"the sum of {_both(settings, retention)}",
         )
 
 

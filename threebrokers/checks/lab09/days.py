@@ -82,7 +82,7 @@ def judge_segments(segments: Sequence[Segment], settings: Settings) -> None:
     if waiting := newest & {record.key for record in closed(segments)}:
         raise NotYet(
             f"{counted(len(waiting), 'share has', 'shares have')} an old price in a closed segment, and its "
-            f"successor is still in the active one, which is closed after {_closed_after(settings):g} ms",
+            f"successor is still in the active one, which is closed after {_closed_after(settings):,.0f} ms",
             f"an old price should be gone {SOON_MS // 1000} s after the next one has come",
             f"{SEGMENT}, {MOST_LAG}",
         )
@@ -99,8 +99,8 @@ def judge_bounds(segments: Sequence[Segment], settings: Settings) -> None:
         raise NotYet(f"{LEAST_LAG} keeps the cleaner off for {seconds:g} s", soon, LEAST_LAG)
     if _closed_after(settings) > SOON_MS:
         raise NotYet(
-            f"the next price lies in the active segment for {_closed_after(settings):g} ms, and the cleaner "
-            "does not read it there",
+            f"the next price lies in the active segment for {_closed_after(settings):,.0f} ms, and the "
+            "cleaner does not read it there",
             soon,
             f"{SEGMENT}, {MOST_LAG}",
         )
@@ -127,9 +127,8 @@ def _closed_after(settings: Settings) -> float:
 def _one_file(records: int, settings: Settings) -> NotYet:
     place = f"all {records} records are in the active segment"
     if settings[SEGMENT].own or settings[MOST_LAG].own:
-        found = (
-            f"{place}: by the times of these prices no segment was closed in {_closed_after(settings):g} ms"
-        )
+        after = f"{_closed_after(settings):,.0f} ms"
+        found = f"{place}: by the times of these prices no segment was closed in {after}"
     elif settings[RATIO].own:
         found = f"{RATIO} is about closed segments, and {place}"
     elif settings["retention.ms"].own:

@@ -30,7 +30,7 @@ def judge_tables(lab: Lab, starts: Starts) -> None:
         )
     first, second = (plain(table) for table in (starts.first, starts.second))
     if not first:
-        raise _empty(lab)
+        raise _empty(lab, FIRST)
     if starts.first is starts.second:
         raise NotYet(
             "both calls returned the same dictionary, which was kept in memory",
@@ -45,7 +45,9 @@ def judge_tables(lab: Lab, starts: Starts) -> None:
             "a consumer that is done should leave its group",
             f"{LOOK}: what should happen to the consumer at its end",
         )
-    if second != LATER and (not second or second.keys() <= dict(AFTERNOON).keys()):
+    if not second:
+        raise _empty(lab, SECOND)
+    if second.keys() <= dict(AFTERNOON).keys():
         raise NotYet(
             f"`{SECOND}` has only what came since the first call ({len(second)} shares)",
             f"after a restart the table is empty, so all {len(LATER)} shares are to be read again",
@@ -131,26 +133,26 @@ def judge_table(
     )
 
 
-def _empty(lab: Lab) -> NotYet:
-    """Return why nothing came, as far as the consumers of this try tell."""
+def _empty(lab: Lab, name: str) -> NotYet:
+    """Return why nothing came at that start, as far as the consumers of this try tell."""
     run = attempt()
     consumers: list[LabConsumer] = lab.consumers() if run is not None else []
     last = consumers[-1] if consumers else None
     if last is not None and not last.asked:
         return NotYet(
-            f"`{FIRST}` is empty: the consumer was never told what to read",
+            f"`{name}` is empty: the consumer was never told what to read",
             "it should have every share",
             f"{LOOK}: subscribe([topic]), or assign",
         )
     reset = str(last.config.get("auto.offset.reset", "latest")) if last is not None else ""
     if last is not None and last.subscribed and reset not in ("earliest", "smallest", "beginning"):
         return NotYet(
-            f"`{FIRST}` is empty: a new group begins at the end of the log (auto.offset.reset is {reset})",
+            f"`{name}` is empty: a new group begins at the end of the log (auto.offset.reset is {reset})",
             "it should begin at the start of the log",
             LOOK,
         )
     return NotYet(
-        f"`{FIRST}` is empty",
+        f"`{name}` is empty",
         "it should have every share; the first records take a moment to come",
         f"{LOOK}: how long it waits for the first record, and what it returns",
     )

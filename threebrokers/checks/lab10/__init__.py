@@ -33,10 +33,10 @@ def lost_explained(lab: Lab, gone: Lost, lost_offsets: Offsets, now_there: int, 
 
 
 @exercise("10.2", "Nothing lost")
-def nothing_lost(lab: Lab, kept: Killed, because: Word) -> str:
+def nothing_lost(lab: Lab, kept: Killed, kept_because: Word) -> str:
     """Solved if the kill takes no acknowledged record, every record is acknowledged, and it is told why."""
     judge_kept(kept)
-    expect_reason_kept(because)
+    expect_reason_kept(kept_because)
     return (
         "all 200 records are acknowledged and stored: the leader alone had 100 of them, so it acknowledged "
         "none of these, and the producer sent them to the next leader."
@@ -44,10 +44,10 @@ def nothing_lost(lab: Lab, kept: Killed, because: Word) -> str:
 
 
 @exercise("10.3", "Nothing twice")
-def nothing_twice(lab: Lab, once: Unheard, because: Word) -> str:
+def nothing_twice(lab: Lab, once: Unheard, once_because: Word) -> str:
     """Solved if the lost answers leave each record in the log once, all acknowledged, and it is told why."""
     judge_once(once)
-    expect_reason_once(because)
+    expect_reason_once(once_because)
     return (
         "each of the 200 records is stored once, though 100 were sent twice: the leader knew the batch again "
         "by its producer id and its sequence number, and answered without storing it."

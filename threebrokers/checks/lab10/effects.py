@@ -5,6 +5,7 @@ from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.scenarios.effects import PLACES, STORED, TWICE, Effects
 from threebrokers.ledger.table import ranges
 
+GO_ON = ("it should go on until it is killed, also when nothing has come for a while", "its loop: while True")
 TABLE = "the statement that makes the table `invoices`"
 
 
@@ -17,6 +18,8 @@ def judge_effects(books: Effects) -> None:
             "it should be told which topic it reads",
             "subscribe([orders.topic])",
         )
+    if not books.counts and books.over:
+        raise NotYet("the program ended by itself before it had written a row", *GO_ON)
     if not books.counts:
         raise NotYet(
             "no order stands in the column `order_number` of a table `invoices`",
@@ -51,11 +54,7 @@ def judge_effects(books: Effects) -> None:
 def _missing(books: Effects) -> NotYet:
     lost = f"{ranges('order', books.missing)} {_have(books.missing)} no invoice"
     if books.over:
-        return NotYet(
-            f"{lost}, for the program ended by itself",
-            "it should go on until it is killed, also when nothing has come for a while",
-            "its loop: while True",
-        )
+        return NotYet(f"{lost}, for the program ended by itself", *GO_ON)
     if set(books.missing) <= books.marked:
         return NotYet(
             f"{lost}, and another table says that they are done: the mark was committed before the effect",

@@ -6,7 +6,7 @@ from typing import Any
 
 from confluent_kafka import KafkaError
 
-from threebrokers.lab.attempt import attempt
+from threebrokers.lab.attempt import attempt, is_earlier
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.guarantees import Alone, is_alone, who_has
@@ -47,8 +47,7 @@ def judge_alone(lab: Lab, alone: Alone, acknowledged: Mapping[Any, Any], copies:
 
 
 def _expect_still_alone(lab: Lab, alone: Alone) -> None:
-    run = attempt()
-    if run is not None and alone.at < run.began:
+    if is_earlier(alone.at, "alone"):
         raise NotYet(
             "this state is that of an earlier try",
             "each try should begin with its own",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from threebrokers.lab.attempt import attempt
+from threebrokers.lab.attempt import is_earlier
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.scenarios.guarantees import KILLED, PART, UNHEARD, Trials, acks_of
 from threebrokers.ledger import Balance
@@ -17,7 +17,7 @@ LEAST = "min.insync.replicas"
 
 def judge_kept(kept: Trials) -> None:
     """Raise NotYet unless one set-up has gone through the kill of its leader and lost nothing."""
-    settings, balance = _only(kept, KILLED, "killed_leader(lab, …)")
+    settings, balance = _only("kept", kept, KILLED, "killed_leader(lab, …)")
     least = int(str(kept.config.get(LEAST, "1")))
     _expect_answers(settings, balance)
     if acks_of(settings) == "1":
@@ -47,7 +47,7 @@ def judge_kept(kept: Trials) -> None:
 
 def judge_once(once: Trials) -> None:
     """Raise NotYet unless one set-up has stored each record once, although answers were lost."""
-    settings, balance = _only(once, UNHEARD, "lost_answers(lab, …)")
+    settings, balance = _only("once", once, UNHEARD, "lost_answers(lab, …)")
     _expect_answers(settings, balance)
     if balance.duplicated:
         raise _sent_again(settings, balance)
@@ -68,12 +68,11 @@ def judge_once(once: Trials) -> None:
         )
 
 
-def _only(trials: Trials, fault: str, call: str) -> tuple[Mapping[str, Any], Balance]:
+def _only(name: str, trials: Trials, fault: str, call: str) -> tuple[Mapping[str, Any], Balance]:
     """Return the settings and the balance of the only set-up; NotYet if it is not of this try."""
-    run = attempt()
     if trials.fault != fault:
         raise NotYet("this is what another fault has done", f"it should be what {call} returns", call)
-    if run is not None and trials.at < run.began:
+    if is_earlier(trials.at, name):
         raise NotYet("this is the result of an earlier try", "the fault should hit your settings", call)
     if len(trials.balances) != 1:
         raise NotYet(
@@ -81,8 +80,8 @@ def _only(trials: Trials, fault: str, call: str) -> tuple[Mapping[str, Any], Bal
             "it should be one, that with your settings",
             f"the dictionary in {call}",
         )
-    name = next(iter(trials.balances))
-    return trials.settings[name], trials.balances[name]
+    only = next(iter(trials.balances))
+    return trials.settings[only], trials.balances[only]
 
 
 def _expect_answers(settings: Mapping[str, Any], balance: Balance) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from threebrokers.checks.lab06.runs import CRASHED, PROGRAM, expect_run
+from threebrokers.checks.lab10.effects import GO_ON
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.scenarios import Killed
 from threebrokers.ledger.entries import Entry
@@ -29,6 +30,8 @@ def judge_ways(ways: Mapping[Any, Any]) -> None:
                 f"the cell with {CALL}: run it as it stands in the lab",
             )
         expect_run("10.6", ways[way], CALL)
+        if ways[way].over and LAST in _found(ways[way])[0]:
+            raise NotYet(f"{way!r}: the program ended by itself before the last order", *GO_ON)
     most, least = ways[MOST].balance, ways[LEAST].balance
     for way, balance in ((MOST, most), (LEAST, least)):
         if not balance.processed:

@@ -40,7 +40,7 @@ def all_or_none(lab: Lab, orders: TopicName, payments: TopicName, audit: TopicNa
     judge_shop(lab, orders, payments, audit, desk)
     return (
         "ten baskets are in all three topics, and of the two that were refused nobody sees anything: a "
-        "transaction holds records of several topics, and is visible as a whole or not at all."
+        "transaction holds records of several topics, and in the end readers get all of it, or nothing."
     )
 
 

@@ -1,10 +1,11 @@
 """What lab 11's check says of a worker that was killed in ten places: by what a reader sees in the end."""
 
-from threebrokers.lab.attempt import attempt
+from threebrokers.lab.attempt import has_changed_since
 from threebrokers.lab.exercise import NotAttempted, NotYet
 from threebrokers.lab.scenarios.transferring import Booked
 from threebrokers.lab.transfers import COUNT, PLACES
 from threebrokers.ledger.table import ranges
+from threebrokers.text import counted
 
 PROGRAM = "the cell with %%program"
 OFFSET = "send_offsets_to_transaction(…), before commit_transaction()"
@@ -51,8 +52,7 @@ def judge_booked(runs: Booked) -> None:
 
 def _expect_whole(runs: Booked) -> None:
     """Raise an Outcome if the runs are of an earlier try, if there was no worker, or if it failed."""
-    run = attempt()
-    if run is not None and runs.at < run.began:
+    if has_changed_since(runs.at):
         raise NotYet(
             "the program has changed since it was killed",
             "the new one should be killed as well",
@@ -67,6 +67,12 @@ def _expect_whole(runs: Booked) -> None:
     if runs.deaf:
         raise NotYet(
             "the worker has not got one transfer", "it should be told which topic it reads", "subscribe([…])"
+        )
+    if runs.idle and (runs.kills or runs.names):
+        raise NotYet(
+            f"the program ended by itself, after {counted(len(runs.kills), 'kill')}",
+            "it should go on until it is killed, also when nothing has come for a while",
+            "its loop: while True",
         )
     if runs.idle:
         raise NotAttempted(
@@ -106,6 +112,18 @@ def _missing(runs: Booked) -> NotYet:
             f"{lost}: entries are in the log, and all of them were taken back",
             "a transfer that is done should be committed",
             "what ends each transaction: commit_transaction()",
+        )
+    if not runs.stored:
+        return NotYet(
+            f"{lost}: the program has written no entry",
+            "each transfer should be booked",
+            "producer.produce(bank.entries, …)",
+        )
+    if min(runs.missing) >= (runs.committed or 0):
+        return NotYet(
+            f"{lost}: the program had read on, and not committed yet, when it was ended",
+            "who has read the last transfer should book it at once",
+            "how long your program waits before it books what it has",
         )
     return NotYet(
         f"{lost}: the offset in the transaction was ahead of the entries in it",

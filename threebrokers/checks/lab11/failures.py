@@ -1,6 +1,6 @@
 """What lab 11's check says of a function that meets four kinds of failure."""
 
-from threebrokers.lab.attempt import attempt
+from threebrokers.lab.attempt import is_earlier
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.scenarios.failing import CASES, Case, Tried
 
@@ -11,8 +11,7 @@ ERROR = "what the error says of itself: fault.args[0]"
 
 def judge_failures(book: object, tried: Tried) -> None:
     """Raise NotYet unless `book` was tried, and did what is right in each of the five cases."""
-    run = attempt()
-    if run is not None and tried.at < run.began:
+    if is_earlier(tried.at, "tried"):
         raise NotYet(
             "`tried` is of an earlier try", "it should be of this function", "tried_in_five_cases(lab, book)"
         )

@@ -22,12 +22,18 @@ from threebrokers.checks.lab12 import offsets
 from threebrokers.checks.lab12.audit import COUNTS, compare_audit
 from threebrokers.checks.lab12.delays import compare_delays, expect_limit
 from threebrokers.checks.lab12.flights import MOST_ROWS, compare_flights
-from threebrokers.checks.lab12.levels import Levels, compare_aborted, compare_marks, compare_turnover
-from threebrokers.checks.lab12.stream import expect_copy, expect_whole, once_more
+from threebrokers.checks.lab12.levels import (
+    Levels,
+    compare_aborted,
+    compare_marks,
+    compare_turnover,
+    expect_places,
+)
+from threebrokers.checks.lab12.stream import expect_copy, expect_kept, expect_whole, once_more
 from threebrokers.checks.lab12.summary import compare_summary, expect_compacted, expect_once, expect_shape
 from threebrokers.data.topics import send
 from threebrokers.kafka.log_reader import end_offsets
-from threebrokers.lab.exercise import NotYet, attempt, exercise
+from threebrokers.lab.exercise import attempt, exercise
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.tills import Audited
 from threebrokers.spark.spark_session import folder
@@ -114,6 +120,7 @@ def only_new(lab: Lab, read_new: Callable[..., Any]) -> str:
 @in_step()
 def misses_nothing(lab: Lab, query: StreamingQuery) -> str:
     """Compare what the learner's query has copied with the records of January; asks no broker."""
+    expect_kept(folder("checkpoint"), lab.opened_at)
     expect_whole(query, lab.topic("spark-january"), folder("checkpoint"))
     expect_copy(query, folder("copy"))
     return (
@@ -161,10 +168,7 @@ def taken_back(lab: Lab, payments: TopicName, aborted: DataFrame, marks: int, tu
     expect_topic(lab, payments, "spark-payments")
     log = Levels.of(lab, payments)
     expect_read_by_spark("aborted", aborted, look_at)
-    if missing := [name for name in ("partition", "offset") if name not in aborted.columns]:
-        raise NotYet(
-            f"`aborted` has no column `{missing[0]}`", "nobody can tell where its records stand", look_at
-        )
+    expect_places(aborted.columns, look_at)
     places = rows("aborted", aborted.select("partition", "offset"), look_at)
     compare_aborted([(int(part), int(offset)) for part, offset in places.to_numpy()], log, turnover)
     compare_marks(marks, log)

@@ -12,7 +12,7 @@ MONTH = 1
 FEWEST = 100  # flights in a month; fewer say nothing about an hour
 # The clocks of New York read as if they were UTC: five hours are added instead of taken away.
 REVERSED = "Etc/GMT-5"
-MORE_THAN = re.compile(rf"> (?:cast\()?{FEWEST}\b")
+MORE_THAN = re.compile(rf"> (?:cast\()?{FEWEST}\b|\b{FEWEST}(?: as \w+\))? < ")
 
 HOURS = (
     (

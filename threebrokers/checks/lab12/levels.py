@@ -63,6 +63,21 @@ def euros(records: Sequence[Record]) -> int:
     return sum(int(json.loads(record.value or b"{}").get("euros", 0)) for record in records)
 
 
+def expect_places(columns: Sequence[str], look_at: str) -> None:
+    """Raise NotYet unless one column of each name tells where the records of `aborted` stand."""
+    for name in ("partition", "offset"):
+        if name not in columns:
+            raise NotYet(
+                f"`aborted` has no column `{name}`", "nobody can tell where its records stand", look_at
+            )
+        if list(columns).count(name) > 1:
+            raise NotYet(
+                f"`aborted` has more than one column `{name}`, and nobody can tell which one counts",
+                "it should have the columns of one side of the join",
+                'select(…) of that side, or a join of the kind "left_anti"',
+            )
+
+
 def compare_aborted(found: Sequence[Place], log: Levels, turnover: int) -> None:
     """Raise NotYet unless these are the places of the aborted records, each once.
 

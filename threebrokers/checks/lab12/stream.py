@@ -13,6 +13,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from threebrokers.checks.expect_spark import first_line
 from threebrokers.data.flights import flight_messages
+from threebrokers.lab.attempt import attempt
 from threebrokers.lab.exercise import NotYet, eventually
 from threebrokers.spark import connect
 from threebrokers.spark.steps import rows_read
@@ -25,6 +26,17 @@ END_SECONDS = 5.0
 ENDING = ("AvailableNow", "OneTime")  # triggers with which a query ends by itself
 CONNECTS = {"available_now": "AvailableNow", "once": "OneTime"}  # their names in Spark Connect
 COLUMNS = ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType")
+
+
+def expect_kept(checkpoint: Path, opened_at: float) -> None:
+    """Raise NotYet if the folder went when the lab was opened (s since 1970), after the query had run."""
+    run = attempt()
+    if run is not None and run.began < opened_at and not checkpoint.exists():
+        raise NotYet(
+            "the folder `checkpoint` is gone: the lab's first cell has run since, and it empties the folders",
+            "the query's position should be there",
+            f"{CELL}: run it again",
+        )
 
 
 def expect_whole(query: StreamingQuery, topic: str, checkpoint: Path) -> None:

@@ -16,7 +16,6 @@ from threebrokers.kafka.log_reader import end_offsets
 from threebrokers.lab.exercise import exercise
 from threebrokers.lab.lab import Lab
 from threebrokers.spark.delivering import Delivered
-from threebrokers.spark.hours import windows_of_stream
 from threebrokers.spark.spark_session import folder
 from threebrokers.spark.steps import offsets, steps
 
@@ -47,7 +46,7 @@ def wait_long_enough(lab: Lab, query: StreamingQuery) -> str:
     """Measure what the learner's query dropped, and how long it waited, from its own progress."""
     expect_ended(query)
     table = table_of(query, ("window", "origin", "count"))
-    return judge_waiting(query, steps(query.recentProgress), windows_of_stream(table))
+    return judge_waiting(query, steps(query.recentProgress), table)
 
 
 @exercise("13.3", "Three readers, three modes")

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 import pandas as pd
+from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from threebrokers.checks.lab13.queries import CELL, output_mode
+from threebrokers.checks.lab13.windows import WINDOW, expect_hours, rows_of
 from threebrokers.data.replay import late_departures
 from threebrokers.lab.exercise import NotYet
 from threebrokers.spark.hours import missing_flights
@@ -20,7 +22,7 @@ FEWEST_BATCHES = 12
 LOOK_AT = "withWatermark(…)"
 
 
-def judge_waiting(query: StreamingQuery, taken: Sequence[Step], counted: "pd.Series[int]") -> str:
+def judge_waiting(query: StreamingQuery, taken: Sequence[Step], table: DataFrame) -> str:
     """Return why the answer matters; NotYet tells what the query dropped, and what it kept."""
     flights = len(late_departures())
     if (read := sum(step.rows for step in taken)) != flights:
@@ -42,7 +44,25 @@ def judge_waiting(query: StreamingQuery, taken: Sequence[Step], counted: "pd.Ser
             "each window should be written once, when nothing more can come",
             'start_query(…, "append", …)',
         )
-    return judge_delay(delay, missing_flights(counted), max(step.state for step in taken))
+    rows = rows_of(table)
+    expect_finished(rows, delay)
+    return judge_delay(delay, _missing(rows), max(step.state for step in taken))
+
+
+def expect_finished(rows: pd.DataFrame, delay: timedelta) -> None:
+    """Raise NotYet unless the query has finished windows, and these are the hours of the plan."""
+    if not rows.empty:
+        expect_hours(rows)
+    elif delay <= SMALLEST:  # a longer one may finish no hour of this day
+        raise NotYet(
+            f"with a watermark of {hours(delay)} no window was finished: the table has no rows",
+            "an hour of the plan is over when later flights have come, and the hour in which you read is not",
+            f"{WINDOW} and {LOOK_AT}: the columns that they are given",
+        )
+
+
+def _missing(rows: pd.DataFrame) -> int:
+    return missing_flights(rows.groupby(["origin", "start"])["flights"].max())
 
 
 def expect_batches(taken: Sequence[Step]) -> None:
@@ -64,6 +84,12 @@ def judge_delay(delay: timedelta, missing: int, state: int) -> str:
         raise NotYet(
             f"a watermark of {hours(delay)} drops {missing} of {flights:,} flights, {share:.1f} %",
             "it should drop at most 1 %, that is 8 flights",
+            LOOK_AT,
+        )
+    if delay % timedelta(hours=1):
+        raise NotYet(
+            f"a watermark of {hours(delay)} drops {missing} of {flights:,} flights ({share:.1f} %)",
+            "whole hours are asked for",
             LOOK_AT,
         )
     if delay > SMALLEST:

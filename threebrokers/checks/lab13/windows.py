@@ -10,7 +10,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from threebrokers.checks.expect_spark import plan_of_query
 from threebrokers.checks.lab13.queries import CELL, output_mode
 from threebrokers.lab.exercise import NotYet
-from threebrokers.spark.hours import HOUR, windows_of_package
+from threebrokers.spark.hours import HOUR, beyond_plan, windows_of_package
 from threebrokers.spark.queries import java_there
 from threebrokers.text import counted
 
@@ -44,6 +44,31 @@ def judge_sliding(table: DataFrame, query: StreamingQuery, length: timedelta, st
     compare_windows(_rows(table, query), length, step)
 
 
+def expect_hours(rows: pd.DataFrame) -> None:
+    """Raise NotYet unless rows (origin, start, end, flights) are hours of the plan, each of them once.
+
+    An hour may lack flights, and hours may be missing.
+    """
+    _expect_length(rows, HOUR)
+    right = windows_of_package()
+    held = rows.groupby(["origin", "start"])["flights"].max()
+    _expect_step(held, right, HOUR)
+    if twice := int(rows.duplicated(["origin", "start"]).sum()):
+        raise NotYet(
+            f"{counted(twice, 'row')} of the table {'is' if twice == 1 else 'are'} for an airport and hour "
+            "that another row is for",
+            "each airport and hour should have one number",
+            "what groupBy(…) is given",
+        )
+    if (place := beyond_plan(held)) is not None:
+        origin, start = place
+        raise NotYet(
+            f"{origin} has {counted(int(held[place]), 'flight')} in the window from {start:%d %b %H:%M} UTC",
+            f"by the plan {counted(int(right.get(place, 0)), 'flight')} left there in that hour",
+            WINDOW,
+        )
+
+
 def compare_windows(rows: pd.DataFrame, length: timedelta, step: timedelta) -> None:
     """Raise NotYet unless rows (origin, start, end, flights) are the package's windows."""
     _expect_length(rows, length)
@@ -70,11 +95,17 @@ def compare_windows(rows: pd.DataFrame, length: timedelta, step: timedelta) -> N
     )
 
 
-def _rows(table: DataFrame, query: StreamingQuery) -> pd.DataFrame:
-    """Return the rows of the query's table; NotYet if there are none, or if their windows are of today."""
+def rows_of(table: DataFrame) -> pd.DataFrame:
+    """Return the rows of the query's table: origin, start, end and flights."""
     with java_there():
         wanted = table.selectExpr("origin", "window.start AS start", "window.end AS end", "count AS flights")
         rows: pd.DataFrame = wanted.toPandas()
+    return rows
+
+
+def _rows(table: DataFrame, query: StreamingQuery) -> pd.DataFrame:
+    """Return the rows of the query's table; NotYet if there are none, or if their windows are of today."""
+    rows = rows_of(table)
     if rows.empty:
         raise NotYet("the query's table has no rows", "it should have one for each airport and window", CELL)
     if rows["start"].min().year > YEAR:

@@ -7,7 +7,7 @@ from threebrokers.checks.expect_spark import in_step, plan_of_query
 from threebrokers.checks.lab13.queries import expect_ended
 from threebrokers.checks.lab14 import pairs, reports, seats, turns
 from threebrokers.checks.lab14.places import judge_held
-from threebrokers.checks.lab14.queries import has_watermark, progress_of, rows_of, steps_of
+from threebrokers.checks.lab14.queries import has_watermark, progress_of, rows_of, state_of, steps_of
 from threebrokers.checks.lab14.tasks import judge_topics
 from threebrokers.lab.exercise import exercise
 from threebrokers.lab.lab import Lab
@@ -38,7 +38,7 @@ def forgets_what_landed(lab: Lab, query: StreamingQuery) -> str:
     delay = pairs.delay_of(last) if has_watermark(progress_of(query)) else None
     with java_there():
         plan = plan_of_query(query)
-    pairs.judge_state(last.state, delay, pairs.marked(plan))
+    pairs.judge_state(last.state, delay, pairs.marked(plan), pairs.delays(plan))
     pairs.judge_kind(plan)
     return (
         "each of the 873 arrivals has its departure, and rows that can find no partner any more have left "
@@ -53,8 +53,9 @@ def each_report_once(lab: Lab, query: StreamingQuery) -> str:
     expect_ended(query)
     taken = steps_of(query)
     delay = watermark_delay(taken)
-    reports.judge_rows(rows_of(query, reports.COLUMNS), delay)
-    reports.judge_clock(step.newest for step in taken)
+    rows = rows_of(query, reports.COLUMNS)
+    reports.judge_clock(step.newest for step in taken)  # it explains departures that are gone
+    reports.judge_rows(rows, delay)
     reports.judge_memory(delay, max(step.state for step in taken), taken[-1].state)
     with java_there():
         plan = plan_of_query(query)
@@ -70,7 +71,10 @@ def each_report_once(lab: Lab, query: StreamingQuery) -> str:
 def still_away(lab: Lab, query: StreamingQuery) -> str:
     """Compare turns and alarms with the package's own table."""
     expect_ended(query)
-    turns.judge_turns(rows_of(query, turns.COLUMNS))
+    rows = rows_of(query, turns.COLUMNS)
+    turns.judge_turns(rows)
+    if (held := state_of(lab, query, "last")) is not None:
+        turns.judge_forgotten(rows, held)
     return (
         "each alarm is for an aircraft that was still away, and no turn is missing: a timer knows nothing of "
         "the state, so it is taken back when that changes, or asked when it rings if it still counts."

@@ -1,6 +1,7 @@
 """Exercise 14.2: departures joined with arrivals, judged by the pairs, and by what the query still keeps."""
 
 import re
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import pandas as pd
@@ -20,6 +21,7 @@ COLUMNS = {
     "arrived": "arrived",
 }
 BOUND, MARKS, JOIN = "the time bound", "withWatermark(…) on both streams", "the columns of the join"
+KIND = "the kind of the join"
 # All flights of five hours and more are long ones: a bound may leave out only such.
 LONG = pd.Timedelta(3, "h")
 LATEST = timedelta(minutes=10)  # so late records are
@@ -48,6 +50,12 @@ def judge_pairs(rows: pd.DataFrame) -> None:
     found = rows.drop_duplicates()
     both = found.merge(right, on=FLIGHT, how="outer", suffixes=("", "_right"), indicator=True)
     known = both[both["_merge"] != "right_only"]
+    if alone := int(found["arrived"].isna().sum()):
+        raise NotYet(
+            f"{counted(alone, 'departure')} {'is' if alone == 1 else 'are'} there without an arrival",
+            "only a departure that has an arrival is a pair",
+            KIND,
+        )
     if alien := int((known["arrived"] != known["arrived_right"]).sum()):
         raise NotYet(
             f"{counted(alien, 'row')} join a departure with arrivals of another flight of the same aircraft",
@@ -89,7 +97,7 @@ def judge_kind(plan: str) -> None:
             f"the pairs are right, but this is a {found[1].lower()} outer join, which keeps rows without a "
             "partner, too: on another day they are written, with empty columns",
             "only a departure that has an arrival is a pair",
-            "the kind of the join",
+            KIND,
         )
 
 
@@ -98,10 +106,18 @@ def marked(plan: str) -> int:
     return plan.partition("StreamingSymmetricHashJoin")[2].count("EventTimeWatermark")
 
 
-def judge_state(kept: int, delay: timedelta | None, streams: int) -> None:
+def delays(plan: str) -> list[timedelta]:
+    """Return the delay of each watermark below the join, such as "1 hours 30 minutes" in the plan."""
+    lines = re.findall(r"EventTimeWatermark .*, (.*)", plan.partition("StreamingSymmetricHashJoin")[2])
+    parts = (re.findall(r"(\d+(?:\.\d+)?) (days|hours|minutes|seconds)", line) for line in lines)
+    return [timedelta(**{unit: float(number) for number, unit in found}) for found in parts if found]
+
+
+def judge_state(kept: int, delay: timedelta | None, streams: int, of_each: Sequence[timedelta] = ()) -> None:
     """Raise NotYet if the query forgot nothing: it keeps `kept` rows; `delay` of its watermark, if any.
 
-    `streams` is how many of the two have a watermark before the join.
+    `streams` is how many of the two have a watermark before the join, and `of_each` are the delays of these:
+    Spark's one watermark is that of the slower stream, and a row is late by that of its own.
     """
     everything = len(late_departures()) + len(late_arrivals())
     if delay is None:
@@ -141,9 +157,11 @@ def judge_state(kept: int, delay: timedelta | None, streams: int) -> None:
             "departure, and at most 12 hours after it",
             f"{MARKS}, and {BOUND}",
         )
-    if streams == 2 and delay < LATEST:
+    shortest = min([delay, *of_each])
+    if streams == 2 and shortest < LATEST:
+        which = "one" if any(one >= LATEST for one in of_each) else "the"
         raise NotYet(
-            f"the pairs are right, but the watermark is only {delay_in_words(delay)} behind",
+            f"the pairs are right, but {which} watermark is only {delay_in_words(shortest)} behind",
             "records may be ten minutes late, and on another day such a one would be dropped",
             MARKS,
         )

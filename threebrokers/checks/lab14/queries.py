@@ -9,7 +9,10 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from threebrokers.checks.expect_spark import first_line, memory_table
 from threebrokers.lab.exercise import NotYet
+from threebrokers.lab.lab import Lab
+from threebrokers.spark import connect
 from threebrokers.spark.queries import java_there
+from threebrokers.spark.spark_session import folder_of
 from threebrokers.spark.steps import Step, steps
 
 CELL = "the cell of the exercise"
@@ -36,6 +39,20 @@ def rows_of(query: StreamingQuery, columns: Mapping[str, str]) -> pd.DataFrame:
                 f"it should have each of {', '.join(columns)} once",
                 CELL,
             ) from fault
+
+
+def state_of(lab: Lab, query: StreamingQuery, variable: str) -> pd.DataFrame | None:
+    """Return the state variable of this name as `query` has left it: tailnum and the fields of its values.
+
+    None if the query keeps no such state, or has its checkpoint somewhere else.
+    """
+    checkpoint = folder_of(lab, query.name)
+    with java_there():
+        reader = connect.in_use().read.format("statestore").option("stateVarName", variable)
+        try:
+            return reader.load(str(checkpoint)).select("key.tailnum", "value.*").toPandas()
+        except PySparkException:
+            return None
 
 
 def progress_of(query: StreamingQuery) -> list[Mapping[str, Any]]:

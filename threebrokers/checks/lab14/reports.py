@@ -85,8 +85,8 @@ def judge_clock(newest: Iterable[datetime | None]) -> None:
     seen = max((time for time in newest if time is not None), default=None)
     if seen == repeated_reports()["scheduled"].max():
         raise NotYet(
-            "the rows are right today, but the watermark follows `scheduled`: a flight that leaves too late "
-            "after its plan is behind it, and would be dropped",
+            "the watermark follows `scheduled`: a flight that leaves too late after its plan is behind it, "
+            "and its reports are dropped",
             "two copies are up to six hours apart in `sent`",
             MARK,
         )

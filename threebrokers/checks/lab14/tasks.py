@@ -3,6 +3,7 @@
 from collections.abc import Collection
 
 from threebrokers.checks.expect import log_of
+from threebrokers.data.registers import load_weather
 from threebrokers.data.replay import late_departures
 from threebrokers.kafka.log_reader import end_offsets
 from threebrokers.lab.exercise import NotYet
@@ -65,6 +66,12 @@ def compare_places(stream: Collection[Place], table: Collection[Place]) -> None:
             f"the key {example!r} of the stream is the key of no row in the table",
             "both sides need the same key: airport and hour",
             "`by_hour`",
+        )
+    if len(keys) < (hours := len(load_weather())):
+        raise NotYet(
+            f"the table has {len(keys)} keys, and there is weather for {hours} airports and hours",
+            "`table` should hold the weather",
+            "`table`, and the rows that send_rows(…) was given for it",
         )
     found = sum(place in held for place in stream)
     if found < len(stream):

@@ -56,6 +56,20 @@ def judge_turns(rows: pd.DataFrame) -> int:
     return len(alarms)
 
 
+def judge_forgotten(rows: pd.DataFrame, held: pd.DataFrame) -> None:
+    """Raise NotYet if the query still holds departures that got an alarm; `held` has tailnum and second."""
+    alarms = rows[rows["minutes"].isna()]
+    kept = set(zip(held["tailnum"], pd.to_datetime(held["second"], unit="s"), strict=True))
+    kept &= set(zip(alarms["tailnum"], alarms["left_at"], strict=True))
+    if kept:
+        raise NotYet(
+            f"turns and alarms are right, but {counted(len(kept), 'departure')} that got an alarm "
+            f"{'is' if len(kept) == 1 else 'are'} still in the state, such as that of {min(kept)[0]}",
+            "the state of an aircraft ends with its alarm; its next departure begins anew",
+            "`self.last`, in `handleExpiredTimer`",
+        )
+
+
 def _rang_for_older(alarms: pd.DataFrame, end: pd.Timestamp) -> "pd.Series[bool]":
     """Tell of each alarm if the timer of an earlier departure rang, and the state held the newer one."""
     older = alarms["left_at"] - alarms["before"]

@@ -24,6 +24,7 @@ def judge_book(file: Path, wanted: Mapping[Place, str], forgotten: Sequence[str]
     try:
         with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as db:
             found = db.execute("SELECT part, place, tailnum FROM trips").fetchall()
+            found = [(_number(part), _number(place), tailnum) for part, place, tailnum in found]
             keys, others = _unique(db), _others(db)
     except sqlite3.Error as fault:
         raise NotYet(
@@ -56,7 +57,9 @@ def _missing(missing: list[Place], wanted: Mapping[Place, str], keys: list[list[
             "each partition counts from 0",
             TABLE,
         )
-    if other := next((key for key in keys if not {"part", "place"} <= set(key)), None):
+    # A key of none of these columns, such as a number that SQLite gives itself, is the same for no two rows.
+    own = [key for key in keys if set(key) & {"part", "place", "tailnum"}]
+    if other := next((key for key in own if not {"part", "place"} <= set(key)), None):
         return NotYet(
             f"{said}: your key is ({', '.join(other)}), and several departures have the same one",
             "each departure should have a key that is its own",
@@ -84,7 +87,7 @@ def _one_piece(missing: list[Place], wanted: Collection[Place]) -> bool:
     )
 
 
-def _twice(count: int, keys: list[list[str]], others: list[str], forgotten: Sequence[str]) -> NotYet:
+def _twice(count: int, keys: list[list[str]], others: dict[str, bool], forgotten: Sequence[str]) -> NotYet:
     said = f"{counted(count, 'departure')} {'is' if count == 1 else 'are'} there twice"
     if forgotten:
         names = listed(f"`{name}`" for name in forgotten)
@@ -93,9 +96,15 @@ def _twice(count: int, keys: list[list[str]], others: list[str], forgotten: Sequ
             "what must be known after a death should be in the database",
             SAVE,
         )
+    if noted_again := [name for name, again in others.items() if again]:
+        return NotYet(
+            f"{said}: so are rows of the table `{noted_again[0]}`, because it has no key",
+            "without a key INSERT OR IGNORE ignores nothing, and nobody hears that a batch was there before",
+            TABLE,
+        )
     if others:
         return NotYet(
-            f"{said}: the table `{others[0]}` got the batch in a transaction of its own, after the rows",
+            f"{said}: the table `{min(others)}` got the batch in a transaction of its own, after the rows",
             "Spark can die between two transactions, and did",
             SAVE,
         )
@@ -123,8 +132,16 @@ def _unique(db: sqlite3.Connection) -> list[list[str]]:
     return named or ([own] if own else [])
 
 
-def _others(db: sqlite3.Connection) -> list[str]:
-    found = db.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name != 'trips' ORDER BY name"
-    )
-    return [name for (name,) in found]
+def _others(db: sqlite3.Connection) -> dict[str, bool]:
+    """Return the other tables, and of each whether it has a row twice; without those that SQLite keeps."""
+    named = "SELECT name FROM sqlite_master WHERE type = 'table' AND name != 'trips'"
+    names = [name for (name,) in db.execute(f"{named} AND name NOT GLOB 'sqlite_*' ORDER BY name")]
+    quoted = {name: '"' + name.replace('"', '""') + '"' for name in names}
+    asked = {name: f"SELECT * FROM {table}" for name, table in quoted.items()}  # noqa: S608 (they are its own)
+    rows = {name: db.execute(question).fetchall() for name, question in asked.items()}
+    return {name: len(set(held)) < len(held) for name, held in rows.items()}
+
+
+def _number(told: object) -> object:
+    """Return a number that a column of texts holds as a number."""
+    return int(told) if isinstance(told, str) and told.isdecimal() else told

@@ -9,10 +9,13 @@ NAMES = ("alarm", "board", "counts")
 KINDS = ("realTime", "processingTime", "availableNow", "once", "continuous")
 SHORTEST, LOOK = 5.0, 1.0  # seconds: the shortest interval of real-time mode; how often the board is read
 TABLE = "the table of real-time mode"
+# As Spark reads intervals (SparkIntervalUtils.stringToInterval): whole words, a blank before each, and parts
+# of a second only.
 SECONDS = {
-    "millisecond": 0.001, "ms": 0.001, "second": 1.0, "sec": 1.0, "s": 1.0, "minute": 60.0, "min": 60.0,
-    "hour": 3600.0,
+    "microsecond": 0.000_001, "millisecond": 0.001, "second": 1.0, "minute": 60.0, "hour": 3600.0,
+    "day": 86_400.0, "week": 604_800.0,
 }  # fmt: skip
+NUMBER = r"(\d+(?:\.\d+)?)\s+([a-z]+)"
 
 
 def judge_choice(choice: Mapping[str, Mapping[str, object]]) -> None:
@@ -37,13 +40,17 @@ def judge_choice(choice: Mapping[str, Mapping[str, object]]) -> None:
 
 
 def seconds_of(told: object) -> float | None:
-    """Return how long an interval like "5 seconds" is; None if it is none."""
-    found = re.fullmatch(r"\s*(?:interval\s+)?(\d+(?:\.\d+)?)\s*([a-z]+?)s?\s*", str(told).lower())
-    if found is None:
+    """Return how long an interval like "5 seconds" is, in seconds; None if Spark would refuse it."""
+    text = str(told).lower().strip().removeprefix("interval ")
+    if re.fullmatch(rf"{NUMBER}(?:\s+{NUMBER})*", text.strip()) is None:
         return None
-    number, unit = found.groups()
-    factor = SECONDS.get(unit) or SECONDS.get(f"{unit}s")
-    return None if factor is None else float(number) * factor
+    total = 0.0
+    for number, unit in re.findall(NUMBER, text):
+        factor = SECONDS.get(unit.removesuffix("s"))
+        if factor is None or ("." in number and factor != 1.0):
+            return None
+        total += float(number) * factor
+    return total
 
 
 def _expect_trigger(name: str, trigger: Mapping[str, object]) -> None:

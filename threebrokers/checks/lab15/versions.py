@@ -11,7 +11,7 @@ from threebrokers.lab.exercise import NotYet
 from threebrokers.spark.office import key_of
 from threebrokers.spark.steps import offsets
 from threebrokers.spark.versions import Day, is_before
-from threebrokers.text import counted
+from threebrokers.text import counted, quoted
 
 LIMIT = 120
 START = "the arguments of vouchers(…)"
@@ -61,6 +61,13 @@ def judge_old(topic: str, records: Sequence[Record], live: Sequence[Record], fir
             "versions in one topic",
             START,
         )
+
+
+def judge_topics(day: Day, live: str) -> None:
+    """Raise NotYet if a query beside version 1 reads another topic than `live`, that of the departures."""
+    for number, topics in day.reads.items():
+        if number != day.old[0] and topics != {live}:
+            raise NotYet(f"version 2 reads {quoted(sorted(topics))}", f"departures come into '{live}'", START)
 
 
 def judge_new(topic: str, records: Sequence[Record]) -> None:

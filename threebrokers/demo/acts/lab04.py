@@ -93,6 +93,7 @@ def _leader(state: ClusterState, name: str) -> int | None:
 def _answer(silent: dict[str, float]) -> Line:
     """Return the answer that these silences are, as lab 04 finds it."""
     grows = silent["stop"] < silent["kill"] < silent["cut"] and silent["pause"] > PATIENCE
-    all_alike = max(silent.values()) - min(silent.values()) < 1
-    known = "0.5 s · 2 s · 4 s · until the network is mended" if grows else ""
-    return truth("4.a", "2 s after each of the four" if all_alike else known)
+    two_each = all(1.5 < seconds < 2.5 for seconds in silent.values())
+    if grows:
+        return truth("4.a", "0.5 s · 2 s · 4 s · until the network is mended")
+    return truth("4.a", "2 s after each of the four" if two_each else "")

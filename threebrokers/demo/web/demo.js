@@ -120,8 +120,9 @@ function sceneCame(scene) {
   fitStep();
   at("notes").replaceChildren(made("b", "", "Notes "), ...rich(first ? "Press Space to begin. B brings all brokers back, at any time." : scene.note));
   const button = at("next");
-  button.replaceChildren(made("kbd", "", "Space"), ` ${scene.next || (scene.busy || scene.state === "running" ? "wait" : "the end")}`);
-  button.setAttribute("aria-disabled", String(!scene.next));
+  button.dataset.key = scene.again ? "rest" : "next";
+  button.replaceChildren(made("kbd", "", scene.again ? "B" : "Space"), ` ${scene.again ? "begin again" : scene.next || (scene.busy || scene.state === "running" ? "wait" : "the end")}`);
+  button.setAttribute("aria-disabled", String(!scene.next && !scene.again));
 }
 
 // ---- keys
@@ -147,7 +148,7 @@ addEventListener("keydown", (event) => {
   event.preventDefault();
   KEYS[key]();
 });
-at("next").addEventListener("click", () => press("next"));
+at("next").addEventListener("click", () => press(at("next").dataset.key ?? "next"));
 
 // ---- news
 

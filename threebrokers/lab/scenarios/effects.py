@@ -65,10 +65,18 @@ def _send(producer: LabProducer, topic: str, orders: range) -> None:
     producer.flush()
 
 
+def _number(value: object) -> int | None:
+    """Return the number that a value of a row is, whatever the type of its column; None for another text."""
+    try:
+        return int(value) if isinstance(value, int | str | bytes) else None
+    except ValueError:
+        return None
+
+
 def _found(path: Path) -> dict[str, Any]:
     """Return what a database holds: invoices by order, how its tables were made, and numbers in others."""
-    counts: Counter[int] = Counter()
-    marked: set[int] = set()
+    counts: Counter[int | None] = Counter()
+    marked: set[int | None] = set()
     with closing(sqlite3.connect(path)) as database:
         made = database.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
         for table in [name for kind, name, _ in made if kind == "table"]:
@@ -76,7 +84,8 @@ def _found(path: Path) -> dict[str, Any]:
             columns = [column[0].lower() for column in rows.description]
             if table.lower() == "invoices" and "order_number" in columns:
                 place = columns.index("order_number")
-                counts.update(row[place] for row in rows)
+                counts.update(_number(row[place]) for row in rows)
             else:
-                marked.update(value for row in rows for value in row if isinstance(value, int))
+                marked.update(_number(value) for row in rows for value in row)
+    marked.discard(None)
     return {"counts": counts, "schemas": tuple(sql for _, _, sql in made), "marked": frozenset(marked)}

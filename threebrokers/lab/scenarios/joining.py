@@ -8,6 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from threebrokers.errors import LabError
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.members import UNTIL_SECONDS, Stream, Team
 from threebrokers.waiting import quiet_wait
@@ -30,6 +31,10 @@ def newcomer(lab: Lab, settings: Mapping[str, Any]) -> "Recorder":
 
     The topic `calls` has twelve partitions and gets 600 records a second. All members have these settings.
     """
+    if not isinstance(settings, Mapping):
+        raise LabError(
+            f"`settings` is {settings!r:.60}", "it should be a dictionary of the members' settings"
+        )
     recording = newcomers(lab, {"": settings})
     _JOINED[recording] = dict(settings)
     return recording

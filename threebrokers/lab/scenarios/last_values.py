@@ -1,18 +1,18 @@
 """Topics that keep the last value of each key, for lab 09: prices of shares, a table of a book, alerts."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from confluent_kafka import TopicPartition
 
 from threebrokers import clock
-from threebrokers.errors import LabError
 from threebrokers.kafka.log_reader import Record, read_log
 from threebrokers.kafka.segments import Segment
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.cleaner import KeyAndValue, Writer, let_pass, segments_of, wait_for_cleaner
+from threebrokers.lab.scenarios.partitions import config_of
 
 LISTED = ("AAPL", "AMZN", "GOOG", "IBM", "MSFT")
 QUICK = {"cleanup.policy": "compact", "segment.ms": "1000", "min.cleanable.dirty.ratio": "0.01"}
@@ -45,17 +45,15 @@ def price_of(number: int, at: str) -> str:
     return f'{{"share": "{share(number)}", "at": "{at}", "dollars": {20 + number % 80}}}'
 
 
-def trading_day(lab: Lab, settings: Any, *, replication_factor: int = 1) -> str:
-    """Make the topic `shares` with these settings, let a day pass, and return the topic's name.
+def trading_day(lab: Lab, settings: Any, *, name: str = "shares", replication_factor: int = 1) -> str:
+    """Make the topic `name` with these settings, let a day pass, and return the topic's name.
 
     In the morning each share gets two prices, at noon one more share comes, and the cleaner has its turn. In
     the evening three shares get a new price, 4 s apart, and 4 s later one more share comes; all by their
     timestamps. Then the cleaner has its turn again.
     """
-    if not isinstance(settings, Mapping):
-        raise LabError(f"`settings` is {settings!r:.60}", "it should be a dictionary of the topic's settings")
-    config = {str(name): _as_text(value) for name, value in settings.items()}
-    topic = lab.fresh_topic("shares", replication_factor=replication_factor, config=config)
+    config = config_of(settings)
+    topic = lab.fresh_topic(name, replication_factor=replication_factor, config=config)
     writer, now = Writer(lab), clock.now_ms()
     # One batch, so the cleaner cannot come between the two prices of a morning.
     for clocked, ago, send in (("9:00", 600, writer.add), ("12:00", 500, writer.write)):
@@ -68,10 +66,6 @@ def trading_day(lab: Lab, settings: Any, *, replication_factor: int = 1) -> str:
     writer.write(topic, [(share(SHARES + 1), price_of(SHARES + 1, "17:01"))], now)
     wait_for_cleaner(lab, topic)
     return topic
-
-
-def _as_text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 # --- exercise 9.2: the worked table

@@ -78,9 +78,13 @@ class Member:
             self.give(seconds)
         lab.wait_until(self._busy.is_set, what=f"{self.name} to begin")
 
+    def end(self) -> None:
+        """Have it close its consumer, and do not wait for that."""
+        self._ended.set()
+
     def leave(self) -> None:
         """Have it close its consumer, and wait for that."""
-        self._ended.set()
+        self.end()
         self._thread.join()
 
     def _work(self) -> None:
@@ -97,7 +101,7 @@ class Member:
                 self._task = 0.0
                 self._then()
                 self._busy.clear()
-        with suppress(KafkaException):
+        with suppress(KafkaException, LabError):  # nobody stands above a thread to show it
             self.consumer.close()
 
     def _handle(self, message: Message) -> None:
@@ -164,6 +168,8 @@ class Team:
         return self
 
     def __exit__(self, *fault: object) -> None:
+        for member in self.members.values():  # all of them, also if somebody interrupts the waiting
+            member.end()
         for member in self.members.values():
             member.leave()
 

@@ -17,8 +17,10 @@ LEADERS = (1, 1, 1, 2, 1, 2)  # who leads the partitions with these orders after
 def take_down(lab: Lab, broker: int, names: Collection[str]) -> None:
     """Kill a broker unless it is down, and wait until no partition of these topics counts on it.
 
-    Every running broker must know it. Raises LabError after 40 s.
+    Every running broker must know it. Raises LabError after 40 s, and before the kill if a topic is missing.
     """
+    for name in names:
+        topic_of(lab, name)
     if lab.cluster.processes()[broker].state != "down":
         lab.cluster.kill(broker)
     wait_everywhere(

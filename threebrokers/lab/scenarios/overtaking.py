@@ -96,8 +96,8 @@ def refused_for_a_while(
         for number in range(SENT * part // times, SENT * (part + 1) // times):
             senders[number % producers].send(b"%d" % number)
         leaders.take()
-    for sender in senders:
-        sender.flush()
+        for sender in senders:  # a part that is still on its way would hide the next one's turn
+            sender.flush()
     acknowledged = frozenset[int]().union(*(sender.acknowledged for sender in senders))
     logs: list[list[int]] = [[] for _ in range(producers)]
     for record in read_log(lab.bootstrap, topic):

@@ -1,7 +1,8 @@
 """One partition of a topic that must be there, and the brokers in an order that suits an outage."""
 
 import time
-from typing import TypeVar
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 from threebrokers.errors import LabError
 from threebrokers.kafka.state import ClusterState, PartitionState, TopicState
@@ -49,6 +50,16 @@ def fresh(lab: Lab, name: str, partitions: int, replicas: int, least: int) -> st
     return lab.fresh_topic(name, partitions=partitions, replication_factor=replicas, config=config)
 
 
+def config_of(settings: Any) -> dict[str, str]:
+    """Return a topic's settings as texts. Raises LabError for what is no dictionary."""
+    if not isinstance(settings, Mapping):
+        raise LabError(f"`settings` is {settings!r:.60}", "it should be a dictionary of the topic's settings")
+    return {
+        str(name): str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in settings.items()
+    }
+
+
 def controller_last(lab: Lab) -> list[int]:
     """Return the three brokers, the active controller as the last one."""
     quorum_leader = lab.cluster.state([]).quorum_leader
@@ -67,7 +78,7 @@ def wait_for_new_leaders(lab: Lab, gone: int, *topics: str) -> None:
             return False
         partitions = [p for name in topics for p in existing(state.topic(name), name).partitions]
         alone = [p for p in partitions if p.replicas == (gone,)]
-        return all(p.leader != gone and (p.leader or p in alone) for p in partitions)
+        return all(p.leader != gone and (p.leader is not None or p in alone) for p in partitions)
 
     lab.wait_until(led, what="new leaders", within=LEADER_SECONDS)
 
@@ -91,7 +102,7 @@ def heirs(before: ClusterState, after: ClusterState, gone: int) -> list[dict[str
                 }
                 row |= {
                     "next in the list": rest[0] if rest else "nobody",
-                    "leads after": now.leader or "nobody",
+                    "leads after": "nobody" if now.leader is None else now.leader,
                 }
                 rows.append(row)
     return rows

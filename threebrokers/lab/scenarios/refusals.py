@@ -211,7 +211,8 @@ def _sent(producer: LabProducer, topic: str, value: bytes = A_RECORD) -> Fault |
 
 def _fenced(lab: Lab, topic: str) -> tuple[LabProducer, KafkaException]:
     """Return a producer, and what it gets after another one has begun with its transactional.id."""
-    first, second = (lab.producer({"transactional.id": "one-name", "linger.ms": 0}) for _ in range(2))
+    one_name = lab.topic("one-name")
+    first, second = (lab.producer({"transactional.id": one_name, "linger.ms": 0}) for _ in range(2))
     first.init_transactions(10)
     first.begin_transaction()
     second.init_transactions(10)

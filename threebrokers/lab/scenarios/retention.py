@@ -12,7 +12,7 @@ from threebrokers.diagrams.chart import chart
 from threebrokers.kafka.admin import change_config
 from threebrokers.kafka.batches import batches_in
 from threebrokers.lab.lab import Lab
-from threebrokers.lab.scenarios.partitions import topic_of
+from threebrokers.lab.scenarios.partitions import config_of, topic_of
 from threebrokers.notebook import tell
 
 if TYPE_CHECKING:
@@ -123,10 +123,10 @@ def twenty_days(lab: Lab, settings: Mapping[str, Any]) -> str:
 
     Nothing is deleted before all are sent; then every broker looks for old segments.
     """
-    topic = lab.fresh_topic("badges", config=_texts(settings))
+    topic = lab.fresh_topic("badges", config=config_of(settings))
     change_config(lab.admin(), ResourceType.TOPIC, topic, {"retention.ms": "-1"})
     send_days(lab, topic)
-    own = {"retention.ms": _texts(settings).get("retention.ms")}
+    own = {"retention.ms": config_of(settings).get("retention.ms")}
     change_config(lab.admin(), ResourceType.TOPIC, topic, own)
     wait_for_retention(lab)
     return topic
@@ -137,7 +137,9 @@ def film(lab: Lab, settings: Mapping[str, Any]) -> str:
 
     All four are on broker 1, which has looked for what to delete when this returns.
     """
-    topic = lab.fresh_topic("frames", partitions=PARTITIONS, brokers=[CAMERA_BROKER], config=_texts(settings))
+    topic = lab.fresh_topic(
+        "frames", partitions=PARTITIONS, brokers=[CAMERA_BROKER], config=config_of(settings)
+    )
     producer = lab.producer(ONE_BY_ONE)
     for _ in range(FRAMES):
         for partition in range(PARTITIONS):
@@ -151,7 +153,3 @@ def film(lab: Lab, settings: Mapping[str, Any]) -> str:
 def bytes_on_disk(lab: Lab, topic: str, partitions: Sequence[int]) -> list[int]:
     """Return the bytes of the segments of each of these partitions, on its leader."""
     return [sum(path.stat().st_size for path in lab.cluster.segments(topic, p)) for p in partitions]
-
-
-def _texts(settings: Mapping[str, Any]) -> dict[str, str]:
-    return {name: str(value) for name, value in settings.items()}

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from confluent_kafka import ConsumerGroupTopicPartitions, Message, TopicPartition
 from confluent_kafka.admin import NewPartitions
 
+from threebrokers.errors import LabError
 from threebrokers.kafka.client_settings import is_new_protocol
 from threebrokers.kafka.clients import LabConsumer
 from threebrokers.kafka.log_reader import end_offsets
@@ -56,8 +57,14 @@ def work_together(lab: Lab, topic: str, ledger: Ledger, workers: Sequence[LabCon
 
     They begin when those of each group have shared out the partitions, at the latest after 15 s. They end
     when each group has everything, or nothing has come for 1.5 s; after 6 s in any case. All of them leave
-    their groups.
+    their groups. Raises LabError for a consumer that is not the lab's or the ledger's.
     """
+    for worker in workers:
+        if not isinstance(worker, LabConsumer):
+            raise LabError(
+                f"A worker is {worker!r:.60}",
+                "it should be a consumer of the ledger, which can tell what it has got: ledger.consumer({…})",
+            )
     done = dict.fromkeys(range(len(workers)), 0)
     with gathered(lab, topic, workers):
         for place, message in read_all(lab, topic, workers):
@@ -170,10 +177,10 @@ BACKLOG = (
 OTHERS_PLACES = (450, 280, 195, None, 210)
 
 
-def new_backlog(lab: Lab) -> tuple[str, str]:
+def new_backlog(lab: Lab, name: str = "backlog") -> tuple[str, str]:
     """Return the names of a topic of five partitions and of a group that has read it, more or less far."""
-    topic = lab.fresh_topic("backlog", partitions=len(BACKLOG))
-    group = f"{lab.group('backlog')}-{time.time_ns()}"
+    topic = lab.fresh_topic(name, partitions=len(BACKLOG))
+    group = f"{lab.group(name)}-{time.time_ns()}"
     _store(lab, topic, [part.end for part in BACKLOG])
     for partition, part in enumerate(BACKLOG):
         if part.start:

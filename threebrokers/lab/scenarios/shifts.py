@@ -47,15 +47,21 @@ class Clinic:
         producer.flush()
         self.thrown_out, self._joined = False, False
         self.examined: list[int | None] = []
-        self._ends = time.monotonic() + EMPTY_SECONDS
-        self._begun = False
+        self._ends: float | None = None  # by time.monotonic(); None until somebody has asked for work
+        self._begun, self._closed = False, False
 
     @property
     def open(self) -> bool:
         """Whether there is work: the group has not committed all scans.
 
-        No longer than 5 s after a scan, and until 36 were examined: somebody then has begun again.
+        No longer than 5 s after a scan (8 s after the first question, if none comes), and until 36 were
+        examined: somebody then has begun again. When it has ended it stays so, whatever the group does then.
         """
+        self._ends = self._ends or time.monotonic() + EMPTY_SECONDS
+        self._closed = self._closed or not self._goes_on()
+        return not self._closed
+
+    def _goes_on(self) -> bool:
         told = self.lab.cluster.state([self.scans], [self.group]).groups[0]
         if told.coordinator is None:  # nobody tells of the group in this moment
             return not self._over()
@@ -75,7 +81,8 @@ class Clinic:
             self.examined.append(message.offset())
 
     def _over(self) -> bool:
-        return time.monotonic() > self._ends or len(self.examined) >= MOST
+        late = self._ends is not None and time.monotonic() > self._ends
+        return late or len(self.examined) >= MOST
 
 
 HANDED, BEFORE, EVERY = 200, 70, 50
@@ -136,20 +143,20 @@ def _do_nothing(consumer: Consumer, partitions: list[TopicPartition]) -> None:
     """What is lost has another owner already: nothing can be committed."""
 
 
-def hand_over(lab: Lab, ledger: Ledger, on_revoke: Callable[..., object]) -> None:
+def hand_over(lab: Lab, ledger: Ledger, on_revoke: Callable[..., object], *, name: str = "handover") -> None:
     """Let A work on 200 records of four partitions, and B join after 70; each commits after 50 of its own.
 
-    Both call `on_revoke` when partitions are taken from them. The topic `handover` is made afresh. When the
+    Both call `on_revoke` when partitions are taken from them. The topic `name` is made afresh. When the
     group has done each record at least once, or gets no more for 5 s, both commit; then B leaves, so that A
     gives up its partitions with nothing new to commit, and A leaves.
     """
-    topic = lab.fresh_topic("handover", partitions=4)
+    topic = lab.fresh_topic(name, partitions=4)
     producer = ledger.producer()
     for number in range(HANDED):
         producer.produce(topic, f"record {number}", partition=number % 4)
     producer.flush()
     own = {
-        "group.id": f"{lab.group('handover')}-{time.time_ns()}",
+        "group.id": f"{lab.group(name)}-{time.time_ns()}",
         "auto.offset.reset": "earliest",
         "enable.auto.commit": False,
         "heartbeat.interval.ms": HEARTBEAT_MS,

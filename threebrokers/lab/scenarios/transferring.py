@@ -12,13 +12,13 @@ from threebrokers import clock
 from threebrokers.errors import LabError
 from threebrokers.kafka.log_reader import Record, read_log
 from threebrokers.lab.lab import Lab
-from threebrokers.lab.scenarios.lives import end
+from threebrokers.lab.scenarios.lives import committed_offset, end
 from threebrokers.lab.scenarios.transactions import open_at
 from threebrokers.lab.transfers import COUNT, TransfersJob, job_file, journal, new_job
 from threebrokers.ledger.table import ranges
 from threebrokers.program import Program
 from threebrokers.text import counted, last_line
-from threebrokers.waiting import POLL_SECONDS
+from threebrokers.waiting import POLL_SECONDS, quiet_wait
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +28,7 @@ RUN_SECONDS = 60.0
 # Who has done nothing for so long will do no more. Who comes with another transactional.id at each start may
 # stand still until the transaction of a dead one is given up, and nobody waits for that.
 IDLE_SECONDS, OTHER_NAMES_SECONDS, START_SECONDS = 10.0, 2.0, 20.0
+LAST_SECONDS = 3.0  # longer than a poll of a program that gathers transfers waits
 MARK_SECONDS = 3.0  # a mark may come later than the next life begins
 
 
@@ -117,7 +118,7 @@ def killed_in_ten_places(
         code, said = running.exit_code, running.output
         with suppress(LabError):  # it has ended by itself
             running.stop()
-        notes = _notes(lab)
+        notes = _notes(lab, program)
     left = _left(lab, job, at, notes, last_line(said) if code == 1 else "", idle=code == 0)
     return replace(left, due=due)
 
@@ -166,18 +167,18 @@ def _offered(lab: Lab, program: str, job: TransfersJob) -> Iterator[None]:
     An earlier run of it, which may only just be starting, is ended first: it would take the first life.
     """
     end(lab.program(program))
-    kept = job_file(lab)
+    kept = job_file(lab, program)
     kept.write(job)
-    journal(lab).write_text("", "utf-8")
+    journal(lab, program).write_text("", "utf-8")
     try:
         yield
     finally:
         kept.path.unlink(missing_ok=True)
 
 
-def _notes(lab: Lab) -> list[dict[str, Any]]:
+def _notes(lab: Lab, program: str) -> list[dict[str, Any]]:
     """Return what the worker has noted so far."""
-    lines = journal(lab).read_text("utf-8").splitlines(keepends=True)
+    lines = journal(lab, program).read_text("utf-8").splitlines(keepends=True)
     return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
@@ -190,8 +191,10 @@ def _until_its_end(lab: Lab, program: Program, job: TransfersJob, *, until_wrong
     # On a busy machine a program needs seconds before it does anything.
     seen, since, lives = (0, 0), time.monotonic() + START_SECONDS - IDLE_SECONDS, 1
     while time.monotonic() < end and program.exit_code is None:
-        notes = _notes(lab)
+        notes = _notes(lab, program.name)
         if any(note["kind"] == "done" for note in notes):
+            # It has read the last one; who gathers several books them only when no more have come.
+            quiet_wait(lambda: program.exit_code is not None or _is_booked(lab, job), LAST_SECONDS)
             lab.cluster.wait_for_markers()
             break
         if (now := (len(notes), len(program.output))) != seen:
@@ -206,6 +209,11 @@ def _until_its_end(lab: Lab, program: Program, job: TransfersJob, *, until_wrong
             break
         time.sleep(POLL_SECONDS)
     return COUNT
+
+
+def _is_booked(lab: Lab, job: TransfersJob) -> bool:
+    """Tell whether the group has committed all transfers."""
+    return (committed_offset(lab, job.group, job.transfers) or 0) >= COUNT
 
 
 def _is_wrong(lab: Lab, job: TransfersJob, first: int) -> bool:
@@ -228,8 +236,6 @@ def _left(
     """Read what stands in the topics now, and put it beside what the worker has noted."""
     counts, odd = _counted(read_log(lab.bootstrap, job.entries))
     stored = len(read_log(lab.bootstrap, job.entries, isolation="read_uncommitted"))
-    groups = lab.cluster.state([], [job.group]).groups
-    offsets = {name: offset for group in groups for name, _, offset in group.committed}
     kinds = {note["kind"] for note in notes}
     return Booked(
         at=at,
@@ -238,7 +244,7 @@ def _left(
         odd=odd,
         stored=stored,
         held=open_at(lab, job.entries),
-        committed=offsets.get(job.transfers),
+        committed=committed_offset(lab, job.group, job.transfers),
         names=tuple(note["id"] for note in notes if note["kind"] == "start"),
         mails=Counter(note["transfer"] for note in notes if note["kind"] == "mail"),
         automatic=any(note["kind"] == "consumer" and note["automatic"] for note in notes),

@@ -19,16 +19,19 @@ import sqlite3
 import sys
 import time
 import uuid
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS run (id TEXT, topic TEXT);
+CREATE TABLE IF NOT EXISTS begin_of_send (number INTEGER);  -- the first record of each `send`
 CREATE TABLE IF NOT EXISTS record (
     number INTEGER PRIMARY KEY,  -- it stands in the record, too
     attempted REAL,              -- when it was handed to the producer (s since 1970)
@@ -49,6 +52,15 @@ class Row(NamedTuple):
     place: int | None
     at: int | None
     error: str | None
+
+
+class Known(NamedTuple):
+    """What a ledger holds: its id, its topic, its records, and with which of them each `send` began."""
+
+    run: str
+    topic: str
+    rows: list[Row]
+    begins: list[int]
 
 
 class Found(NamedTuple):
@@ -81,14 +93,22 @@ class Found(NamedTuple):
         )
 
 
-def compared(rows: Iterable[Row], stored: Mapping[int, int], starts: Mapping[int, int]) -> Found:
-    """Compare a ledger with a topic: `stored` counts its numbers, `starts` are its first offsets."""
+def compared(
+    rows: Iterable[Row], stored: Mapping[int, int], starts: Mapping[int, int], begins: Sequence[int] = ()
+) -> Found:
+    """Compare a ledger with a topic: `stored` counts its numbers, `starts` are its first offsets.
+
+    `begins` are the first numbers of each `send`: what lies between two of them is no pause.
+    """
     known = list(rows)
     heard = [row for row in known if row.acknowledged is not None]
     missing = [row for row in heard if not stored.get(row.number)]
     deleted = {row.number for row in missing if row.at is not None and row.at < starts.get(row.place or 0, 0)}
     failed = [row.number for row in known if row.error is not None]
-    moments = sorted(row.acknowledged for row in heard if row.acknowledged is not None)
+    moments: dict[int, list[float]] = defaultdict(list)  # of each `send`
+    for row in heard:
+        moments[bisect_right(begins, row.number)].append(row.acknowledged or 0.0)
+    pauses = (after - before for each in moments.values() for before, after in pairwise(sorted(each)))
     return Found(
         attempted=len(known),
         acknowledged=len(heard),
@@ -99,7 +119,7 @@ def compared(rows: Iterable[Row], stored: Mapping[int, int], starts: Mapping[int
         failed_and_stored=[number for number in failed if stored.get(number)],
         no_report=[row.number for row in known if row.acknowledged is None and row.error is None],
         deleted=sorted(deleted),
-        pause=max((after - before for before, after in pairwise(moments)), default=0.0),
+        pause=max(pauses, default=0.0),
     )
 
 
@@ -108,6 +128,7 @@ def send(topic: str, ledger: str, settings: Mapping[str, str], rate: float, seco
 
     Each one is noted before it is sent, and again when its delivery report comes.
     """
+    producer = Producer(dict(settings))  # before the ledger: a setting that it refuses leaves no file
     with closing(opened(ledger)) as database:
         run, first = begun(database, topic)
 
@@ -121,7 +142,6 @@ def send(topic: str, ledger: str, settings: Mapping[str, str], rate: float, seco
         ends: list[int] = []
         for ending in (signal.SIGINT, signal.SIGTERM):
             signal.signal(ending, lambda which, _: ends.append(which))
-        producer = Producer(dict(settings))
         number, due = first, time.monotonic()
         until = due + seconds
         while not ends and due < until:
@@ -139,17 +159,24 @@ def send(topic: str, ledger: str, settings: Mapping[str, str], rate: float, seco
 
 def verify(ledger: str, settings: Mapping[str, str], patience: float = PATIENCE_SECONDS) -> Found:
     """Read the topic to its end, and compare it with the ledger."""
-    with closing(opened(ledger)) as database:
-        run, topic = database.execute("SELECT id, topic FROM run").fetchone()
-        rows = database.execute("SELECT number, acknowledged, place, at, error FROM record ORDER BY number")
-        known = [Row(*row) for row in rows]
-    wanted = {row.number for row in known if row.acknowledged is not None}
+    run, topic, rows, begins = read(ledger)
+    wanted = {row.number for row in rows if row.acknowledged is not None}
     stored: Counter[int] = Counter()
-    mine = {"group.id": "delivery-ledger", "enable.auto.commit": False, "enable.partition.eof": True}
+    seen: set[tuple[int | None, int | None]] = set()
+    mine = {
+        "group.id": "delivery-ledger",
+        "enable.auto.commit": False,
+        "enable.partition.eof": True,
+        # If the log is cut meanwhile: by default, the reader would jump to its end, and miss the rest.
+        "auto.offset.reset": "earliest",
+    }
     consumer = Consumer({**settings, **mine})
     try:
-        partitions = sorted(consumer.list_topics(topic, timeout=30).topics[topic].partitions)
-        places = [TopicPartition(topic, partition) for partition in partitions]
+        told = consumer.list_topics(topic, timeout=30).topics[topic]
+        if told.error is not None or not told.partitions:
+            why = told.error.str() if told.error is not None else "it has no partitions"
+            raise SystemExit(f"The topic {topic} cannot be read ({why}): is it there, and may you read it?")
+        places = [TopicPartition(topic, partition) for partition in sorted(told.partitions)]
         starts = {p.partition: consumer.get_watermark_offsets(p, timeout=30)[0] for p in places}
         consumer.assign([TopicPartition(topic, p, start) for p, start in starts.items()])
         ended: set[int | None] = set()
@@ -162,6 +189,9 @@ def verify(ledger: str, settings: Mapping[str, str], patience: float = PATIENCE_
             if error is None:
                 until = time.monotonic() + patience
                 ended.discard(partition)
+                if (place := (partition, message.offset())) in seen:
+                    continue  # the reader has begun again
+                seen.add(place)
                 whose, _, number = bytes(message.value() or b"").decode(errors="replace").partition(" ")
                 stored.update([int(number)] if whose == run else [])
             elif error.code() == KafkaError._PARTITION_EOF:
@@ -174,7 +204,26 @@ def verify(ledger: str, settings: Mapping[str, str], patience: float = PATIENCE_
             )
     finally:
         consumer.close()
-    return compared(known, stored, starts)
+    return compared(rows, stored, starts, begins)
+
+
+def read(ledger: str) -> Known:
+    """Return what a ledger holds; nothing is made or changed."""
+    missing = f"{ledger} is no ledger: give the name of the file that `send` has made."
+    if not Path(ledger).is_file():
+        raise SystemExit(missing)
+    with closing(sqlite3.connect(ledger)) as database:
+        tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
+        found = database.execute("SELECT id, topic FROM run").fetchone() if "run" in tables else None
+        if found is None:
+            raise SystemExit(missing)
+        rows = database.execute("SELECT number, acknowledged, place, at, error FROM record ORDER BY number")
+        known = [Row(*row) for row in rows]
+        begins = []
+        if "begin_of_send" in tables:  # older ledgers have none
+            begins = [n for (n,) in database.execute("SELECT number FROM begin_of_send ORDER BY number")]
+    run, topic = found
+    return Known(run, topic, known, begins)
 
 
 def opened(ledger: str) -> sqlite3.Connection:
@@ -194,6 +243,7 @@ def begun(database: sqlite3.Connection, topic: str) -> tuple[str, int]:
     if found[1] != topic:
         raise SystemExit(f"This ledger is of the topic {found[1]}: take another file for {topic}.")
     (highest,) = database.execute("SELECT coalesce(max(number), -1) FROM record").fetchone()
+    database.execute("INSERT INTO begin_of_send VALUES (?)", (highest + 1,))
     return found[0], highest + 1
 
 
@@ -210,13 +260,27 @@ def _some(numbers: list[int]) -> str:
     return ", ".join(map(str, numbers[:10])) + (", …" if len(numbers) > 10 else "")
 
 
+def _rate(text: str) -> float:
+    rate = float(text)
+    if not rate > 0:
+        raise argparse.ArgumentTypeError(f"{text} is no rate: give a number above 0")
+    return rate
+
+
+def _refused(error: KafkaError) -> str:
+    """Say what the client or the brokers refuse, and what to look at."""
+    if error.code() == KafkaError._INVALID_ARG:
+        return f"A setting is refused ({error.str()}): mend its name or its value."
+    return f"Kafka refuses it ({error.str()}): do the brokers answer, is each partition led, may you do it?"
+
+
 def main(words: list[str]) -> int:
     """Do what the command line says; return the code with which the program ends."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     what = parser.add_subparsers(dest="what", required=True)
     sending = what.add_parser("send", help="send numbered records until Ctrl-C")
     sending.add_argument("topic")
-    sending.add_argument("--rate", type=float, default=50, help="records a second (50)")
+    sending.add_argument("--rate", type=_rate, default=50, help="records a second (50)")
     sending.add_argument("--seconds", type=float, default=86_400, help="end by itself after so long (a day)")
     verifying = what.add_parser("verify", help="compare the topic with the ledger")
     for each in (sending, verifying):
@@ -226,10 +290,18 @@ def main(words: list[str]) -> int:
     if wrong := [each for each in asked.settings if "=" not in each]:
         parser.error(f"{wrong[0]} is no setting: write name=value")
     settings = dict(each.split("=", 1) for each in asked.settings)
-    if asked.what == "send":
-        send(asked.topic, asked.ledger, settings, asked.rate, asked.seconds)
-        return 0
-    found = verify(asked.ledger, settings)
+    try:
+        if asked.what == "send":
+            send(asked.topic, asked.ledger, settings, asked.rate, asked.seconds)
+            return 0
+        found = verify(asked.ledger, settings)
+    except KafkaException as fault:
+        raise SystemExit(_refused(fault.args[0])) from None
+    except sqlite3.Error as fault:
+        raise SystemExit(
+            f"The ledger {asked.ledger} cannot be used ({fault}): "
+            "is there such a folder, may you write in it, and is the file a ledger that nobody else uses?"
+        ) from None
     print(found)
     return 1 if found.lost or found.twice else 0
 
