@@ -57,8 +57,7 @@ def killed(folder: Path, doing: str, after: float) -> None:
         kernel.manager.signal_kernel(9)
         assert quiet_wait(lambda: not kernel.manager.is_alive(), 10)
     finally:
-        kernel.client.stop_channels()
-        kernel.manager.cleanup_resources()
+        kernel.close()
 
 
 def others(home: Path, before: set[int]) -> list[str]:

@@ -6,12 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Self
 
 from jupyter_client.manager import KernelManager
 from traitlets.config import Config
 
+# A kernel's ports are found before it starts: one that somebody else has taken by then leaves a process that
+# neither answers nor ends (1 of 1,300 starts, five at once). A folder of its own nobody else takes.
+TRANSPORT = "ipc"
 # Without this each kernel warns on stderr that it is not encrypted.
 QUIET = Config({"KernelManager": {"transport_encryption": "auto"}})
 ARGUMENTS = ("-m", "ipykernel_launcher", "-f", "{connection_file}")
@@ -46,7 +50,9 @@ class Kernel:
     def __init__(
         self, folder: Path, before: Sequence[str] = (), environment: Mapping[str, str] | None = None
     ) -> None:
-        self.manager: Any = KernelManager(kernel_name="python3", config=QUIET)
+        self._sockets = TemporaryDirectory(prefix="kernel-", ignore_cleanup_errors=True)
+        at = str(Path(self._sockets.name) / "at")
+        self.manager: Any = KernelManager(kernel_name="python3", transport=TRANSPORT, ip=at, config=QUIET)
         if before:
             spec: Any = self.manager.kernel_spec
             spec.argv = [*before, sys.executable, *ARGUMENTS]
@@ -92,6 +98,7 @@ class Kernel:
         self.client.stop_channels()
         self.manager.shutdown_kernel()
         self.manager.cleanup_resources()
+        self._sockets.cleanup()
 
     def _take_answer(self, request: dict[str, Any], reply: Reply, within: float) -> None:
         """Take the answer to a request; those to cells that were given up come before it."""
