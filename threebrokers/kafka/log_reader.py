@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -67,6 +68,22 @@ class _SilenceError(Exception):
     """Nobody sends what should be there."""
 
 
+class _Patience:
+    """Until when one reader is followed by another: 10 s after more records came than ever before."""
+
+    def __init__(self) -> None:
+        self._most, self._end = 0, time.monotonic() + ANSWER_SECONDS
+
+    @property
+    def is_over(self) -> bool:
+        return time.monotonic() > self._end
+
+    def came(self, records: int) -> None:
+        """Note how many records a reader has so far."""
+        if records > self._most:
+            self._most, self._end = records, time.monotonic() + ANSWER_SECONDS
+
+
 class Log(list[Record]):
     """Records by partition and offset; `partitions` are those that were read, the empty ones too."""
 
@@ -83,19 +100,19 @@ def read_log(
     Reads up to the end that each partition has at the start of the call. Raises LabError if nobody sends
     records for 10 s, MissingTopicError if the topic does not exist.
     """
-    return _by_fresh(bootstrap, isolation, topic, lambda consumer: _read(consumer, topic, partitions))
+    return _by_fresh(bootstrap, isolation, topic, partial(_read, topic=topic, partitions=partitions))
 
 
-def _by_fresh(bootstrap: str, isolation: str, topic: str, read: Callable[[Consumer], T]) -> T:
-    """Read with a consumer, and for 10 s at most with the next one if it could not."""
-    end = time.monotonic() + ANSWER_SECONDS
+def _by_fresh(bootstrap: str, isolation: str, topic: str, read: Callable[[Consumer, _Patience], T]) -> T:
+    """Read with a consumer, and with the next one if it could not, while more comes within 10 s."""
+    patience = _Patience()
     while True:
         consumer = _reader(bootstrap, isolation)
         try:
-            return read(consumer)
+            return read(consumer, patience)
         except _SilenceError as silence:
             # A consumer keeps to a leader that was paused; a fresh one asks who leads now.
-            if time.monotonic() > end:
+            if patience.is_over:
                 raise LabError(
                     f"Topic '{topic}' could not be read to its end ({silence})",
                     "see with `threebrokers status` whether all brokers are up",
@@ -105,7 +122,7 @@ def _by_fresh(bootstrap: str, isolation: str, topic: str, read: Callable[[Consum
         time.sleep(POLL_SECONDS)
 
 
-def _read(consumer: Consumer, topic: str, partitions: list[int] | None) -> Log:
+def _read(consumer: Consumer, patience: _Patience, *, topic: str, partitions: list[int] | None) -> Log:
     ends = _offsets(consumer, topic, partitions)
     missing = {p: range(low, high) for p, (low, high) in ends.items() if high > low}
     consumer.assign([TopicPartition(topic, p, offsets.start) for p, offsets in missing.items()])
@@ -121,6 +138,7 @@ def _read(consumer: Consumer, topic: str, partitions: list[int] | None) -> Log:
             raise _SilenceError(f"partitions {sorted(missing)}")
         for message in messages:
             _take(message, missing, records)
+        patience.came(len(records))
     return Log(sorted(records, key=lambda r: (r.partition, r.offset)), ends)
 
 
@@ -135,7 +153,7 @@ def end_offsets(bootstrap: str, topic: str) -> dict[int, int]:
 
 
 def _closing(bootstrap: str, topic: str) -> dict[int, tuple[int, int]]:
-    return _by_fresh(bootstrap, "read_uncommitted", topic, lambda consumer: _offsets(consumer, topic, None))
+    return _by_fresh(bootstrap, "read_uncommitted", topic, lambda consumer, _: _offsets(consumer, topic, None))
 
 
 def _reader(bootstrap: str, isolation: str) -> Consumer:

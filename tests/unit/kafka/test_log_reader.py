@@ -1,5 +1,6 @@
 """Reading a log from brokers that change their minds: a made-up consumer stands in for the client."""
 
+import time
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -153,4 +154,24 @@ def test_a_record_that_comes_again_is_one_record(readers: Reader) -> None:
 def test_records_of_a_partition_that_is_read_do_not_stand_for_those_of_another(readers: Reader) -> None:
     readers(Given({0: 1, 1: 1}, (0, 0), (0, 1)))  # the last one comes again and again
     with pytest.raises(LabError, match=r"partitions \[1\]"):
+        log_reader.read_log("nowhere:1", "t")
+
+
+class Slow(Given):
+    """One that gives each message only after nearly half of the time that it has in all."""
+
+    def consume(self, number: int, timeout: float) -> list[object]:
+        time.sleep(0.09)
+        return super().consume(number, timeout)
+
+
+def test_who_sent_for_longer_than_anybody_may_be_silent_is_followed_by_another(readers: Reader) -> None:
+    messages = [(0, offset) for offset in range(4)]
+    readers(Slow({0: 4}, *messages[:3], (1, 0)), Given({0: 4}, *messages))
+    assert len(log_reader.read_log("nowhere:1", "t")) == 4
+
+
+def test_who_never_sends_the_last_record_is_given_up(readers: Reader) -> None:
+    readers(Given({0: 2}, (0, 0), (1, 0)))
+    with pytest.raises(LabError, match=r"partitions \[0\]"):
         log_reader.read_log("nowhere:1", "t")

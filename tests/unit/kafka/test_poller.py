@@ -199,6 +199,26 @@ def test_one_that_answers_is_heard_beside_one_that_is_silent_and_one_that_is_gon
     connections.close()
 
 
+def test_who_is_let_in_is_heard_beside_one_whose_door_does_not_open(talker):
+    opens = threading.Event()
+
+    def enter(address: str) -> socket.socket:
+        if address != talker:
+            opens.wait(20)
+            raise OSError
+        host, _, port = address.rpartition(":")
+        made = socket.create_connection((host, int(port)))
+        made.setblocking(False)
+        return made
+
+    connections = Connections(enter)
+    for _ in range(3):  # it waits at the same door each time
+        answers = connections.ask({a: [requests.quorum()] for a in ("behind:1", talker)}, WITHIN)
+        assert list(answers) == [talker]
+    opens.set()
+    connections.close()
+
+
 @pytest.mark.parametrize("moment", ["connect_ex", "close"])
 def test_an_interruption_while_a_connection_begins_or_ends_leaves_no_open_socket(
     moment, closed, monkeypatch: pytest.MonkeyPatch
