@@ -1099,7 +1099,7 @@ print(f"{segment.stat().st_size:,} bytes in the file")
 print(lab.cluster.tool("kafka-dump-log", "--files", str(segment)).splitlines()[-1])
 
 # %% [markdown] covers="D132" explains="compression.type"
-# `compresscodec: lz4`: the records of the batch are compressed, and its head is not. So the leader can write into the head, store the batch as it came, and send it to readers as it is; they unpack it. It is so while the topic's `compression.type` is `producer`, the default. If it names another codec than the batch has, the leader unpacks the batch and packs it anew.
+# `compresscodec: lz4`: the records of the batch are compressed, and its head is not. So the leader can write into the head, store the batch as it came, and send it to readers as it is; they unpack it. It is so while the topic's `compression.type` is `producer`, the default. If it names another codec (way to compress) than the batch has, the leader unpacks the batch and packs it anew.
 #
 # This client and Java's differ in more than the hash function, unless you say otherwise:
 #

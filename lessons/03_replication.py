@@ -571,7 +571,7 @@ producer.flush()
 log_end_offset, high_watermark, waits_for = 3, 0, "flush"
 
 # %% tags=["wrong"]
-# believes that read_uncommitted helps | stops at the high watermark, too
+# believes that read_uncommitted helps | who reads open ones, too, stops at
 lab.cluster.pause(next(broker for broker in partition.replicas if broker != partition.leader))
 producer = lab.producer({"acks": 1})
 for word in ["nobody", "sees", "me"]:
@@ -663,7 +663,7 @@ broker_settings(lab, names)
 # ## What to remember
 #
 # - Replicas protect if you ask for them: three replicas and `min.insync.replicas=2` survive any one broker, and refuse a write with `acks=all` rather than keep it on one broker.
-# - The ISR are the replicas that keep up. Who is out is not waited for, and does not lead while one of the ISR is left; it comes back by catching up, and does not lead before somebody holds an election.
+# - The ISR are the replicas that keep up. Who is out is not waited for, and does not lead while one of the ISR is left (who may lead when none is: *Going further*); it comes back by catching up, and does not lead before somebody holds an election.
 # - A record is readable when all in-sync replicas have it, and these are at least `min.insync.replicas`. Until then it is stored, and hidden.
 
 # %% [markdown] covers="B034"

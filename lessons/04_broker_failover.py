@@ -220,7 +220,7 @@ guess_4b.compare("broker 3" if in_order else "whichever answers first")
 # %% [markdown] explains="split brain"
 # ## Split brain
 #
-# After the cut the old leader did not know that another one had been chosen. For some seconds two brokers believed that they lead. Which of them is right? Let us write to the *old* one. A producer that asks for metadata could find the new leader, so these two start before the cut and do not ask again. A **ledger**, a helper of this course, makes them: it numbers what its producers send, and tells what was acknowledged, lost, or stored twice. One wants `acks=1`, the other `acks=all`.
+# After the cut the old leader did not know that another one had been chosen. For some seconds two brokers believed that they lead. Which of them is right? Let us write to the *old* one. We use two producers: one wants `acks=1`, the other `acks=all`. One that asks for metadata could find the new leader, so both start before the cut and do not ask again. A **ledger**, a helper of this course, makes them: it numbers what its producers send, and tells what was acknowledged, lost, or stored twice.
 #
 # Now the old leader is cut off from the other brokers, and clients still reach it.
 
@@ -675,7 +675,7 @@ lab.quiz()
 #
 # The active controller is one of the voters. The others read its log; if they get no answer for 1 s, they elect a new one. Each election has a higher `LeaderEpoch`, and whoever still speaks with an older epoch is refused.
 #
-# It takes a **majority** of all voters to elect, and to write into the log. A large cluster has three or five controllers on machines of their own, for this cluster only. Where `kraft.version` is 1, they are exchanged one at a time (`kafka-metadata-quorum add-controller`, `remove-controller`); not here, where `controller.quorum.voters` names them.
+# It takes a **majority** of all voters to elect, and to write into the log. A large cluster has three or five controllers on machines of their own, for this cluster only. Where their list is kept in the log itself (`kraft.version` 1), they are exchanged one at a time (`kafka-metadata-quorum add-controller`, `remove-controller`); not here, where a setting of each broker names them (`controller.quorum.voters`).
 #
 # Beware of one answer: `describe_cluster()` of the AdminClient has a field `controller`. With KRaft it names *any* live broker.
 

@@ -891,7 +891,7 @@ told = "after the session" if killed > closed + 1 else "at once"
 guess_6c.compare(f"closed: at once; killed: {told}")
 
 # %% [markdown] covers="A056"
-# One broker keeps a group's members and offsets: its **coordinator**. `close()` tells it that the member leaves. A lost connection proves nothing: the member may come back. So the coordinator counts the session from the last heartbeat on: by default nobody reads those partitions for 45 s. A program that is asked to end should close its consumer.
+# One broker keeps a group's members and offsets: its **coordinator**. `close()` tells it that the member leaves. A lost connection proves nothing: the member may come back. So the coordinator counts the session from the last heartbeat (sign of life) on: by default nobody reads those partitions for 45 s. A program that is asked to end should close its consumer.
 #
 # Two rules for that in Python:
 #

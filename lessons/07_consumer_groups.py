@@ -228,7 +228,7 @@ lab.check.load_shared(workers)
 # %% [markdown] covers="B002 D002 D019 B019"
 # ## Is the group behind?
 #
-# Each group has its own committed offsets, so groups do not disturb each other. A queue system would delete what was handed out; here the log waits for the slowest reader. Its **lag** in a partition is the end of what consumers may see (lab 03), less what the group has committed: without gaps, the records still to be read. If the log ends at offset 12, group A has committed 6 and group B 9, the lag of A is 6 and that of B is 3. If lag grows, records come in faster than the group works.
+# Each group has its own committed offsets, so groups do not disturb each other. A queue system would delete what was handed out; this log waits for the slowest reader. Its **lag** in a partition is the end of what consumers may see (lab 03), less what the group has committed: the records still to be read, if no offset is missing (lab 02). If the log ends at 12, group A has committed 6 and group B 9, A's lag is 6 and B's 3. If lag grows, records come in faster than the group works.
 
 # %% [markdown]
 # ### Exercise 7.2: Where is the group behind?
@@ -629,7 +629,7 @@ table.round(2).add_suffix(" (s)")
 # %% [markdown] covers="A153"
 # ## The worker that is thrown out
 #
-# A clinic's worker examines 24 scans, 0.15 s each. To make it quick to see, `max.poll.interval.ms` is 2.5 s here. The worker's other settings are in `clinic.settings`: a session of 2.5 s, heartbeats each 0.2 s, no automatic commits. `clinic.open` is true while there is work that is not committed; it ends 5 s after the last scan (8 s after your first question, if none comes), or when 36 were examined, for then some came again.
+# A clinic's worker examines 24 scans, 0.15 s each. To make it quick to see, `max.poll.interval.ms` is 2.5 s here. The worker's other settings are in `clinic.settings`: a session of 2.5 s, heartbeats each 0.2 s, no automatic commits. `clinic.open` is true while there is work that is not committed; it ends 5 s after the last scan (or 8 s after you first ask for it, if no scan was examined), or when 36 were examined, for then some came again.
 
 # %% [markdown]
 # ### Exercise 7.4: The worker that is thrown out

@@ -68,7 +68,7 @@ guess_8a.compare(f"about {after['oldest (days)'].max():.0f} days")
 # %% [markdown]
 # ### Exercise 8.1: Gone in time
 #
-# Set a topic's `settings` so that, today and on any other day, all records of the last seven days are there, and none is older than eight. The broker shall keep 20 segments at most: each is three files that it holds open.
+# Set a topic's `settings` so that, today and on any other day, all records of the last seven days are there, and none is older than eight (the minutes until a broker looks do not count). The broker shall keep 20 segments at most: each is three files that it holds open.
 #
 # `twenty_days(lab, settings)` makes the topic, sends the same 20 days, lets the brokers look, and returns the topic's name.
 

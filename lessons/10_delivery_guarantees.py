@@ -25,7 +25,7 @@ lab.review()
 # - **At least once**: an invoice is paid. That must not get lost; if the message comes twice, somebody must notice.
 # - **Exactly once**: what everybody wants, and what nobody gets from one setting.
 #
-# Kafka's usual promise is at least once: producers try again, and a consumer that commits after its work reads again. (This client's automatic commits may lose, lab 06.) It is a choice for each topic and each program: payments and visits may be on the same cluster.
+# Kafka's usual promise is at least once: producers try again, and a consumer that commits after its work reads again. (This client's automatic commits may lose records: lab 06.) It is a choice for each topic and each program: payments and visits may be on the same cluster.
 #
 # Which promise does a producer keep? Four set-ups. The first three differ in who must have a record before it is acknowledged: nobody (`acks=0`: the client only sends), the leader, or all replicas in sync. The fourth is `acks=all` with idempotence, which the second fault will explain.
 
@@ -345,7 +345,7 @@ restarts
 # %% [markdown]
 # Nothing was lost: a broker that stops cleanly hands over what it leads, and both others have every record that was acknowledged. (*Other errors*: the broker that stopped took a connection with it. A client that tries again hides these errors, and only the pause is left, in which it looks for the next leader; `retries=0` shows them.) So which one?
 #
-# - **1**, for what may get lost: writing goes on in every restart, and also if a second broker fails meanwhile; but then the last one alone acknowledges (exercise 10.5), and if its disk is lost, these records are gone.
+# - **1**, for what may get lost: writing goes on in every restart, and also if a second replica falls behind meanwhile; but then the leader alone acknowledges (exercise 10.5), and if its disk is lost, these records are gone.
 # - **2**, for data that count: writing goes on in every restart, and whatever is acknowledged is on two brokers.
 # - **3**, only if it is better to stand still than to have two copies: each restart is a pause for every producer.
 

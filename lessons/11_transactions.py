@@ -19,7 +19,7 @@ lab.review()
 # %% [markdown] covers="E123 A006" explains="transaction, transactional.id"
 # ## Three records that belong together
 #
-# A **transaction** is a group of records, in any topics and partitions of a cluster, of which readers get all or none in the end. A producer needs a name for that, its `transactional.id`, which also switches idempotence on. (Here `lab.topic(…)` makes such a name; it makes no topic.) The producer calls `init_transactions()` once. Then each transaction begins with `begin_transaction()`, and ends with `commit_transaction()` or `abort_transaction()`.
+# A **transaction** is a group of records, in any topics and partitions of a cluster, of which readers who ask for it get all or none. A producer needs a name for that, its `transactional.id`, which also switches idempotence on. (Here `lab.topic(…)` makes such a name; it makes no topic.) The producer calls `init_transactions()` once. Then each transaction begins with `begin_transaction()`, and ends with `commit_transaction()` or `abort_transaction()`.
 #
 # An author will write three drafts in one transaction. `flush()` waits until all three are acknowledged. Then the author takes them back. A reader's setting `isolation.level` says how it treats transactions: it is `read_committed` or `read_uncommitted`. Two readers read the topic, one with each.
 
@@ -312,7 +312,7 @@ print("after the commit:", [record.value.decode() for record in later])
 #
 # End that transaction, and set `culprit` to the `transactional.id` of the van. Another van has a transaction open, too. It is at work; leave it alone.
 #
-# Kafka's tool for this is `kafka-transactions`. `list` shows what the coordinators know, `describe-producers` who writes into one partition; `abort` and `forceTerminateTransaction` end something. (`find-hanging` names only transactions that no coordinator knows; both of these are known.) A command that lacks an option says which one. `asked` returns the table of a command, a dictionary for each row:
+# Kafka's tool for this is `kafka-transactions`. `list` shows what the coordinators know, `describe-producers` who writes into one partition; `abort` and `forceTerminateTransaction` end something. (`find-hanging` names only transactions that no coordinator knows; both open ones here are known.) A command that lacks an option says which one. `asked` returns the table of a command, a dictionary for each row:
 
 # %%
 from threebrokers.lab.scenarios import stuck_readers

@@ -641,7 +641,7 @@ lab.observed("The three have equal counts: each got every record", len(set(count
 readers_picture(end_offsets(lab.bootstrap, january), reads_next, counts)
 
 # %% [markdown] covers="A074 B019" explains="data silo, raw events"
-# Each has a place of its own: the group's committed offsets are with the brokers, the stream's in its checkpoint, and the batch begins where it is told. So the list of groups has the mechanics' group in it (and that of the plain consumer above), and none of Spark's own.
+# Each has a place of its own: the group's committed offsets are with the brokers, the stream notes its offsets in its checkpoint, and the batch begins where it is told. So the list of groups has the mechanics' group in it (and that of the plain consumer above), and none of Spark's own.
 #
 # Three different tables came from one topic, because it holds **raw events**: each flight as it was. If the team that owns the flights offered only *mean delay by airport and day*, nobody could get an aircraft's place out of it, or an hour out of a day. Others would make copies of the flights for themselves, of which nobody knows: **data silos**.
 
@@ -1322,7 +1322,7 @@ compare(shop.balances())
 #
 # The till `no retries` has lost nothing: it knows which of its orders failed. But 100 of these are stored, so it cannot simply send them all again.
 #
-# An audit of your own topics should look the other way, too. A `LEFT JOIN` from the notes leaves out records that nobody has noted, such as those of a till that was forgotten; a `FULL OUTER JOIN` keeps both.
+# An audit of your own topics should look the other way, too. A `LEFT JOIN` from the notes leaves out records that nobody has noted, such as those of a till that was forgotten; a `FULL OUTER JOIN` keeps the rows of both sides.
 
 # %% [markdown]
 # ### Exercise 12.7: What was taken back

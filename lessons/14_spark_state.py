@@ -866,7 +866,7 @@ print(*moves(joined), sep="\n")
 # %% [markdown]
 # ### Exercise 14.6: Four tasks, and each finds all
 #
-# Make `stream` and `table`, the full names of two topics with four partitions, co-partitioned: for each of the 883 departures its task finds the weather.
+# Make `stream` (the departures) and `table` (all the weather), the full names of two topics with four partitions, co-partitioned: for each of the 883 departures its task finds the weather.
 
 # %%
 weather = weather_topic(lab, "state-weather", partitions=4)

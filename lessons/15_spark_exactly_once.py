@@ -226,6 +226,17 @@ def save(batch, number):
 query = until_done(start_trips, save, "keyed", kill_in=1, book=keyed)
 
 
+# %% tags=["wrong", "raises-exception"]
+# takes the place alone for the key | should have a key of its own
+def save(batch, number):
+    with keyed.open() as db:
+        db.execute("CREATE TABLE IF NOT EXISTS trips (part, place PRIMARY KEY, tailnum)")
+        db.executemany("INSERT INTO trips VALUES (?, ?, ?)", rows_of(batch))
+
+
+query = until_done(start_trips, save, "keyed", kill_in=1, book=keyed)
+
+
 # %% tags=["wrong"]
 # the rows first, the batch's number after them | in a transaction of its own
 def save(batch, number):

@@ -183,6 +183,15 @@ except LabError as told:
     print(told)
 print(session().range(3).count())
 """
+STARTED_ANEW = """
+from threebrokers.cluster import spark_cluster
+from threebrokers.paths import home
+first = session(sys.argv[2])
+assert session(sys.argv[2]) is first
+print(first.range(3).count(), flush=True)
+spark_cluster.down(home())
+print(session(spark_cluster.up(home(), lambda _: None)).range(4).count())
+"""
 WITH_WORKERS = """
 from threebrokers.spark import who_read, workers_down, workers_up
 reader = session(workers_up()).read.format("kafka").option("kafka.bootstrap.servers", sys.argv[1])
@@ -253,6 +262,11 @@ def test_a_spark_cluster_gives_the_same_rows_as_spark_here_and_has_this_python(l
 def test_both_workers_read_partitions_and_each_partition_has_one_reader(lab, spark_master):
     done = run(EXECUTORS, lab.bootstrap, spark_master)
     assert done.stdout.splitlines() == ["27004 2 True", "27004 1 True"], done.stderr
+
+
+def test_a_spark_cluster_that_was_started_anew_gets_a_session_of_its_own(lab, spark_master):
+    done = run(STARTED_ANEW, lab.bootstrap, spark_master)
+    assert done.stdout.split() == ["3", "4"], done.stderr
 
 
 def test_spark_connect_gives_the_same_rows_as_spark_here(lab, connect_server):

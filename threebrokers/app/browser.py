@@ -5,6 +5,7 @@ import os
 import sys
 import webbrowser
 from collections.abc import Mapping
+from contextlib import suppress
 
 from threebrokers.files import write_whole
 from threebrokers.paths import home
@@ -37,8 +38,9 @@ def open_with_token(address: str, name: str) -> None:
     """Open an address that holds a token, by a page of this name in the home that leads there.
 
     Every user of the machine can read a browser's command line, and its owner alone this page: Jupyter
-    does the same. Where a browser cannot read the page, the learner still has the address.
+    does the same. Where it cannot be written, or a browser cannot read it, the learner still has the address.
     """
     page = home() / f"{name}.html"
-    write_whole(page, LEADS_ON.format(html.escape(address)).encode(), mode=0o600)
-    webbrowser.open(page.as_uri())
+    with suppress(OSError):  # a full disk ends neither a demo nor a JupyterLab that runs
+        write_whole(page, LEADS_ON.format(html.escape(address)).encode(), mode=0o600)
+        webbrowser.open(page.as_uri())

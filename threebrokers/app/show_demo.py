@@ -2,13 +2,12 @@
 
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 
 from threebrokers.app.browser import can_open_browser, open_with_token
 from threebrokers.demo.script import numbers, script
 
 Say = Callable[[str], None]
-LOOK_SECONDS = 1.0  # no `make lab` is so short that it is missed
 
 
 def listing(say: Say) -> None:
@@ -24,31 +23,32 @@ def show(number: str, recorded: bool, say: Say) -> None:
     script(number)  # said before anything is started for nothing
     from threebrokers.app import make_lab
     from threebrokers.cluster import Cluster, sessions
-    from threebrokers.demo.play import playing  # widgets, clients: only where one is played
+    from threebrokers.demo.play import playing, running_brokers  # widgets, clients: only where one is played
     from threebrokers.paths import home
 
-    shared = False
-
-    def look() -> None:
-        nonlocal shared
-        shared = shared or any(lab.jupyter for lab in sessions.still_open(home()))
-
     def last_out() -> None:
-        if shared:  # a `make lab` has left its brokers to this demo
-            make_lab.stop_brokers(Cluster(), say)
+        cluster = Cluster()
+        if cluster.access or running_brokers(cluster):  # else the demo itself has stopped them
+            make_lab.stop_brokers(cluster, say)
 
     # A recording needs no brokers: a `make lab` that ends before it leaves none running.
-    with make_lab.one_interrupt(), nullcontext() if recorded else sessions.entered(last_out):
+    entered: AbstractContextManager[sessions.Sitting | None] = (
+        nullcontext() if recorded else sessions.entered(last_out, stops=False)
+    )
+    with make_lab.one_interrupt(), entered as sitting:
         try:
             with playing(
-                number, say, recorded=recorded, alone=lambda: len(sessions.still_open(home())) <= 1
+                number,
+                say,
+                recorded=recorded,
+                alone=lambda: len(sessions.still_open(home())) <= 1,
+                starts=sitting.will_stop if sitting else lambda: None,
             ) as running:
                 say(_address(running.address))
                 if can_open_browser():
                     open_with_token(running.address, "demo")
                 while True:  # until Ctrl-C
-                    look()
-                    time.sleep(LOOK_SECONDS)
+                    time.sleep(1)
         except KeyboardInterrupt:
             say("The demo has ended." if recorded else "The demo has ended, and all brokers are back.")
 

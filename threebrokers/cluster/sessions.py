@@ -1,9 +1,9 @@
-"""Which `make lab`s of this home are open, and which JupyterLab has lost its own."""
+"""Which `make lab`s and demos of this home are open, and which JupyterLab has lost its own."""
 
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
@@ -18,20 +18,30 @@ MARK = "threebrokers.jupyterlab="  # of a JupyterLab's command line, with the ho
 
 @dataclass(frozen=True)
 class OpenLab:
-    """One `make lab`: its own process and, once that runs, its JupyterLab's."""
+    """One `make lab` or demo: its own process and, once that runs, its JupyterLab's.
+
+    `stops` says whether it stops the brokers if it is the last one out.
+    """
 
     command: Identity
     jupyter: Identity | None = None
+    stops: bool = False
 
 
 class Sitting:
-    """This `make lab`, among the open ones, and the JupyterLab that it ends with."""
+    """This `make lab` or demo, among the open ones, and the JupyterLab that it ends with."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, stops: bool = True) -> None:
         self.jupyter: Identity | None = None
-        self._me = identify(os.getpid())
+        self._me, self._stops = identify(os.getpid()), stops
         with _register() as labs:
-            labs.append(OpenLab(self._me))
+            labs.append(OpenLab(self._me, stops=stops))
+
+    def will_stop(self) -> None:
+        """Note that this one, too, stops the brokers if it is the last one out."""
+        self._stops = True
+        with _register() as labs:
+            labs[:] = [replace(lab, stops=True) if lab.command == self._me else lab for lab in labs]
 
     def opened(self, jupyter: Identity) -> None:
         """Note the JupyterLab that was started."""
@@ -47,22 +57,25 @@ class Sitting:
         return found
 
     def leave(self, last_out: Callable[[], None]) -> None:
-        """Go; call `last_out()` if no other is open."""
+        """Go; if no other is open and this one stops the brokers, call `last_out()`."""
         # Still under the lock: a lab that is being opened waits, and then starts the brokers itself.
         with _register() as labs:
-            labs[:] = [lab for lab in labs if lab.command != self._me]
-            if not labs:
+            stops = _keep(labs, lambda lab: lab.command != self._me)
+            if not labs and (stops or self._stops):  # its line is lost in a register that was damaged
                 last_out()
 
     def _take(self, labs: list[OpenLab], jupyter: Identity) -> None:
         self.jupyter = jupyter
-        labs[:] = [OpenLab(self._me, jupyter) if lab.command == self._me else lab for lab in labs]
+        labs[:] = [replace(lab, jupyter=jupyter) if lab.command == self._me else lab for lab in labs]
 
 
 @contextmanager
-def entered(last_out: Callable[[], None]) -> Iterator[Sitting]:
-    """Count this process among the open labs; on leaving, call `last_out()` if no other is open."""
-    sitting = Sitting()
+def entered(last_out: Callable[[], None], *, stops: bool = True) -> Iterator[Sitting]:
+    """Count this process among the open labs; on leaving, call `last_out()` if no other is open.
+
+    Without `stops` it is called only if this process took brokers over from another, or says `will_stop`.
+    """
+    sitting = Sitting(stops=stops)
     try:
         yield sitting
     finally:
@@ -80,7 +93,7 @@ def orphans(home: Path) -> list[Identity]:
 
 
 def still_open(home: Path) -> list[OpenLab]:
-    """Return the `make lab`s of this home that run now."""
+    """Return the `make lab`s and demos of this home that run now."""
     return [lab for lab in _file(home).read() or () if lab.command.process()]
 
 
@@ -102,8 +115,16 @@ def _parent(identity: Identity) -> int:
 @contextmanager
 def _register() -> Iterator[list[OpenLab]]:
     with _file(home()).changed(list, LOCK_SECONDS) as labs:
-        labs[:] = [lab for lab in labs if lab.command.process()]
+        _keep(labs, lambda lab: lab.command.process())
         yield labs
+
+
+def _keep(labs: list[OpenLab], stays: Callable[[OpenLab], object]) -> bool:
+    """Strike out who does not stay, and tell whether one of those stops the brokers: others do it then."""
+    left = [lab for lab in labs if stays(lab)]
+    stops = any(lab.stops for lab in labs if lab not in left)
+    labs[:] = [replace(lab, stops=lab.stops or stops) for lab in left]
+    return stops
 
 
 def _file(home: Path) -> JsonFile[list[OpenLab]]:

@@ -126,6 +126,6 @@ def _kept(lab: Lab, topic: str) -> int | None:
     # A difference of offsets is a number of records here only: no transactions, no compaction.
     try:
         first, last = start_offsets(lab.bootstrap, topic), end_offsets(lab.bootstrap, topic)
-    except KafkaException:
+    except (KafkaException, LabError):  # no such topic, or nobody answers
         return None
     return sum(last.values()) - sum(first.values())

@@ -31,14 +31,16 @@ def playing(
     recorded: bool = False,
     speed: float = 1.0,
     alone: Callable[[], bool] = lambda: True,
+    starts: Callable[[], None] = lambda: None,
 ) -> Iterator[Running]:
     """Serve a demo until the block ends; then all brokers are back, and those that it started are stopped.
 
-    They go on if others use them by then: `alone` says. It plays from a recording, `speed` times as fast, if
-    it is `recorded` or if no broker can start. Raises LabError if there is no such demo.
+    They go on if others use them by then: `alone` says. `starts` is called before it starts them where none
+    ran. It plays from a recording, `speed` times as fast, if it is `recorded` or if no broker can start.
+    Raises LabError if there is no such demo.
     """
     known = script(number)
-    with nullcontext(False) if recorded else _brokers(say, alone) as live:
+    with nullcontext(False) if recorded else _brokers(say, alone, starts) as live:
         performer = Stage(number, known) if live else Player(load(path_of(number)), speed)
         try:
             with _served(number, known, performer) as running:
@@ -64,7 +66,7 @@ def _served(number: str, known: Script, performer: Player | Stage) -> Iterator[R
 
 
 @contextmanager
-def _brokers(say: Say, alone: Callable[[], bool]) -> Iterator[bool]:
+def _brokers(say: Say, alone: Callable[[], bool], starts: Callable[[], None]) -> Iterator[bool]:
     """Start the brokers that do not run, and stop them at the end, also those of a start that is broken off.
 
     It tells whether there are brokers to play on; if not, a sentence says so.
@@ -73,7 +75,9 @@ def _brokers(say: Say, alone: Callable[[], bool]) -> Iterator[bool]:
     before: set[int] | None = None  # it cannot be told
     try:
         try:
-            before = _running(cluster)
+            before = running_brokers(cluster)
+            if not before and cluster.access is None:
+                starts()  # first: a demo that opens from now on finds brokers
             started = cluster.up(say)
             live = True
         except LabError as fault:
@@ -81,10 +85,10 @@ def _brokers(say: Say, alone: Callable[[], bool]) -> Iterator[bool]:
         yield live
     finally:
         if before is not None and alone():
-            _stop(cluster, {*started, *_running(cluster)} - before, before)
+            _stop(cluster, {*started, *running_brokers(cluster)} - before, before)
 
 
-def _running(cluster: Cluster) -> set[int]:
+def running_brokers(cluster: Cluster) -> set[int]:
     """Return the brokers that run here; none of a cluster elsewhere, which no demo starts or stops."""
     found = {} if cluster.access else cluster.processes()
     return {n for n, process in found.items() if process.state != "down"}
@@ -93,7 +97,7 @@ def _running(cluster: Cluster) -> set[int]:
 def _stop(cluster: Cluster, new: set[int], before: set[int]) -> None:
     """Stop new brokers: all in one go if none ran before."""
     if before:
-        for n in sorted(new & _running(cluster)):
+        for n in sorted(new & running_brokers(cluster)):
             cluster.stop(n, force=True)
     elif new:
         cluster.down()

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from types import TracebackType
 from typing import Any, Self
 
@@ -16,6 +16,8 @@ from traitlets.config import Config
 # A kernel's ports are found before it starts: one that somebody else has taken by then leaves a process that
 # neither answers nor ends (1 of 1,300 starts, five at once). A folder of its own nobody else takes.
 TRANSPORT = "ipc"
+# The whole path of a socket has 103 letters at most (macOS), and its folder and its own name take 24 of them.
+LONGEST, SHORT = 79, "/tmp"  # noqa: S108 (the folder in it is made under a new name, for this user alone)
 # Without this each kernel warns on stderr that it is not encrypted.
 QUIET = Config({"KernelManager": {"transport_encryption": "auto"}})
 ARGUMENTS = ("-m", "ipykernel_launcher", "-f", "{connection_file}")
@@ -50,7 +52,7 @@ class Kernel:
     def __init__(
         self, folder: Path, before: Sequence[str] = (), environment: Mapping[str, str] | None = None
     ) -> None:
-        self._sockets = TemporaryDirectory(prefix="kernel-", ignore_cleanup_errors=True)
+        self._sockets = _folder()
         at = str(Path(self._sockets.name) / "at")
         self.manager: Any = KernelManager(kernel_name="python3", transport=TRANSPORT, ip=at, config=QUIET)
         if before:
@@ -129,6 +131,13 @@ class Kernel:
         if message["parent_header"].get("msg_id") != request["header"]["msg_id"]:
             return True
         return _noted(message["msg_type"], message["content"], reply)
+
+
+def _folder() -> "TemporaryDirectory[str]":
+    """Return a new folder for a kernel's sockets."""
+    place = gettempdir()
+    place = place if len(place) <= LONGEST else SHORT
+    return TemporaryDirectory(prefix="kernel-", dir=place, ignore_cleanup_errors=True)
 
 
 def _noted(kind: str, content: dict[str, Any], reply: Reply) -> bool:

@@ -112,7 +112,11 @@ class LabProducer(confluent_kafka.Producer):
 
     def __exit__(self, *fault: Any) -> None:
         super().__exit__(*fault)  # confluent-kafka's own end of a with block does not come by at close()
-        self._settle(len(self))
+        try:
+            self._settle(len(self))
+        except BaseException:
+            if fault[0] is None:  # what the block itself has raised goes on
+                raise
 
     def _settle(self, left: int) -> None:
         if self._open and not left:

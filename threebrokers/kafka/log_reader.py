@@ -24,7 +24,8 @@ T = TypeVar("T")
 
 # How long brokers have in all, for one call of a client, and before a reader is taken for stuck.
 ANSWER_SECONDS, CALL_SECONDS, SILENT_SECONDS = 10.0, 1.0, 3.0
-# For so long one consumer asks: it keeps to the leader that it knows, and a new one leads after 2 s.
+# For so long the first consumer asks: it keeps to the leader that it knows, and a new one leads after 2 s.
+# Each next one asks twice as long: on a busy machine, or far away, the way in alone takes seconds.
 ONE_SECONDS = 2.5
 # consume() waits out its time unless it gets the full number, so both are small, and no more is asked for
 # than can be left.
@@ -69,10 +70,14 @@ class _SilenceError(Exception):
 
 
 class _Patience:
-    """Until when one reader is followed by another: 10 s after more records came than ever before."""
+    """Until when one reader is followed by another: 10 s after more records came than ever before.
+
+    `seconds` is how long the present one asks the same.
+    """
 
     def __init__(self) -> None:
         self._most, self._end = 0, time.monotonic() + ANSWER_SECONDS
+        self.seconds = ONE_SECONDS
 
     @property
     def is_over(self) -> bool:
@@ -117,13 +122,14 @@ def _by_fresh(bootstrap: str, isolation: str, topic: str, read: Callable[[Consum
                     f"Topic '{topic}' could not be read to its end ({silence})",
                     "see with `threebrokers status` whether all brokers are up",
                 ) from None
+            patience.seconds *= 2
         finally:
             consumer.close()
         time.sleep(POLL_SECONDS)
 
 
 def _read(consumer: Consumer, patience: _Patience, *, topic: str, partitions: list[int] | None) -> Log:
-    ends = _offsets(consumer, topic, partitions)
+    ends = _offsets(consumer, patience.seconds, topic, partitions)
     missing = {p: range(low, high) for p, (low, high) in ends.items() if high > low}
     consumer.assign([TopicPartition(topic, p, offsets.start) for p, offsets in missing.items()])
     records: list[Record] = []
@@ -153,7 +159,11 @@ def end_offsets(bootstrap: str, topic: str) -> dict[int, int]:
 
 
 def _closing(bootstrap: str, topic: str) -> dict[int, tuple[int, int]]:
-    return _by_fresh(bootstrap, "read_uncommitted", topic, lambda consumer, _: _offsets(consumer, topic, None))
+    return _by_fresh(bootstrap, "read_uncommitted", topic, partial(_closed, topic=topic))
+
+
+def _closed(consumer: Consumer, patience: _Patience, *, topic: str) -> dict[int, tuple[int, int]]:
+    return _offsets(consumer, patience.seconds, topic, None)
 
 
 def _reader(bootstrap: str, isolation: str) -> Consumer:
@@ -161,26 +171,29 @@ def _reader(bootstrap: str, isolation: str) -> Consumer:
     return Consumer(settings | {"auto.offset.reset": "earliest", "fetch.wait.max.ms": 50})
 
 
-def _offsets(consumer: Consumer, topic: str, partitions: list[int] | None) -> dict[int, tuple[int, int]]:
-    told = _answer(lambda: consumer.list_topics(topic, timeout=CALL_SECONDS), topic).topics[topic]
+def _offsets(
+    consumer: Consumer, seconds: float, topic: str, partitions: list[int] | None
+) -> dict[int, tuple[int, int]]:
+    told = _answer(lambda: consumer.list_topics(topic, timeout=CALL_SECONDS), topic, seconds).topics[topic]
     if told.error is not None and told.error.code() in UNKNOWN:
         raise MissingTopicError(told.error, topic)
     if told.error is not None:
         fault = KafkaException(told.error)
         raise rights.of_fault(fault, topic) or fault
     chosen = sorted(told.partitions) if partitions is None else partitions
-    return {p: _watermarks(consumer, TopicPartition(topic, p)) for p in chosen}
+    return {p: _watermarks(consumer, seconds, TopicPartition(topic, p)) for p in chosen}
 
 
-def _watermarks(consumer: Consumer, place: TopicPartition) -> tuple[int, int]:
-    return _answer(
-        lambda: consumer.get_watermark_offsets(place, timeout=CALL_SECONDS), f"partition {place.partition}"
-    )
+def _watermarks(consumer: Consumer, seconds: float, place: TopicPartition) -> tuple[int, int]:
+    def ask() -> tuple[int, int]:
+        return consumer.get_watermark_offsets(place, timeout=CALL_SECONDS)
+
+    return _answer(ask, f"partition {place.partition}", seconds)
 
 
-def _answer(question: Callable[[], T], about: str) -> T:
+def _answer(question: Callable[[], T], about: str, seconds: float) -> T:
     try:
-        return asked(question, ONE_SECONDS)
+        return asked(question, seconds)
     except KafkaException as fault:
         raise _or_silence(fault.args[0], about) from None
 

@@ -17,6 +17,7 @@ from threebrokers.waiting import wait_until
 SHOW_SECONDS = 0.2
 KEPT = 1_000_000  # characters of output; what was written before them is let go
 END_SECONDS = 10.0
+STILL_SECONDS = 0.5  # a line that has no end yet is whole by then: it is a prompt, or the like
 
 
 class Program:
@@ -87,15 +88,17 @@ class Program:
     def wait_for(self, text: str, *, within: float = 10) -> str:
         """Wait until the program has written a line that holds `text`, and return that line.
 
+        A last line without an end counts once the program writes no more for a moment.
         Raises LabError after so many seconds, and at once if the program ends without that.
         """
+        unchanged = _Unchanged()
 
         def found() -> str | None:
             over = self._ended.is_set()  # before the look: nothing is written after it
             output = self.output
             lines = output.splitlines()
-            if not over and not output.endswith("\n"):
-                lines = lines[:-1]  # the end of the last one is still to come
+            if not over and unchanged.seconds(output) < STILL_SECONDS and not output.endswith("\n"):
+                lines = lines[:-1]  # the end of the last one may be still to come
             line = next((line for line in lines if text in line), None)
             if line is None and over:
                 raise LabError(
@@ -161,3 +164,17 @@ class Program:
             if box != self._shown:
                 self._shown = box
                 self._show(box)
+
+
+class _Unchanged:
+    """How long an output is as it is, by the looks at it."""
+
+    def __init__(self) -> None:
+        self._output, self._since = "", time.monotonic()
+
+    def seconds(self, output: str) -> float:
+        """Return for how many seconds every look has found this output."""
+        now = time.monotonic()
+        if output != self._output:
+            self._output, self._since = output, now
+        return now - self._since

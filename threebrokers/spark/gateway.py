@@ -40,9 +40,14 @@ def runs(settings: Mapping[str, str]) -> bool:
     if context is None or not java_runs():
         return False
     kept = context.getConf()
-    return all(
-        kept.get(name) == settings.get(name) for name in ("spark.master", "spark.app.name", "spark.jars")
-    )
+    if any(kept.get(name) != settings.get(name) for name in ("spark.master", "spark.app.name", "spark.jars")):
+        return False
+    driver = context._jsc.sc()
+    if driver.isStopped():
+        return False
+    # The master was ended, and perhaps started anew, without the driver: nobody would ever do its work.
+    alone = driver.getExecutorMemoryStatus().size() == 1  # the driver itself
+    return not (alone and settings["spark.master"].startswith("spark://"))
 
 
 def java_runs() -> bool:

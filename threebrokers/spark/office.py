@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from threading import Event, Thread
+from typing import Self
 
 from confluent_kafka import Consumer, Message, Producer, TopicPartition
 
@@ -81,7 +82,7 @@ class Office:
     """Sends each voucher once: those of the topic whose name stands in `topic`.
 
     A voucher is known by its key. In another topic the office begins with the first record, and leaves out
-    what it has sent already.
+    what it has sent already. At the end of its block it sends what the topic holds by then.
     """
 
     def __init__(
@@ -115,13 +116,16 @@ class Office:
         """How many records the office left out, because it had sent a voucher with this key."""
         return self._done.left_out
 
-    def close(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Send what the topic holds by now, and end. Raises LabError if the office could not."""
         self._over.set()
         self._thread.join(END_SECONDS)
         if self._thread.is_alive():
             self._fault = self._fault or f"it had not read '{self.topic}' to its end after {END_SECONDS:g} s"
-        if self._fault:
+        if self._fault and kind is None:  # what the block has raised is told first
             raise LabError(f"The office has not sent all vouchers ({self._fault})", "run the cell again")
 
     def _run(self) -> None:

@@ -1,11 +1,13 @@
 """The command `demo`: it lists what there is, and a fault is one sentence."""
 
 import contextlib
+import errno
 import os
 import signal
 import threading
 import time
 import urllib.request
+from types import SimpleNamespace
 
 import pytest
 
@@ -95,20 +97,46 @@ def test_brokers_that_others_use_by_then_go_on(monkeypatch):
 
 
 @pytest.fixture
-def another():
+def another(monkeypatch):
     """Enter the book of a home as another process does, and leave it."""
 
     @contextlib.contextmanager
-    def entered(last_out, *, jupyter=True):
-        parent = identify(os.getppid())
-        sitting = sessions.Sitting.__new__(sessions.Sitting)
-        sitting._me, sitting.jupyter = parent, None
-        with sessions._register() as labs:
-            labs.append(sessions.OpenLab(parent, parent if jupyter else None))
-        yield
+    def entered(last_out=lambda: None, *, stops=True):
+        with monkeypatch.context() as patched:
+            patched.setattr(sessions, "identify", lambda pid: identify(os.getppid()))
+            sitting = sessions.Sitting(stops=stops)
+        yield sitting
         sitting.leave(last_out)
 
     return entered
+
+
+@pytest.fixture
+def stage(monkeypatch):
+    """Stands in for the brokers, which `run` (a set), and notes who stops them."""
+    there = SimpleNamespace(run=set(), in_up=lambda: None, stopped=[])
+
+    def up(self, say):
+        there.in_up()
+        return []
+
+    monkeypatch.setattr(play.Cluster, "up", up)
+    monkeypatch.setattr(play.Cluster, "down", lambda self: there.stopped.append("by itself"))
+    monkeypatch.setattr(play, "running_brokers", lambda cluster: set(there.run))
+    monkeypatch.setattr(play, "Stage", lambda number, script: play.Player(play.load(play.path_of("04"))))
+    monkeypatch.setattr(make_lab, "stop_brokers", lambda cluster, say: there.stopped.append("as the last"))
+    return there
+
+
+def served(then):
+    """Return a `say` that does something when the page is there, and then ends the demo."""
+
+    def say(text):
+        if "http://127.0.0.1:" in text:
+            then()
+            signal.raise_signal(signal.SIGINT)
+
+    return say
 
 
 def test_a_recorded_demo_holds_no_brokers(another):
@@ -124,36 +152,61 @@ def test_a_recorded_demo_holds_no_brokers(another):
     assert stopped == ["by make lab"]
 
 
-@pytest.mark.parametrize(("jupyter", "ends"), [(True, ["by the demo"]), (False, [])])
-def test_brokers_that_a_make_lab_leaves_to_a_demo_end_with_it(monkeypatch, another, jupyter, ends):
-    """They ran before the demo, and the `make lab` came after it; another demo leaves nothing."""
-    stopped, seen, look = [], threading.Event(), sessions.still_open
+@pytest.mark.parametrize(("stops", "ends"), [(True, ["as the last"]), (False, [])])
+def test_brokers_that_another_leaves_to_a_demo_end_with_it(another, stage, stops, ends):
+    """They ran before the demo; a `make lab` comes and goes, even before its JupyterLab, or another demo."""
 
-    def looked(home):
-        found = look(home)
-        if len(found) > 1:
-            seen.set()
-        return found
+    def visit():
+        with another(stops=stops):
+            pass
 
-    def make_lab_comes_and_goes():
-        with another(lambda: stopped.append("by make lab"), jupyter=jupyter):
-            seen.wait(60)
-        os.kill(os.getpid(), signal.SIGINT)
+    stage.run = {1, 2, 3}
+    show_demo.show("04", False, served(visit))
+    assert stage.stopped == ends
 
-    visit = threading.Thread(target=make_lab_comes_and_goes)
 
-    def say(text):
-        if "http://127.0.0.1:" in text:
-            visit.start()
+def test_a_make_lab_that_ends_while_the_demo_still_begins_leaves_it_the_brokers(another, stage):
+    stage.run = {1, 2, 3}
+    with contextlib.ExitStack() as before:
+        before.enter_context(another())
+        stage.in_up = before.close
+        show_demo.show("04", False, served(lambda: None))
+    assert stage.stopped == ["as the last"]
 
-    monkeypatch.setattr(show_demo, "LOOK_SECONDS", 0.05)
-    monkeypatch.setattr(sessions, "still_open", looked)
-    monkeypatch.setattr(play.Cluster, "up", lambda self, say: [])
-    monkeypatch.setattr(play, "Stage", lambda number, script: play.Player(play.load(play.path_of("04"))))
-    monkeypatch.setattr(make_lab, "stop_brokers", lambda cluster, say: stopped.append("by the demo"))
-    show_demo.show("04", False, say)
-    visit.join()
-    assert stopped == ends
+
+def test_a_demo_that_starts_the_brokers_leaves_them_to_one_that_found_them(another, stage):
+    def found():
+        stage.run = {1, 2, 3}
+        opened.enter_context(another(lambda: stage.stopped.append("by the other"), stops=False))
+
+    stage.in_up = found
+    with contextlib.ExitStack() as opened:
+        show_demo.show("04", False, served(lambda: None))
+        assert stage.stopped == []
+    assert stage.stopped == ["by the other"]
+
+
+def test_a_demo_alone_stops_what_it_has_started_and_nothing_twice(monkeypatch, stage):
+    def down(self):
+        stage.stopped.append("by itself")
+        stage.run = set()
+
+    monkeypatch.setattr(play.Cluster, "down", down)
+    stage.in_up = lambda: stage.run.update({1, 2, 3})
+    show_demo.show("04", False, served(lambda: None))
+    assert stage.stopped == ["by itself"]
+
+
+def test_a_page_that_cannot_be_written_ends_nothing(monkeypatch):
+    opened = []
+
+    def full(path, content, mode):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(browser, "write_whole", full)
+    monkeypatch.setattr(browser.webbrowser, "open", opened.append)
+    browser.open_with_token("http://127.0.0.1:1/?token=x", "demo")
+    assert opened == [], "an old page would lead elsewhere"
 
 
 def test_its_token_stands_in_no_list_of_processes(tmp_path, monkeypatch):

@@ -224,7 +224,11 @@ def test_a_fifth_is_enough(monkeypatch, setting: str, config: dict[str, Any]):
     [
         (batches(1, 99), {"linger.ms": 200}, "nothing travels together"),
         (batches(5, 99), {}, "waits for more for 5 ms"),
-        (batches(5, 99), None, "its linger.ms is too short, or a bound of its batches too small"),
+        (
+            batches(5, 99),
+            None,
+            "its linger.ms is too short, a bound of its batches too small, or the loop waits",
+        ),
         (batches(50, 99), {"linger.ms": 200, "batch.num.messages": 50}, "end at batch.num.messages=50"),
         (batches(1, 99), {"linger.ms": 200, "batch.num.messages": "1"}, "end at batch.num.messages=1"),
         (batches(50, 990), {"linger.ms": 200, "batch.size": 1000}, "most end at batch.size=1000"),

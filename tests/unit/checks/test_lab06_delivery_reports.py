@@ -158,6 +158,10 @@ FLUSHES = (
     "        p.flush()\n    c.commit(m)",
     "for m in c.consume(24):\n    p.produce(d)\np.flush()\nc.commit()",
     "for m in c.consume(24):\n    p.produce(d)\nif p.flush():\n    raise X\nc.commit()",
+    "confirm = p.flush\ndef aside():\n    p.produce(d)\naside()\nconfirm()\nc.commit()",
+    "class Letter:\n    def send(self):\n        p.produce(d)\n"
+    "    def __enter__(self):\n        return self\n    def __exit__(self, *fault):\n"
+    "        p.flush()\nwith Letter() as one:\n    one.send()\nc.commit()",
     "p.produce(d)\nwhile not told:\n    p.poll(0.1)\nc.commit()",
     "p.begin_transaction()\np.produce(d)\np.commit_transaction()\nc.commit()",
     "p.produce(d)\np.close()\nc.commit()",

@@ -1,5 +1,6 @@
 """A kernel of the course's own: how it is reached."""
 
+import tempfile
 from pathlib import Path
 
 import psutil
@@ -17,3 +18,12 @@ def test_a_kernel_takes_no_port_that_was_found_before_and_leaves_no_file(tmp_pat
         assert [*folder.iterdir()]
         assert not folder.stat().st_mode & 0o077
     assert not folder.exists()
+
+
+@pytest.mark.programs
+def test_a_kernel_starts_where_the_folder_for_temporary_files_has_a_long_name(tmp_path, monkeypatch):
+    long = tmp_path / ("x" * 100)
+    long.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(long))
+    with Kernel(tmp_path) as kernel:
+        assert kernel.run("1 + 1", "cell").result == "2"

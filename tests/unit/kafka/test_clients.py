@@ -103,6 +103,21 @@ def test_what_a_callback_raises_reaches_the_program_that_closes_its_producer(
     assert clients.producer(SOON).close() is True
 
 
+def test_what_a_block_raises_is_not_replaced_by_what_a_callback_raises(clients: Clients) -> None:
+    told, report = failing()
+    producer = clients.producer(SOON)
+
+    def block() -> None:
+        with producer:
+            send(producer, 3, on_delivery=report)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        block()
+    assert (len(told), producer.unreported(), len(producer.settled_at)) == (3, 0, 1)
+    assert producer.unreported_topics() == []
+
+
 def test_a_batch_is_produced_with_its_own_and_the_shared_arguments(clients: Clients) -> None:
     told: list[tuple[str, int | None, bytes | None]] = []
     producer = clients.producer(SOON)

@@ -175,3 +175,22 @@ def test_who_never_sends_the_last_record_is_given_up(readers: Reader) -> None:
     readers(Given({0: 2}, (0, 0), (1, 0)))
     with pytest.raises(LabError, match=r"partitions \[0\]"):
         log_reader.read_log("nowhere:1", "t")
+
+
+class Cold(MadeUp):
+    """One whose way in takes longer than the first consumer asks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun = 0.0
+
+    def list_topics(self, name: str, timeout: float) -> object:
+        self.begun = self.begun or time.monotonic()
+        if time.monotonic() < self.begun + 0.08:
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
+        return super().list_topics(name, timeout)
+
+
+def test_whose_way_in_is_slow_has_more_time_with_each_try(readers: Reader) -> None:
+    readers(Cold(), Cold(), Cold(), Cold())
+    assert len(log_reader.read_log("nowhere:1", "t")) == 1

@@ -3,10 +3,12 @@
 import os
 import resource
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from threebrokers.program import Programs
+from threebrokers.program import program as module
 from threebrokers.waiting import quiet_wait
 
 
@@ -30,6 +32,7 @@ def test_a_program_that_dies_at_once_is_told_in_its_box(tmp_path, monkeypatch, s
 
 
 def test_a_line_is_waited_for_to_its_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "STILL_SECONDS", 60)  # no machine is so busy
     stand_in(tmp_path, monkeypatch, "printf committed; sleep 1; echo ' offset 42'; printf 'the rest'")
     programs = Programs(tmp_path, "01", "abc")
     program = programs.run("writer", "")
@@ -37,6 +40,26 @@ def test_a_line_is_waited_for_to_its_end(tmp_path, monkeypatch):
     assert program.wait_for("committed", within=60) == "committed offset 42"
     assert program.wait_for("rest", within=60) == "the rest", "what has no end is a line when all is over"
     programs.close()
+
+
+def test_a_line_without_an_end_counts_when_the_program_writes_no_more(tmp_path, monkeypatch):
+    stand_in(tmp_path, monkeypatch, "printf 'first\\nready> '; exec sleep 600")
+    programs = Programs(tmp_path, "01", "abc")
+    program = programs.run("asker", "")
+    try:
+        assert program.wait_for("ready", within=60) == "ready> "
+        assert program.state == "runs"
+    finally:
+        program.kill()
+        programs.close()
+
+
+def test_an_output_that_grows_is_not_unchanged(monkeypatch):
+    moments = iter([10.0, 10.25, 10.5, 10.75, 11.5])
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(moments)))
+    unchanged = module._Unchanged()
+    found = [unchanged.seconds(output) for output in ("re", "re", "ready", "ready")]
+    assert found == [0, 0.25, 0, 0.75]
 
 
 def test_a_program_is_read_in_a_kernel_that_has_many_files_open(tmp_path, monkeypatch):

@@ -112,8 +112,11 @@ def test_spark_gets_its_environment_and_it_is_put_back(monkeypatch, tmp_path):
     assert dict(os.environ) == before
 
 
-def _context(process, **settings):
-    return SimpleNamespace(getConf=lambda: settings), SimpleNamespace(proc=process)
+def _context(process, executors=1, stopped=False, **settings):
+    known = SimpleNamespace(size=lambda: executors)  # the driver counts as one
+    driver = SimpleNamespace(isStopped=lambda: stopped, getExecutorMemoryStatus=lambda: known)
+    context = SimpleNamespace(getConf=lambda: settings, _jsc=SimpleNamespace(sc=lambda: driver))
+    return context, SimpleNamespace(proc=process)
 
 
 def test_a_session_counts_only_if_java_lives_and_the_settings_are_ours(monkeypatch):
@@ -133,6 +136,23 @@ def test_a_session_counts_only_if_java_lives_and_the_settings_are_ours(monkeypat
         assert gateway.runs(wanted) is expected
     monkeypatch.setattr(SparkContext, "_active_spark_context", None)
     assert not gateway.runs(wanted)
+
+
+@pytest.mark.parametrize(
+    ("master", "executors", "stopped", "expected"),
+    [
+        ("local[2]", 1, False, True),
+        ("local[2]", 1, True, False),
+        ("spark://here:7077", 3, False, True),
+        ("spark://here:7077", 1, False, False),
+    ],
+)
+def test_a_session_whose_executors_are_gone_counts_no_more(monkeypatch, master, executors, stopped, expected):
+    wanted = {"spark.master": master}
+    context, connected = _context(SimpleNamespace(poll=lambda: None), executors, stopped, **wanted)
+    monkeypatch.setattr(SparkContext, "_active_spark_context", context)
+    monkeypatch.setattr(SparkContext, "_gateway", connected)
+    assert gateway.runs(wanted) is expected
 
 
 TELLS = """

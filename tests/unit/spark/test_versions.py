@@ -1,5 +1,6 @@
 """A day with two versions of a query: what is compared, what the office sends, and what is said of it."""
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -53,12 +54,12 @@ def test_a_day_knows_which_topics_its_queries_read(monkeypatch):
     other: Any = SimpleNamespace(id="two", runId="run 2", isActive=True, stop=lambda: None)
     other.lastProgress = {"sources": [{"endOffset": {"trips": {"0": 3}}}]}
     session = SimpleNamespace(streams=SimpleNamespace(active=[one, other]))
-    there: Any = SimpleNamespace(close=lambda: None, changes=[], topic="v1", sent={}, left_out=0)
+    there: Any = SimpleNamespace(changes=[], topic="v1", sent={}, left_out=0)
     arrivals: Any = SimpleNamespace(count=3, stop=lambda: None, finish=lambda: None)
     monkeypatch.setattr(versions, "send", lambda *_: None)
     monkeypatch.setattr(versions, "end_offsets", lambda *_: {0: 3})
     monkeypatch.setattr(versions, "Arrivals", lambda *_: arrivals)
-    monkeypatch.setattr(versions, "Office", lambda *_: there)
+    monkeypatch.setattr(versions, "Office", lambda *_: nullcontext(there))
     monkeypatch.setattr(versions, "java_runs", lambda: False)
     monkeypatch.setattr(versions.connect, "answers", lambda: False)
     monkeypatch.setattr(versions.connect, "in_use", lambda: session)
@@ -117,11 +118,10 @@ def test_the_office_sends_each_key_once_whatever_it_reads(monkeypatch):
         office, "read_log", lambda bootstrap, topic: log(*(key.decode() for key in Reader.logs[topic]))
     )
     monkeypatch.setattr(office.client_settings, "reader", lambda *words: {})
-    there = Office(LAB, "v1", lambda: {"one": "run"}, lambda: 7)
-    assert quiet_wait(lambda: len(there.sent) == 2, 10)
-    there.reads("v1")  # it does already
-    there.reads("v2")
-    there.close()
+    with Office(LAB, "v1", lambda: {"one": "run"}, lambda: 7) as there:
+        assert quiet_wait(lambda: len(there.sent) == 2, 10)
+        there.reads("v1")  # it does already
+        there.reads("v2")
     assert there.sent == {"0-1": "v1", "0-2": "v1", "0-0": "v2", "0-3": "v2"}
     assert there.left_out == 2
     [change] = there.changes
@@ -130,7 +130,8 @@ def test_the_office_sends_each_key_once_whatever_it_reads(monkeypatch):
     )  # fmt: skip
 
 
-def test_an_office_that_could_not_send_all_says_so(monkeypatch):
+@pytest.mark.parametrize("own", [None, KeyboardInterrupt, NameError])
+def test_an_office_that_could_not_send_all_says_so_unless_the_learner_s_own_fault_is_told(monkeypatch, own):
     def gone(bootstrap: str, topic: str) -> dict[int, int]:
         raise LabError("Topic 'v1' could not be read to its end", "look")
 
@@ -138,8 +139,16 @@ def test_an_office_that_could_not_send_all_says_so(monkeypatch):
     monkeypatch.setattr(office, "end_offsets", gone)
     monkeypatch.setattr(office.client_settings, "reader", lambda *words: {})
     there = Office(LAB, "v1", dict, lambda: 7)
-    with pytest.raises(LabError, match=r"has not sent all vouchers .*could not be read to its end"):
-        there.close()
+
+    def day() -> None:
+        with there:
+            if own:
+                raise own("theirs")
+
+    words = "theirs" if own else r"has not sent all vouchers .*could not be read to its end"
+    with pytest.raises(own or LabError, match=words):
+        day()
+    assert not there._thread.is_alive()
 
 
 def test_keys_are_text():

@@ -28,7 +28,7 @@ NOT_WAITING = {
         ),
         (
             "transaction",
-            "no transaction is open, and a reader with read_uncommitted stops at the high watermark, too",
+            "no transaction is open, and who reads open ones, too, stops at the high watermark",
             "something else keeps the high watermark back",
         ),
         (
@@ -71,8 +71,8 @@ def are_hidden(lab: Lab, leader_end: int, watermark: int, least: str) -> None:
         raise _nothing(lab)
     if leader_end == watermark and _in_transaction(lab, watermark):
         raise NotYet(
-            "the records are in an open transaction: a reader with read_uncommitted gets them now",
-            "nobody should get them, whatever isolation level a reader asks for",
+            "the records are in an open transaction: a reader who takes open ones, too, gets them now",
+            "nobody should get them, whatever a reader asks for",
             "transactional.id, which is not needed; a follower that does not get the records",
         )
     if leader_end == watermark and _let_go(lab):

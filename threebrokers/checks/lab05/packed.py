@@ -206,7 +206,10 @@ def _waits_shortly(config: dict[str, Any] | None, longest: int) -> bool:
 
 
 def _bound(batches: Sequence[Batch], settings: dict[str, Any]) -> str:
-    """Return the setting at which most batches end though they might wait for more; empty if it is none."""
+    """Return the setting at which most batches end though they might wait for more; empty if it is none.
+
+    A batch ends at `batch.size` before it is packed: of packed ones not all that ended so are seen.
+    """
     most, size = int(settings.get("batch.num.messages", 0)), int(settings.get("batch.size", 0))
     full = sum(batch.records == most for batch in batches)
     large = sum(batch.size * (1 + 1 / batch.records) + HEAD > size for batch in batches) if size else 0
@@ -239,9 +242,9 @@ def _too_few(each: float, batches: Sequence[Batch], config: dict[str, Any] | Non
         )
     if config is None:  # a plain producer hides its settings
         return NotYet(
-            f"{found}: its linger.ms is too short, or a bound of its batches too small",
+            f"{found}: its linger.ms is too short, a bound of its batches too small, or the loop waits",
             wanted,
-            "linger.ms, batch.size and batch.num.messages of your producer",
+            "linger.ms, batch.size and batch.num.messages of your producer; flush() in the loop",
         )
     linger = settings.get("linger.ms", settings.get("queue.buffering.max.ms"))
     if linger is None:
@@ -253,5 +256,6 @@ def _too_few(each: float, batches: Sequence[Batch], config: dict[str, Any] | Non
     return NotYet(
         f"{found}, with linger.ms={linger}",
         f"{wanted}; each partition fills a batch of its own, with its share of the readings",
-        "2,500 readings a second for 3 partitions: how long until one of them has 100?",
+        "2,500 readings a second for 3 partitions: how long until one of them has 100?"
+        + (" And how many bytes have 100?" if "batch.size" in settings else ""),
     )

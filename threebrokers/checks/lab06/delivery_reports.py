@@ -108,8 +108,10 @@ def _commits_at_once(source: ast.Module, block: list[ast.stmt]) -> bool:
         if isinstance(statement, ast.FunctionDef | ast.ClassDef):
             continue
         parts = reached(source, [statement], by=ast.Call)
-        nodes = {node.attr for node in parts if isinstance(node, ast.Attribute)}
-        waits = not nodes.isdisjoint(WAITS) or any(_closes_at_its_end(source, part) for part in parts)
+        nodes = _attributes(parts)
+        waits = not nodes.isdisjoint(WAITS) or any(
+            _closes_at_its_end(source, part) or _waits_otherwise(source, part) for part in parts
+        )
         if sent and "commit" in nodes and not waits:
             return True
         sent = not waits and (sent or "produce" in nodes)
@@ -140,6 +142,26 @@ def _closes_at_its_end(source: ast.Module, node: ast.AST) -> bool:
     named = {name_of(target) for one in made for target in one.targets} - {""}
     heads = [item.context_expr for item in node.items]
     return any(_makes_producer(head) or name_of(head) in named for head in heads)
+
+
+def _waits_otherwise(source: ast.Module, node: ast.AST) -> bool:
+    """Tell whether this calls what waits by another name, or opens what waits at its end.
+
+    Such an object may be made before its `with` block: any class counts that waits at the end of one.
+    """
+    if isinstance(node, ast.Call):
+        made = [
+            one for one in ast.walk(source) if isinstance(one, ast.Assign) and name_of(one.value) in WAITS
+        ]
+        return name_of(node.func) in {name_of(target) for one in made for target in one.targets} - {""}
+    ends = [one for one in ast.walk(source) if isinstance(one, ast.FunctionDef) and one.name == "__exit__"]
+    return isinstance(node, ast.With) and not _attributes(reached(source, ends, by=ast.Call)).isdisjoint(
+        WAITS
+    )
+
+
+def _attributes(nodes: Iterable[ast.AST]) -> set[str]:
+    return {node.attr for node in nodes if isinstance(node, ast.Attribute)}
 
 
 def _makes_producer(value: ast.AST) -> bool:

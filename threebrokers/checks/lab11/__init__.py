@@ -39,8 +39,8 @@ def all_or_none(lab: Lab, orders: TopicName, payments: TopicName, audit: TopicNa
     """Solved if each basket that was paid is in all three topics, by one transaction, and no other."""
     judge_shop(lab, orders, payments, audit, desk)
     return (
-        "ten baskets are in all three topics, and of the two that were refused nobody sees anything: a "
-        "transaction holds records of several topics, and in the end readers get all of it, or nothing."
+        "ten baskets are in all three topics, and of the two that were refused no reader of committed "
+        "records gets any: a transaction holds records of several topics; such readers get all, or nothing."
     )
 
 

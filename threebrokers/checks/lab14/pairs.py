@@ -117,7 +117,7 @@ def judge_state(kept: int, delay: timedelta | None, streams: int, of_each: Seque
     """Raise NotYet if the query forgot nothing: it keeps `kept` rows; `delay` of its watermark, if any.
 
     `streams` is how many of the two have a watermark before the join, and `of_each` are the delays of these:
-    Spark's one watermark is that of the slower stream, and a row is late by that of its own.
+    Spark's one watermark is that of the slower stream: each of both can be it.
     """
     everything = len(late_departures()) + len(late_arrivals())
     if delay is None:

@@ -38,12 +38,18 @@ def what_comes_twice(lab: Lab, twice: dict[int | str, int]) -> str:
     )
 
 
-# What the database says, in part, of a key that is there already.
+# What the database says, in part, of a key that is there already: of one record's, and of any other.
+SECOND_TIME = (
+    "a second time should change nothing, and be no error",
+    "INSERT in your sink: what should it do with a row whose key is there?",
+)
 KEY = {
+    "failed: trips.part, trips.place": SECOND_TIME,
+    "failed: trips.place, trips.part": SECOND_TIME,
     "UNIQUE constraint": (
-        "a second time should change nothing, and be no error",
-        "INSERT in your sink: what should it do with a row whose key is there?",
-    )
+        "each departure should have a key of its own",
+        "PRIMARY KEY of your table: a place is one of each partition",
+    ),
 }
 
 

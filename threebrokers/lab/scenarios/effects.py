@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -67,16 +68,22 @@ def _send(producer: LabProducer, topic: str, orders: range) -> None:
 
 def _number(value: object) -> int | None:
     """Return the number that a value of a row is, whatever the type of its column; None for another text."""
+    if isinstance(value, float):  # a column REAL has 12 as 12.0
+        return int(value) if value.is_integer() else None
     try:
         return int(value) if isinstance(value, int | str | bytes) else None
     except ValueError:
         return None
 
 
+def _numbers(values: Iterable[object]) -> Iterator[int]:
+    return (number for number in map(_number, values) if number is not None)
+
+
 def _found(path: Path) -> dict[str, Any]:
     """Return what a database holds: invoices by order, how its tables were made, and numbers in others."""
-    counts: Counter[int | None] = Counter()
-    marked: set[int | None] = set()
+    counts: Counter[int] = Counter()
+    marked: set[int] = set()
     with closing(sqlite3.connect(path)) as database:
         made = database.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
         for table in [name for kind, name, _ in made if kind == "table"]:
@@ -84,8 +91,7 @@ def _found(path: Path) -> dict[str, Any]:
             columns = [column[0].lower() for column in rows.description]
             if table.lower() == "invoices" and "order_number" in columns:
                 place = columns.index("order_number")
-                counts.update(_number(row[place]) for row in rows)
+                counts.update(_numbers(row[place] for row in rows))
             else:
-                marked.update(_number(value) for row in rows for value in row)
-    marked.discard(None)
+                marked.update(_numbers(value for row in rows for value in row))
     return {"counts": counts, "schemas": tuple(sql for _, _, sql in made), "marked": frozenset(marked)}
