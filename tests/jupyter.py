@@ -9,7 +9,7 @@ from playwright.sync_api import Error, Page, expect
 
 from tools.browser.jupyter import MS, idle, running
 
-__all__ = ["MS", "idle", "restart", "run", "running", "write"]
+__all__ = ["MS", "idle", "numbered", "restart", "run", "running", "write"]
 METADATA = {"kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}}
 
 
@@ -31,6 +31,15 @@ def run(page: Page, *cells: int) -> None:
             dialogs = page.locator(".jp-Dialog, .Toastify__toast").all_inner_texts()
             pytest.fail(f"cell {place}: {problem.message!r}; dialogs: {dialogs}; cells: {cells_there}")
         page.keyboard.press("Shift+Enter")
+
+
+def numbered(page: Page, cell: int, number: str) -> None:
+    """Wait until a cell's last run has this number; `*` is one that runs.
+
+    The status bar proves less: it shows what the kernel's last message said, of a widget's too.
+    """
+    prompt = page.locator(".jp-CodeCell").nth(cell).locator(".jp-InputPrompt")
+    expect(prompt).to_have_text(f"[{number}]:", timeout=60 * MS)
 
 
 def restart(page: Page) -> None:

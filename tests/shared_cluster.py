@@ -106,7 +106,7 @@ def shared_cluster(
 ) -> Iterator[SharedCluster]:
     """Start such a cluster on free ports of loopback; end it and its processes whatever happens."""
     mark = f"-Dthreebrokers.shared={secrets.token_hex(8)}"
-    controller, *clients = _free_ports(1 + brokers)
+    controller, *clients = free_ports(1 + brokers)
     started: list[Identity] = []
     numbers = range(1, brokers + 1)
     flags = prepare.prepare(print).broker_flags
@@ -233,7 +233,7 @@ def _format(path: str, configuration: Path, uuid: str, users: Sequence[str]) -> 
     assert done.returncode == 0, done.stderr + done.stdout
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     """Choose ports that are free, and stay so until brokers listen there, which can be a minute later."""
     order = secrets.SystemRandom().sample(PORTS, len(PORTS))  # another run of the tests takes others
     return list(islice(filter(is_free, order), count))

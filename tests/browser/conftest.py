@@ -10,9 +10,11 @@ from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 BUILD = Path(__file__).parents[2] / "build" / "browser"
+# What a page shows waits for kernels and brokers, on a busy machine for longer than Playwright's 5 s.
+SEEN_SECONDS = 30
 VISIONS = ("deuteranopia", "protanopia")
 FLAGS = [
     "--disable-gpu",
@@ -40,6 +42,7 @@ def browser() -> Iterator[Browser]:
     if program is None:
         pytest.fail("There is no Chromium here: install it, for example with `apt-get install chromium`.")
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium refuses root otherwise
+    expect.set_options(timeout=SEEN_SECONDS * 1000)
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=program, args=FLAGS + sandbox)
         yield started

@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests import jupyter
 from tests.browser.test_reload import saved
-from tests.jupyter import MS, idle, run
+from tests.jupyter import MS, idle, numbered, run
 from threebrokers.waiting import quiet_wait
 from tools.proof import environment
 
@@ -60,9 +60,9 @@ def test_a_panel_is_docked_beside_its_notebook(tmp_path, watched, theme):
         expect(docked).to_have_count(1)
 
         run(page, 1)
-        idle(page)  # only then its lines are there, which put the first cell out of sight
+        numbered(page, 1, "2")  # only then its lines are there, which put the first cell out of sight
         run(page, 2)
-        idle(page)
+        numbered(page, 2, "3")
         expect(page.locator(".jp-CodeCell").first.locator(".tb")).not_to_be_in_viewport()
         expect(docked).to_be_in_viewport()
         expect(docked.locator(".tb-broker.tb-b2 .tb-state")).to_have_text("✕ down", timeout=10 * MS)

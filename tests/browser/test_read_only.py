@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests import jupyter
-from tests.jupyter import MS, idle, run
+from tests.jupyter import MS, idle, numbered, run
 from tools import ROOT
 from tools.proof import environment
 
@@ -33,7 +33,7 @@ def test_a_solution_stays_as_it_is(tmp_path, watched, behaviour):
         text = cell.locator(".cm-content").inner_text()
         run(page, 0)
         page.keyboard.type("abc")
-        idle(page)
+        numbered(page, 0, "1")
         expect(cell.locator(".cm-content")).to_have_text(text, use_inner_text=True)
         page.keyboard.press("Escape")
         page.keyboard.press("Control+s")

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests import jupyter
-from tests.jupyter import MS, idle, run
+from tests.jupyter import MS, idle, numbered, run
 from threebrokers.app import jupyterlab
 from threebrokers.cluster import Cluster
 from threebrokers.waiting import quiet_wait
@@ -73,12 +73,6 @@ def opened(page: Page, address: str) -> None:
     run(page, 0, PANEL, QUESTION)
     page.locator(".tb-answer").first.wait_for(timeout=120 * MS)
     idle(page)
-
-
-def numbered(page: Page, cell: int, number: str) -> None:
-    """Wait until a cell's last run has this number; `*` is one that runs."""
-    prompt = page.locator(".jp-CodeCell").nth(cell).locator(".jp-InputPrompt")
-    expect(prompt).to_have_text(f"[{number}]:", timeout=60 * MS)
 
 
 def saved(page: Page, notebook: Path) -> None:

@@ -186,13 +186,14 @@ def test_ctrl_c(
     reader = consumer()
     reader.assign([TopicPartition(plain, 0, OFFSET_END)])
     took = {}
-    for name, wait in (("poll", lambda: reader.poll(2.5)), ("consume", lambda: reader.consume(1, 2.5))):
+    for name, wait in (("poll", lambda: reader.poll(20)), ("consume", lambda: reader.consume(1, 2.5))):
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         began = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
             until_ctrl_c(wait)
         took[name] = time.monotonic() - began
-    assert took["poll"] < 2 < 2.4 < took["consume"], took
+    assert took["poll"] < 19, took
+    assert took["consume"] > 2.4, took
     found("`poll()` ends at once, `consume()` when its time is over", "", SEEN)
 
 
@@ -217,7 +218,7 @@ def test_two_threads(
     there.assign(java_client.places(one, 0))
     there.seekToEnd(java_client.places(one, 0))
 
-    refused, longest = while_polling(lambda: here.poll(1), here.assignment)
+    refused, longest = while_polling(lambda: here.poll(3), here.assignment)
     assert not refused
     assert longest > 0.5, "it waits for the other one"
 

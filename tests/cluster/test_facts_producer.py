@@ -92,10 +92,13 @@ def test_the_id_of_a_producer(
         producer.close()
         return took
 
+    # In turns: what else the machine does comes to all alike.
+    took = [(of_this_client(asking=False), of_this_client(asking=True), of_java()) for _ in range(9)]
+    plain_ones, asking_ones, java_ones = zip(*took, strict=True)
     # On a busy machine metadata comes twice by itself now and then (9 of 40), so not the median waits.
-    waiting = sorted(of_this_client(asking=False) for _ in range(9))[-3]
-    assert median(of_this_client(asking=True) for _ in range(9)) < waiting - 0.2
-    assert min(of_java() for _ in range(5)) < waiting - 0.2
+    waiting = sorted(plain_ones)[-3]
+    assert median(asking_ones) < waiting - 0.2
+    assert min(java_ones) < waiting - 0.2
     found(
         "is mostly fetched 500 ms after the producer was made, and the first record waits for it; after two "
         "calls of `list_topics()` it is there",

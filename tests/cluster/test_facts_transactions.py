@@ -176,31 +176,34 @@ def test_a_fenced_producer(
     found("`_FENCED`, which is fatal()", "what the old one had left open is aborted at once", SEEN)
 
 
+OPEN_SECONDS = 10
+
+
 def thrown_out(
     cluster: Cluster, consumer: Make, topic: str, *, sent: bool
 ) -> tuple[tuple[str, bool, bool, bool], float, float]:
     """Let a member hang in its transaction until another has its partition and its record, then commit.
 
-    `sent` says whether it has sent its offset before. Return the error, and when (s, after it hung) the
-    other member had the partition and when its record.
+    `sent` says whether it has sent its offset before. Return the error, and when (s, after that) the other
+    member had the partition and when its record.
     """
     filler = Producer(client_settings.shared(cluster.bootstrap))
     filler.produce(topic, "one")
     filler.flush(PATIENCE)
-    clocks = {"session_timeout_ms": 1500, "max_poll_interval_ms": 1500, "heartbeat_interval_ms": 200}
+    clocks = {"session_timeout_ms": 3000, "max_poll_interval_ms": 3000, "heartbeat_interval_ms": 200}
+    one = producer(cluster, topic, {"transaction.timeout.ms": 1000 * OPEN_SECONDS})  # before the clock of 3 s
     hanging, other = (consumer(**clocks, enable_auto_commit=False) for _ in range(2))
     hanging.subscribe([topic])
     assert quiet_wait(lambda: hanging.poll(0.1) is not None, PATIENCE)
-    one = producer(cluster, topic, {"transaction.timeout.ms": 5000})
     one.begin_transaction()
 
     def send_offset() -> None:
         place = TopicPartition(topic, 0, 1)
         one.send_offsets_to_transaction([place], hanging.consumer_group_metadata(), PATIENCE)
 
+    began, given = time.monotonic(), list[float]()
     if sent:
         send_offset()
-    began, given = time.monotonic(), list[float]()
     other.subscribe([topic], on_assign=lambda *_: given.append(time.monotonic() - began))
     assert quiet_wait(lambda: other.poll(0.1) is not None, PATIENCE)
     got = time.monotonic() - began
@@ -214,7 +217,7 @@ def test_an_offset_of_a_member_that_was_thrown_out(
 ):
     (name, *says), given, got = thrown_out(cluster, consumer, topic, sent=False)
     assert (name, says) == ("UNKNOWN_MEMBER_ID", [False, True, False])
-    assert got - given < 1.5
+    assert got - given < 4
     found("`UNKNOWN_MEMBER_ID`, txn_requires_abort(): KIP-447", "", SEEN)
 
 
@@ -224,7 +227,7 @@ def test_an_offset_of_a_transaction_that_is_open(
 ):
     (name, *says), given, got = thrown_out(cluster, consumer, topic, sent=True)
     assert (name, says) == ("_FENCED", [False, False, True])
-    assert given < 4 < 5 <= got < 9, "it waits for transaction.timeout.ms, 5 s here"
+    assert given < OPEN_SECONDS <= got, "it waits for transaction.timeout.ms"
     found("that member gets its first record when the transaction is over", "", SEEN)
 
 

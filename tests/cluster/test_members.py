@@ -9,8 +9,8 @@ from threebrokers.lab.lab import Lab
 from threebrokers.lab.opening import open_lab
 from threebrokers.lab.scenarios import Team
 
-SESSION_SECONDS = 2.0
-SETTINGS = {"session.timeout.ms": 2000, "max.poll.interval.ms": 6000}
+SESSION_SECONDS = 5.0
+SETTINGS = {"session.timeout.ms": 5000, "max.poll.interval.ms": 6000}
 
 
 @pytest.fixture

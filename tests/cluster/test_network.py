@@ -53,7 +53,7 @@ def leader(cluster: Cluster) -> int:
     def look() -> int | None:
         return (p := partition(cluster)) and p.leader
 
-    return wait_until(look, what="a leader", within=10, otherwise=MACHINE)
+    return wait_until(look, what="a leader", within=30, otherwise=MACHINE)
 
 
 def whole(cluster: Cluster) -> bool:
@@ -63,11 +63,11 @@ def whole(cluster: Cluster) -> bool:
         p = partition(cluster)
         return bool(p and p.leader and sorted(p.isr) == ALL and not p.stale_leaders)
 
-    return quiet_wait(look, 20)
+    return quiet_wait(look, 30)
 
 
 def moved_from(cluster: Cluster, old: int) -> bool:
-    return quiet_wait(lambda: (p := partition(cluster)) and p.leader not in (None, old), 10)
+    return quiet_wait(lambda: (p := partition(cluster)) and p.leader not in (None, old), 30)
 
 
 def new_leader_beside(cluster: Cluster, old: int) -> int | None:

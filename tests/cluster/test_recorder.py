@@ -16,6 +16,7 @@ from threebrokers.recorder import Recording
 
 TOPIC = "recorded"
 BEAT_SECONDS = 0.02
+SLACK = 1.0  # s by which a busy broker, or a busy recorder, tells of something later than it was
 # A paused broker gives no error: what ends the wait is the client's own patience.
 IMPATIENT = {"socket.timeout.ms": 3000, "topic.metadata.refresh.interval.ms": 500}
 
@@ -112,11 +113,11 @@ def test_a_fault_and_its_silence_are_on_the_tape(lab, tmp_path, fault, mend, not
         recording.longest_gap(kind, after=action) for kind in ("acknowledged", "delivered")
     )
     for gap in (acknowledged, delivered):
-        assert gap.start - 0.5 < action.at <= last < gap.start + gap.seconds + 0.2
+        assert gap.start - 0.5 < action.at <= last < gap.start + gap.seconds + SLACK
         assert gap in recording.gaps()
     nobody = recording.longest_gap("leader", after=action)
     assert nobody.start + nobody.seconds == pytest.approx(changed, rel=0, abs=0.002)
-    assert last - nobody.start < acknowledged.seconds
+    assert last - nobody.start < acknowledged.seconds + SLACK
     assert recording.longest_gap("sent", after=action).seconds < nobody.seconds
     assert [m.words for m in recording.data.marks] == ["now"]
     assert (

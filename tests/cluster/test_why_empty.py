@@ -219,12 +219,12 @@ class TestTheGroup:
         said(answer, "forgotten", "5 records wait in partition 0", str(forgotten.memberid()), "ran twice")
 
     def test_it_did_not_poll_for_too_long(self, bench, group, consumer):
-        session = {"session.timeout.ms": 1000, "heartbeat.interval.ms": 200}
-        mine = consumer({**EARLIEST, **session, "max.poll.interval.ms": 1000})
+        session = {"session.timeout.ms": 3000, "heartbeat.interval.ms": 200}
+        mine = consumer({**EARLIEST, **session, "max.poll.interval.ms": 3000})
         joined(bench, mine)
         # A group of which nobody tells has no members either.
-        assert quiet_wait(lambda: not mine.memberid() and group_of(bench, group).state == "Empty", 10)
-        said(explain(bench, mine, TOPIC), "not joined", "max.poll.interval.ms (1000 here)", "thrown out")
+        assert quiet_wait(lambda: not mine.memberid() and group_of(bench, group).state == "Empty", 20)
+        said(explain(bench, mine, TOPIC), "not joined", "max.poll.interval.ms (3000 here)", "thrown out")
 
     def test_it_is_closed(self, bench, consumer):
         mine = consumer()

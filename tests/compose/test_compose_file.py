@@ -3,7 +3,6 @@
 import functools
 import json
 import os
-import socket
 import subprocess
 from collections.abc import Iterator
 
@@ -13,6 +12,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, Resourc
 from testcontainers.compose import DockerCompose
 
 from tests.closing import close
+from tests.shared_cluster import free_ports
 from threebrokers.cluster import spark_cluster
 from threebrokers.cluster.settings import BROKERS, TABLE
 from threebrokers.waiting import quiet_wait
@@ -69,11 +69,7 @@ def test_docker_takes_the_file_with_each_profile(profile, more):
 def ports() -> dict[str, int]:
     """Ports of this machine that are free now, by the variables that the file has for them."""
     names = [f"KAFKA_{kind}{n}" for kind in ("PORT_", "CONTROLLER_PORT_") for n in BROKERS]
-    probes = {name: socket.create_server(("127.0.0.1", 0)) for name in names}
-    numbers = {name: int(probe.getsockname()[1]) for name, probe in probes.items()}
-    for probe in probes.values():
-        probe.close()
-    return numbers
+    return dict(zip(names, free_ports(len(names)), strict=True))
 
 
 @pytest.fixture(scope="module")

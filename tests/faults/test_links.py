@@ -101,6 +101,7 @@ def test_a_lost_token(healthy, home, behaviour, damage, monkeypatch):
         token.write_bytes(damage)
     with pytest.raises(LabError, match="gives this home no answer") as told:
         healthy.cut(2)
+    monkeypatch.undo()
     assert healthy.up() == []
     assert pids(healthy) == before
     assert token.stat().st_mode & 0o777 == 0o600

@@ -44,7 +44,7 @@ PORT_TAKEN = "could not be started because"  # of a port, in the words of jupyte
 KEPT_LOGS = 5
 AUTOSAVE_SECONDS = 5
 SAVE_SECONDS = AUTOSAVE_SECONDS + 1  # until what was typed last is in its file
-ANSWER_SECONDS = 5
+ANSWER_SECONDS = 10  # whoever is given up loses its kernels: a busy machine has time
 SETTINGS = {
     # Without this JupyterLab asks each new user whether it may fetch news.
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
