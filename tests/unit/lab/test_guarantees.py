@@ -29,38 +29,51 @@ def test_ten_orders_are_stored_twice():
     assert [place for order, place in PLACES if order in TWICE] == ["1"]
 
 
+def held(path: Path, script: str) -> dict[str, Any]:
+    """Return what is found in a new database that these statements have made."""
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript(script)
+    return _found(path)
+
+
 def test_what_a_database_holds(tmp_path: Path):
-    path = tmp_path / "x.sqlite"
-    with closing(sqlite3.connect(path)) as database, database:
-        database.execute("CREATE TABLE Invoices (euros INTEGER, Order_Number INTEGER PRIMARY KEY)")
-        database.execute("CREATE TABLE done (order_number INTEGER UNIQUE, word TEXT)")
-        database.execute("INSERT INTO invoices VALUES (12, 2), (13, 3)")
-        database.execute("INSERT INTO done VALUES (5, 'yes')")
-    found = _found(path)
+    found = held(
+        tmp_path / "x.sqlite",
+        """
+        CREATE TABLE Invoices (euros INTEGER, Order_Number INTEGER PRIMARY KEY);
+        CREATE TABLE done (order_number INTEGER UNIQUE, word TEXT);
+        INSERT INTO invoices VALUES (12, 2), (13, 3);
+        INSERT INTO done VALUES (5, 'yes');
+        """,
+    )
     assert found["counts"] == {2: 1, 3: 1}
     assert found["marked"] == {5}
     assert ["PRIMARY KEY" in schema for schema in found["schemas"]] == [True, False]
 
 
 def test_numbers_that_a_database_keeps_as_real(tmp_path: Path):
-    path = tmp_path / "x.sqlite"
-    with closing(sqlite3.connect(path)) as database, database:
-        database.execute("CREATE TABLE invoices (order_number REAL PRIMARY KEY, euros REAL)")
-        database.execute("INSERT INTO invoices VALUES (2, 12), (2.5, 13), (NULL, 1)")
-        database.execute("CREATE TABLE done (order_number REAL)")
-        database.execute("INSERT INTO done VALUES (5), (1e999)")
-    found = _found(path)
+    found = held(
+        tmp_path / "x.sqlite",
+        """
+        CREATE TABLE invoices (order_number REAL PRIMARY KEY, euros REAL);
+        CREATE TABLE done (order_number REAL);
+        INSERT INTO invoices VALUES (2, 12), (2.5, 13), (NULL, 1);
+        INSERT INTO done VALUES (5), (1e999);
+        """,
+    )
     assert (found["counts"], found["marked"]) == ({2: 1}, {5})
 
 
 def test_numbers_that_a_database_keeps_as_text(tmp_path: Path):
-    path = tmp_path / "x.sqlite"
-    with closing(sqlite3.connect(path)) as database, database:
-        database.execute("CREATE TABLE invoices (order_number TEXT PRIMARY KEY, euros INTEGER)")
-        database.execute("CREATE TABLE done (id BLOB PRIMARY KEY, word TEXT)")
-        database.execute("INSERT INTO invoices VALUES (2, 12), ('order 3', 13)")
-        database.execute("INSERT INTO done VALUES (?, 'yes')", [b"5"])
-    found = _found(path)
+    found = held(
+        tmp_path / "x.sqlite",
+        """
+        CREATE TABLE invoices (order_number TEXT PRIMARY KEY, euros INTEGER);
+        CREATE TABLE done (id BLOB PRIMARY KEY, word TEXT);
+        INSERT INTO invoices VALUES (2, 12), ('order 3', 13);
+        INSERT INTO done VALUES (x'35', 'yes');
+        """,
+    )
     assert found["counts"] == {2: 1}
     assert found["marked"] == {5}
 
