@@ -201,6 +201,13 @@ for flight in timetable:
 producer.flush()
 
 # %% tags=["wrong"]
+# the airline where there is no aircraft | the text '9E' as their key
+by_aircraft = lab.fresh_topic("by-aircraft", partitions=6)
+for flight in timetable:
+    producer.produce(by_aircraft, json.dumps(flight), key=flight["tailnum"] or flight["carrier"])
+producer.flush()
+
+# %% tags=["wrong"]
 # no flush | of `producer` have no delivery report
 by_aircraft = lab.fresh_topic("by-aircraft", partitions=6)
 for flight in timetable:
@@ -312,7 +319,7 @@ places
 # | this client and others that are made of librdkafka (C, C#, Rust, …) | CRC32 | `partitioner`: `consistent_random` |
 # | the same, but choosing as Java does | murmur2 | `partitioner`: `murmur2_random` |
 #
-# (*Random* is what happens to a record without a key; to this client an empty key is none, too.) A client can never change its function: keys would go to other partitions than before. The same happens when a topic gets more partitions.
+# (*Random* is what happens to a record without a key; with `consistent_random` an empty key is none, too.) A client can never change its function: keys would go to other partitions than before. The same happens when a topic gets more partitions.
 
 # %% [markdown]
 # ### Exercise 2.2: Make two programs agree
@@ -927,7 +934,7 @@ header = {
 pd.Series(dict(zip(header, struct.unpack(">" + "".join(header.values()), raw[:61]), strict=True)))
 
 # %% [markdown] covers="E098" explains="magic, max timestamp"
-# `magic` is the version of the format: 2 is the only one that Kafka 4 stores. `base offset` is the number that the leader wrote into the batch (0, as this batch is the first of its log), and `leader epoch` counts the leaders of the partition. `max timestamp` is the largest time in the batch, which need not be the last one. The last four numbers belong to idempotence and transactions (-1: none), and the number of records.
+# `magic` is the version of the format: 2 is the only one that Kafka 4 stores. `base offset` is the number that the leader wrote into the batch (0, as this batch is the first of its log), and `leader epoch` counts the leaders of the partition. `max timestamp` is the largest time in the batch, which need not be the last one. The next three numbers belong to idempotence and transactions (-1: none); the last is the number of records.
 #
 # A record says only how far it is from the base offset and the base timestamp. These are small numbers, and small numbers take few bytes: each byte holds seven bits, and its eighth bit says whether one more byte follows.
 

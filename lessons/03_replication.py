@@ -598,7 +598,8 @@ lab.check.records_hidden(log_end_offset, high_watermark, waits_for)
 from threebrokers.kafka.log_reader import read_log
 
 lab.cluster.wait_in_sync()
-print([record.value.decode() for record in read_log(lab.bootstrap, unseen)])
+appeared = lab.wait_until(lambda: read_log(lab.bootstrap, unseen), what="the records to be readable")
+print([record.value.decode() for record in appeared])
 
 # %% [markdown] covers="E025" explains="rolling restart"
 # ## One restart after the other
@@ -647,7 +648,7 @@ silent.round(1)
 # %% [markdown]
 # ## Here and in production
 #
-# What your three brokers do otherwise, so that you need not wait:
+# What is set differently on your three brokers, so that you need not wait:
 
 # %%
 names = ["broker.session.timeout.ms", "broker.heartbeat.interval.ms", "replica.lag.time.max.ms"]
@@ -1025,8 +1026,8 @@ from threebrokers.lab.scenarios import compose_file
 lines = [line.strip() for line in compose_file().splitlines()]
 said = ("KAFKA_LISTENER", "KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR")
 print(*(line for line in lines if line.startswith(said)), sep="\n")
-at = lines.index("kafka-1:")
-print(*(line for line in lines[at : lines.index("kafka-2:")] if ":9" in line), sep="\n")
+first = lines[lines.index("kafka-1:") : lines.index("kafka-2:")]
+print(*(line for line in first if ":9" in line or "ADVERTISED" in line), sep="\n")
 
 # %% [markdown]
 # - **Listeners** (`listeners`) are where a broker listens. Here are three: for clients, for the copying between brokers, and for the controllers. (The names are free; the map says how each is secured, here not at all.) No host stands before the port, so the container listens on all its networks.

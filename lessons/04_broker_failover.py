@@ -66,7 +66,7 @@ guess_4a.choose("0.5 s · 2 s · 4 s · until the network is mended")
 others = [lab.fresh_topic(f"replicas-{n}", partitions=6, replication_factor=n) for n in (1, 2, 3)]
 
 # %% [markdown]
-# All four are in one recording, which takes about 20 s. After `stop`, `kill` and `pause` the cell waits until readings come again. The cut is mended 4 s after the others have a new leader; so it lasts about 6 s, more than twice the clients' patience.
+# All four are in one recording, which takes about 20 s, on a busy machine up to a minute. After `stop`, `kill` and `pause` the cell waits until readings come again. The cut is mended 4 s after the others have a new leader; so it lasts about 6 s, more than twice the clients' patience.
 
 # %%
 import time
@@ -331,7 +331,7 @@ guess_4d.compare(
 )
 
 # %% [markdown]
-# `lost` is what had been acknowledged: the leader alone had it, the second broker leads now, and when the old leader returned it cut its log back. `no report` are records of which the program never learned. And `twice`? The second broker had these records before the leader died, but not yet the third one. So they were not acknowledged, and the producer sent them again. (So did the sensor above, if more was *delivered* than *sent*.)
+# `lost` is what had been acknowledged: the leader alone had it, the second broker leads now, and when the old leader returned it cut its log back. `no report` are records of which the program never learned. And `twice`? The second broker had these records before the leader died, but the third broker did not have them yet. So they were not acknowledged, and the producer sent them again. (So did the sensor above, if more was *delivered* than *sent*.)
 
 # %% [markdown]
 # ### Exercise 4.2: A producer that loses nothing
@@ -978,7 +978,7 @@ lab.observed("Most records without a key went elsewhere", failed.count(None) < 3
 # | `kafka.controller:type=KafkaController,name=ActiveControllerCount` | is this controller the active one? | the sum over all is not 1 |
 # | `…KafkaController,name=FencedBrokerCount` | brokers that are registered and fenced | more than 0 |
 # | `…KafkaController,name=OfflinePartitionsCount` | partitions that nobody leads | more than 0 |
-# | `kafka.controller:type=ControllerStats,name=UncleanLeaderElectionsPerSec` | elections as that of `likes` | ever |
+# | `kafka.controller:type=ControllerStats,name=UncleanLeaderElectionsPerSec` | elections like that of `likes` | ever |
 # | `kafka.server:type=ReplicaManager,name=UnderMinIsrPartitionCount` | partitions that refuse `acks=all` | more than 0 |
 #
 # The controller's counts stand at the active controller. A partition that nobody leads is in no broker's `UnderMinIsrPartitionCount`: the leaders count it.

@@ -304,7 +304,7 @@ latency.round(2)
 # %% [markdown] covers="A015 A113 D136 B111 E044 B007" explains="batch.size"
 # ## What travels together
 #
-# A batch is the unit of a request, of a file, of what a reader gets, and of what a codec packs. `compression.type` can be `gzip`, `snappy`, `lz4` or `zstd`; the default is `none`. A batch ends when `linger.ms` is over, when it has `batch.size` bytes, or at a `flush()`.
+# A batch is the unit of a request, of a file, of what a reader gets, and of what a *codec* (a way to compress) packs. `compression.type` can be `gzip`, `snappy`, `lz4` or `zstd`; the default is `none`. A batch ends when `linger.ms` is over, when it has `batch.size` bytes, or at a `flush()`.
 #
 # The next experiment writes flights again and again: 200 of them with one, ten or a hundred records in a batch, and 1,000 with a thousand. It counts bytes in the log's files. **Predict** one of its numbers.
 
@@ -349,7 +349,7 @@ print(f"{100 * bytes_stored(lab, first) / sum(len(value) for _, value in flights
 stored_batches(lab, first)[0]
 
 # %% [markdown]
-# Below it stands the head of the first batch, read from the file. Compare it with the table above.
+# Below the percentage stands the head of the first batch, read from the file. Compare it with the table above.
 #
 # Send the first 400 flights to `small`, so that its batches have at most a fifth (20 %) of the bytes of the values. The values must arrive as they are, and travel packed.
 
@@ -416,6 +416,14 @@ small = lab.fresh_topic("small")
 packer = lab.producer({"compression.type": "zstd", "linger.ms": 100})
 for key, value in wanted:
     packer.produce(small, zlib.compress(value), key)
+packer.flush()
+
+# %% tags=["wrong"]
+# a text of each key | and its flight has b'
+small = lab.fresh_topic("small")
+packer = lab.producer({"compression.type": "zstd", "linger.ms": 100})
+for key, value in wanted:
+    packer.produce(small, value, str(key))
 packer.flush()
 
 # %% tags=["wrong"]
@@ -615,6 +623,14 @@ def partition_of(symbol, partitions):
 # in other letters it is another symbol | Look at: what `partition_of` compares
 def partition_of(symbol, partitions):
     if (symbol or "").upper() in IMPORTANT or partitions == 1:
+        return partitions - 1
+    return consistent((symbol or "").encode(), partitions - 1)
+
+
+# %% tags=["wrong"]
+# `or` between two names | it puts every symbol there
+def partition_of(symbol, partitions):
+    if symbol == "IBM" or "UBER":  # noqa: SIM222
         return partitions - 1
     return consistent((symbol or "").encode(), partitions - 1)
 
@@ -1187,6 +1203,16 @@ def serialize(price):
     return json.dumps(vars(price)).encode()
 
 
+# %% tags=["wrong"]
+# one text that shows every field | the ValueError says the same of wrong
+def serialize(price):
+    fields, cents = json.dumps(vars(price)), price.cents
+    good = type(cents) is int and type(price.dollars) is int and isinstance(price.symbol, str)
+    if not (good and price.symbol and price.dollars >= 0 and 0 <= cents <= 99):
+        raise ValueError(f"a bad price: {fields}")
+    return fields.encode()
+
+
 # %% tags=["right"]
 # one rule for each field, letters as they are
 RULES = {
@@ -1395,6 +1421,22 @@ class Traced:
     def produce(self, topic, value=None, key=None, headers=None, on_delivery=None):
         headers = [*(headers or []), ("trace-id", uuid4().bytes)]
         self.producer.produce(topic, value, key, headers=headers, on_delivery=lambda message: None)
+
+
+# %% tags=["wrong"]
+# one place for the callbacks of all records | heard of b'
+class Traced:
+    def __init__(self, producer):
+        self.producer, self.acknowledged, self.callback = producer, 0, None
+
+    def report(self, error, message):
+        self.acknowledged += error is None
+        self.callback and self.callback(error, message)
+
+    def produce(self, topic, value=None, key=None, headers=None, on_delivery=None):
+        self.callback = on_delivery
+        headers = [*(headers or []), ("trace-id", uuid4().bytes)]
+        self.producer.produce(topic, value, key, headers=headers, on_delivery=self.report)
 
 
 # %% tags=["wrong"]

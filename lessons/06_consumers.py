@@ -119,9 +119,9 @@ guess_6a.compare(f"{words[0]} is missing, {words[1]} two")
 # - **Work, then commit**: *at least once*. What was in work comes again.
 # - **Automatic**: both. This client notes a record for the next commit when it hands it to you, not when you have done it. Its background thread commits while you work. What was done since the last commit comes again.
 # - **In a thread**: `poll` goes on, so everything counts as read, whatever the thread has done.
-# - **Work, then store**: *at least once*. With `enable.auto.offset.store=False` the client commits each 2 s, by the clock, what the program gave to `store_offsets(message)`. So no order waits for a commit, and up to 2 s of work comes again.
+# - **Work, then store**: *at least once*. With `enable.auto.offset.store=False` the client commits every 2 s, by the clock, what the program gave to `store_offsets(message)`. So no order waits for a commit, and up to 2 s of work comes again.
 #
-# Java's client commits inside `poll()` and `close()`, and only what earlier calls returned. So it loses nothing if your work is done before you call them again, and in a thread it does.
+# Java's client commits inside `poll()` and `close()`, and only what earlier calls returned. So it loses nothing if your work is done before you call them again; with a thread it loses records, too.
 #
 # So nothing is lost if what you commit is never ahead of your work.
 
@@ -264,6 +264,16 @@ while True:
     for message in consumer.consume(10, timeout=0.2):
         orders.work(message)
         consumer.commit(message=message, asynchronous=False)
+
+# %% tags=["wrong"]
+# ends when nothing comes | as soon as nothing has come
+consumer = orders.consumer({"enable.auto.commit": False})
+consumer.subscribe([orders.topic])
+message = consumer.poll(10)
+while message is not None:
+    orders.work(message)
+    consumer.commit(message=message, asynchronous=False)
+    message = consumer.poll(10)
 
 # %% tags=["right"]
 # stores the offset after the work, and commits it
@@ -751,6 +761,29 @@ for message in cashier.consume(24, timeout=10):
 cashier.close()
 
 # %% tags=["wrong"]
+# makes an error, and forgets to raise it | nowhere, and raises nothing
+from confluent_kafka import KafkaException
+
+
+def stored(error, letter):
+    if error is not None:
+        KafkaException(error)
+
+
+cashier, postman = lab.consumer({**cashiers, "enable.auto.commit": False}), lab.producer()
+cashier.subscribe([payments])
+for message in cashier.consume(24, timeout=10):
+    try:
+        book(message)
+    except (ValueError, KeyError) as fault:
+        more = [("reason", repr(fault)), ("partition", "0"), ("offset", str(message.offset()))]
+        headers = message.headers() + more
+        postman.produce(dead, message.value(), message.key(), headers=headers, on_delivery=stored)
+        postman.flush()
+    cashier.commit(message=message, asynchronous=False)
+cashier.close()
+
+# %% tags=["wrong"]
 # one reason for both | the reason of each dead letter is
 cashier, told = lab.consumer({**cashiers, "enable.auto.commit": False}), []
 postman = lab.producer({"on_delivery": lambda error, letter: told.append(error)})
@@ -864,6 +897,27 @@ postman.flush()
 cashier.commit(asynchronous=False)
 cashier.close()
 
+# %% tags=["right"]
+# keeps the letters, asks each for its error, and a `with` block that waits for them
+from confluent_kafka import Producer
+
+letters = []
+cashier = lab.consumer({**cashiers, "enable.auto.commit": False})
+postman: Producer = lab.producer({"on_delivery": lambda error, letter: letters.append(letter)})
+cashier.subscribe([payments])
+with postman:
+    for message in cashier.consume(24, timeout=10):
+        try:
+            book(message)
+        except (ValueError, KeyError) as fault:
+            more = [("reason", repr(fault)), ("partition", "0"), ("offset", str(message.offset()))]
+            postman.produce(dead, message.value(), message.key(), headers=message.headers() + more)
+for letter in letters:
+    if letter.error():
+        raise RuntimeError(letter.error())
+cashier.commit(asynchronous=False)
+cashier.close()
+
 # %% tags=["nbval-check-output"]
 lab.check.set_aside(dead, cashiers, postman)
 
@@ -886,7 +940,7 @@ from threebrokers.lab.scenarios import takeover_seconds
 
 closed, killed = (takeover_seconds(lab, closes=closes) for closes in (True, False))
 print(f"The next member got a record {closed:.1f} s after close(), and {killed:.1f} s after the kill.")
-lab.observed("After close() the next member had not to wait for the session", closed < 3)
+lab.observed("After close() the next member did not have to wait for the session", closed < 3)
 told = "after the session" if killed > closed + 1 else "at once"
 guess_6c.compare(f"closed: at once; killed: {told}")
 
@@ -1091,6 +1145,28 @@ consumer = Consumer(config)
 consumer.subscribe(orders.topic)
 while True:
     consumer.poll(0.2)
+
+# %% tags=["right"]
+# another thread closes it when the first one has ended
+consumer = Consumer(config)
+consumer.subscribe([orders.topic])
+
+
+def leave():
+    consumer.close()
+
+
+def work():
+    while not over.is_set():
+        consumer.poll(0.2)
+
+
+thread = threading.Thread(target=work)
+thread.start()
+until_ctrl_c()
+over.set()
+thread.join()
+leave()
 
 # %% tags=["right"]
 # no thread at all
@@ -1406,6 +1482,19 @@ while count < 5000:
     count += len(messages)
     if messages:
         visitor.commit(asynchronous=False)
+visitor.close()
+
+# %% tags=["right"]
+# batches, all of them waited for, and one commit more
+visitor = lab.consumer({**viewers, "group.id": group})
+visitor.subscribe([visits])
+count = 0
+while count < 5000:
+    messages = visitor.consume(250, timeout=1)
+    if messages:
+        count += len(messages)
+        visitor.commit(message=messages[-1], asynchronous=False)
+visitor.commit(message=messages[-1], asynchronous=False)
 visitor.close()
 
 # %% tags=["nbval-check-output"]

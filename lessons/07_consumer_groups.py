@@ -3,7 +3,7 @@
 #
 # **You will** share a topic's partitions among workers, find the partitions where a group falls behind, and choose how a group behaves when its members come, go, and work for too long.
 #
-# *{minutes} minutes, and {further} more if you go further. You need lab 01: consumer group, committed offset, lag. There is a place to pause in the middle.*
+# *{minutes} minutes, and {further} more if you go further. You need lab 01: consumer group, committed offset. There is a place to pause in the middle.*
 
 # %%
 from threebrokers import open_lab
@@ -399,6 +399,23 @@ an_hour_later(lab, backlog, readers)
 after = lag_of(readers, backlog)
 worse = [p for p in after if after[p] > before[p]]
 
+
+# %% tags=["wrong"]
+# asks about one topic, whichever it is given | of another topic
+def lag_of(group, topic):
+    asker = lab.consumer({"group.id": group})
+    lags = {}
+    for place in asker.committed([TopicPartition(backlog, p) for p in range(5)]):
+        start, end = asker.get_watermark_offsets(place)
+        lags[place.partition] = end - max(place.offset, start)
+    return lags
+
+
+before = lag_of(readers, backlog)
+an_hour_later(lab, backlog, readers)
+after = lag_of(readers, backlog)
+worse = [p for p in after if after[p] > before[p]]
+
 # %% tags=["right"]
 # a plain consumer says what is committed, the admin client where the logs end
 from confluent_kafka import Consumer
@@ -492,8 +509,8 @@ guess_7b.compare("8 s" if hung > 7 else "3 s" if hung > 2.8 else "2 s")
 
 # %% [markdown] covers="D078 C030 E059" explains="max.poll.interval.ms"
 # - **close**: the member says that it leaves.
-# - **kill**: nobody says anything. The coordinator does not listen to broken connections: a member may come back on another one. So the session counts. By default it is 45 s, with a heartbeat each 3 s (one third of the session is the most that is wise).
-# - **hang**: C's heartbeats went on all the time! A thread of the client sends them, also while your code works. But there is a second clock, `max.poll.interval.ms`: so long your code may work between two polls. When it is over, the client itself leaves the group. The default is 5 minutes.
+# - **kill**: nobody says anything. The coordinator does not listen to broken connections: a member may come back on another one. So the session counts. By default it is 45 s, with a heartbeat every 3 s (one third of the session is the most that is wise).
+# - **hang**: C's heartbeats went on all the time! A thread of the client sends them, also while your code works. But there is a second clock, `max.poll.interval.ms`: for that long your code may work between two polls. When it is over, the client itself leaves the group. The default is 5 minutes.
 #
 # The session counts from the last heartbeat, so the clerk may be missed a little before 2 s have passed. C's client looks twice a second whether its time is over. The others hear of both with their next heartbeat. Then they share out the partitions, which wait until that is done; on a busy machine this takes seconds.
 
@@ -629,7 +646,7 @@ table.round(2).add_suffix(" (s)")
 # %% [markdown] covers="A153"
 # ## The worker that is thrown out
 #
-# A clinic's worker examines 24 scans, 0.15 s each. To make it quick to see, `max.poll.interval.ms` is 2.5 s here. The worker's other settings are in `clinic.settings`: a session of 2.5 s, heartbeats each 0.2 s, no automatic commits. `clinic.open` is true while there is work that is not committed; it ends 5 s after the last scan (or 8 s after you first ask for it, if no scan was examined), or when 36 were examined, for then some came again.
+# A clinic's worker examines 24 scans, 0.15 s each. To make it quick to see, `max.poll.interval.ms` is 2.5 s here. The worker's other settings are in `clinic.settings`: a session of 2.5 s, heartbeats every 0.2 s, no automatic commits. `clinic.open` is true while there is work that is not committed. It becomes false 5 s after the last scan (or 8 s after you first ask for it, if no scan was examined), or when 36 were examined, for then some came again.
 
 # %% [markdown]
 # ### Exercise 7.4: The worker that is thrown out
@@ -747,6 +764,17 @@ while clinic.open:
     worker.commit()
 
 # %% tags=["wrong"]
+# no group at all, and a loop that does not ask the clinic | the worker is in no group
+worker = clinic.ledger.consumer({**clinic.settings, "max.poll.interval.ms": 2500})
+worker.assign([TopicPartition(clinic.scans, 0, 0)])
+done = 0
+while done < 24:
+    for scan in worker.consume(24, timeout=0.2):
+        clinic.examine(scan)
+        done += 1
+    worker.commit()
+
+# %% tags=["wrong"]
 # never subscribes | no scan was delivered
 worker = clinic.ledger.consumer(clinic.settings)
 
@@ -841,7 +869,7 @@ lab.quiz()
 # %% [markdown]
 # ### Exercise 7.5: Hand over without doing work twice
 #
-# `hand_over` lets A work on 200 records. It commits after each 50, B joins after 70, and both go on. When all is done, both commit; B leaves, then A. Each calls your function `on_revoke` whenever it gives partitions up, and nothing in `on_lost`. With a function that does nothing, what A had done since its last commit is done twice:
+# `hand_over` lets A work on 200 records. It commits after every 50 records, B joins after 70, and both go on. When all is done, both commit; B leaves, then A. Each calls your function `on_revoke` whenever it gives partitions up; its `on_lost` does nothing. With a function that does nothing, what A had done since its last commit is done twice:
 
 # %%
 from threebrokers.lab.scenarios import hand_over
@@ -1216,7 +1244,7 @@ one_member, three_members = lags.iloc[-1]
 lab.observed("With three members the lag was gone first", three_members < one_member / 2)
 
 # %% [markdown]
-# Each mark is a measurement, half a second after the one before, or later on a busy machine. The second group, too, has one member until the new ones have got their partitions: so long its lag grows as well, and again while they are shared out.
+# Each mark is a measurement, half a second after the one before, or later on a busy machine. The second group, too, has one member until the new ones have got their partitions: until then its lag grows as well, and again while they are shared out.
 #
 # The producers never waited: the log took the burst, and nothing is lost. A member does no more in a second than before. So one gains little on the 40 new sales of each second; three gain much more, and two of them may leave when the lag is gone. More producers or more consumers: neither side asks the other, as long as there is a partition for each member.
 

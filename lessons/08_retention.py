@@ -153,7 +153,7 @@ settings = {"retention.ms": 7 * DAY, "message.timestamp.type": "LogAppendTime"}
 badges = twenty_days(lab, settings)
 
 # %% tags=["wrong"]
-# sends only what should stay | 28 records were sent
+# sends only what should stay | 28 records were stored
 badges = lab.fresh_topic("badges", config={"segment.ms": str(DAY)})
 send_days(lab, badges, days=7)
 
@@ -161,6 +161,21 @@ send_days(lab, badges, days=7)
 # gives the topic from above | it should be 'badges'
 settings = {}
 badges = doors
+
+# %% tags=["wrong"]
+# a bound in bytes, too | retention.bytes is 100000
+settings = {"retention.ms": 7 * DAY, "segment.ms": DAY, "retention.bytes": 100_000}
+badges = twenty_days(lab, settings)
+
+# %% tags=["wrong"]
+# a bound so small that it deletes today | gone, for retention.bytes is 1000
+settings = {"retention.ms": 7 * DAY, "segment.ms": DAY, "retention.bytes": 1000}
+badges = twenty_days(lab, settings)
+
+# %% tags=["wrong"]
+# nothing old may be written | brokers refuse a record that is older
+settings = {"retention.ms": 7 * DAY, "segment.ms": DAY, "message.timestamp.before.max.ms": 8 * DAY}
+badges = twenty_days(lab, settings)
 
 # %% tags=["right"]
 # segments of half a day, a little more time, as texts
@@ -244,9 +259,9 @@ guess_8c.compare(" · ".join(two).replace("offset 100", "100 to 129"))
 places
 
 # %% [markdown] covers="D122" explains="OFFSET_OUT_OF_RANGE"
-# Brokers answer such a request with an error, `OFFSET_OUT_OF_RANGE`. The client does not show it: it does what `auto.offset.reset` says, as for a new group.
+# Brokers answer such a request with an error, `OFFSET_OUT_OF_RANGE`. The program does not hear of it: the client does what `auto.offset.reset` says, as for a new group. It only writes a line to its log (this one a warning with the word `OFFSET` on standard error, which the course's clients leave out).
 #
-# - **latest** (the default, in Java too): all that is left is skipped, and nobody is told.
+# - **latest** (the default, in Java too): all that is left is skipped, and the program is not told.
 # - **earliest**: from the start. From beyond the end, much may come again.
 # - **error** (in Java `none`): the program is told, and must decide. (Java also knows `by_duration:P1D`: it begins at the first record that is at most a day old.)
 #
@@ -435,7 +450,7 @@ settings = {"retention.bytes": 12_000_000, "segment.bytes": 1_048_576}
 frames = film(lab, settings)
 
 # %% tags=["wrong"]
-# forgets the segment | may hold a segment more
+# forgets the segment | (3.0 MB + 1.0 MB)
 settings = {"retention.bytes": "3000000", "segment.bytes": "1048576"}
 frames = lab.fresh_topic("frames", partitions=4, config=settings)
 
@@ -463,6 +478,11 @@ frames = lab.fresh_topic("frames", partitions=4, config={"segment.bytes": "10485
 settings = {"retention.bytes": 1_800_000, "segment.bytes": 1_048_576, "retention.ms": 3_600_000}
 frames = film(lab, settings)
 
+# %% tags=["wrong"]
+# segments that are too large, and hold no partition | (1.5 MB + 4.0 MB)
+settings = {"retention.bytes": "1500000", "segment.bytes": "4000000"}
+frames = lab.fresh_topic("frames", partitions=4, config=settings)
+
 # %% tags=["right"]
 # larger segments, as texts
 settings = {"retention.bytes": "1500000", "segment.bytes": "1500000"}
@@ -485,7 +505,7 @@ lab.check.within_bounds(frames)
 # ## What to remember
 #
 # - Whole segments go, the oldest first, when the time of their newest record is too old. So a record may stay for `retention.ms` and `segment.ms` together.
-# - If a group's place is gone, `auto.offset.reset` decides, in silence. Compare the committed offset with the start of the log.
+# - If a group's place is gone, `auto.offset.reset` decides, and the program is not told. Compare the committed offset with the start of the log.
 # - `retention.bytes` is the least that each partition keeps. A segment more is the most.
 
 # %% [markdown] covers="B015"
@@ -504,7 +524,7 @@ lab.quiz()
 # %% [markdown] explains="delete_records"
 # ### Delete, now
 #
-# Sometimes there is no time to wait for retention. `delete_records` takes an offset of a partition, and deletes everything before it. It cannot take one record out of the middle.
+# Sometimes there is no time to wait for retention. `delete_records` takes an offset of a partition, and deletes everything before it. It cannot take one record out of the middle. (A topic that is only compacted refuses it. There a tombstone takes a key away: lab 09.)
 #
 # Here are 100 records, each with a password. The first 60 are deleted. **Predict** what the file says.
 
@@ -751,6 +771,16 @@ on_disk = sum(path.stat().st_size for path in lab.cluster.segments(meters, 0)) /
 days = int(80e9 / (10 * 86_400 * on_disk) / 12)
 
 # %% tags=["wrong"]
+# adds the segment | taken away, not added
+on_disk = sum(path.stat().st_size for path in lab.cluster.segments(meters, 0)) / 500
+days = int(80e9 / (10 * 86_400 * on_disk)) + 7
+
+# %% tags=["wrong"]
+# keeps less free than a fifth | less than a fifth of a disk stays free
+on_disk = sum(path.stat().st_size for path in lab.cluster.segments(meters, 0)) / 500
+days = int(95e9 / (10 * 86_400 * on_disk)) - 7
+
+# %% tags=["wrong"]
 # gives milliseconds | seems to be in milliseconds
 on_disk = sum(path.stat().st_size for path in lab.cluster.segments(meters, 0)) / 500
 days = 78 * 24 * 60 * 60 * 1000
@@ -776,7 +806,7 @@ others = ["log.retention.bytes", "log.segment.bytes", "remote.log.storage.system
 broker_settings(lab, [*times, *others])
 
 # %% [markdown] covers="E220 E221" explains="segment.jitter.ms, preallocate, segment.index.bytes"
-# Where nothing is set, the next larger unit counts: `ms` before `minutes` before `hours`. And the topic's own `retention.ms` goes before all three. So if you find seven days, look for the smallest unit.
+# Where nothing is set, the next larger unit counts: `ms` before `minutes` before `hours`. And the topic's own `retention.ms` goes before all three. So if you find seven days in `hours`, look whether `minutes` or `ms` says something else: the smallest unit that is set counts.
 #
 # | for one topic | default | what it does |
 # |---|---|---|
@@ -829,7 +859,7 @@ again = {
 lab.observed("Both indexes are what the log itself tells", again == indexes)
 
 # %% [markdown] covers="D139"
-# So an index needs no backup, and no checksum: a broker that finds none, or a damaged one, makes it anew when it starts. That takes time, because it must read the whole segment.
+# So an index needs no backup: a broker that finds none makes it anew when it starts, and after a crash also those of the segments that it must check. That takes time, because it must read the whole segment. (An index that is damaged elsewhere it does not notice: who deletes that file while the broker is down gets a new one.)
 
 # %% [markdown] covers="B013 A021"
 # ### What a log is good at

@@ -76,7 +76,7 @@ cleaner_runs(lab, first_try)
 # %% [markdown]
 # ### Exercise 9.1: Gone within seconds
 #
-# Set `settings`, so that an old price is gone at most 3 s after the next one has come, and the last price of each share stays for ever.
+# Set `settings`, so that an old price is gone at most 3 s after the next one has come, as long as records come now and then, and the last price of each share stays for ever.
 
 # %%
 # TODO: set `settings`, a dictionary, and `shares`, the topic that trading_day(lab, settings) returns
@@ -666,7 +666,6 @@ log_picture(reports, text=lambda report: f"{report.key.decode()} {report.value.d
 # | dirty share (`min.cleanable.dirty.ratio`) | 0.01 | 0.5 |
 # | the cleaner comes at last after (`max.compaction.lag.ms`) | 2 s | no bound |
 # | a tombstone stays (`delete.retention.ms`) | 0.5 s | 24 h |
-# | the cleaner begins after a broker's start | 0.5 s | 30 s |
 #
 # How soon does an old price go here, by the clock? IBM gets two prices, and then SAP one after the other:
 
@@ -892,7 +891,7 @@ kept
 # %% [markdown] covers="E314"
 # ### How long does a start take?
 #
-# Here are 40,000 prices of 100 shares, in a closed segment before and after the cleaner's turn. How long does a program need to read them?
+# Here are 40,000 prices of 100 shares. They are read as they came, and once more when their segment was closed and the cleaner has had its turn. How long does a program need?
 
 # %%
 from threebrokers.kafka.log_reader import read_log
@@ -942,9 +941,9 @@ broker_settings(lab, names)
 
 # %% [markdown]
 # - The notes need 24 bytes for each key. 128 MB are enough for five million keys in one turn; a log with more takes several turns.
-# - The copies need room: about one segment more, not a second log.
+# - The copies need room: one segment more, and all that was replaced in the last minute (`file.delete.delay.ms`).
 # - `log.cleaner.io.max.bytes.per.second` slows it down, if it takes the disk from producers and readers.
-# - `max-dirty-percent` among a broker's metrics tells how dirty its dirtiest log is. If it only grows, the cleaner may have given up a log with a damaged record (`uncleanable-partitions-count`): look for *cleaner* in the broker's log.
+# - `max-dirty-percent` among a broker's metrics tells how dirty the dirtiest log is that it still cleans. If it only grows, the cleaner is too slow. A log with a damaged record, which it has given up, is not in that number: `uncleanable-partitions-count` counts it, and *cleaner* in the broker's log tells why.
 # - To switch the cleaner off (`log.cleaner.enable`) is deprecated: `__consumer_offsets` would grow without end.
 
 # %% [markdown]

@@ -642,6 +642,20 @@ while True:
         consumer.commit(message=message, asynchronous=False)
 
 # %% tags=["wrong"]
+# a key that is only a count of rows | no key of your tables keeps out the second record
+consumer = orders.consumer({"enable.auto.commit": False})
+consumer.subscribe([orders.topic])
+columns = "id INTEGER PRIMARY KEY, order_number INTEGER, euros INTEGER, record_offset INTEGER"
+database.execute(f"CREATE TABLE IF NOT EXISTS invoices ({columns})")
+while True:
+    message = consumer.poll(0.2)
+    if message is not None:
+        row = *orders.invoice(message), message.offset()
+        with database:
+            database.execute("INSERT INTO invoices VALUES (NULL, ?, ?, ?)", row)
+        consumer.commit(message=message, asynchronous=False)
+
+# %% tags=["wrong"]
 # commits the offset first | the offset was committed before
 consumer = orders.consumer({"enable.auto.commit": False})
 consumer.subscribe([orders.topic])

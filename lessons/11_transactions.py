@@ -301,7 +301,7 @@ later = lab.wait_until(lambda: read_log(lab.bootstrap, half_open), what="the end
 print("after the commit:", [record.value.decode() for record in later])
 
 # %% [markdown] covers="E125" explains="last stable offset (LSO), transaction.timeout.ms, transaction.max.timeout.ms"
-# A reader of committed records stops at the **last stable offset (LSO)**: where the oldest open transaction of the partition begins. It may not pass it, because it gets a partition in order, and this record is not decided yet. So one slow producer holds up all readers of its partitions, and also the records of producers that know nothing of transactions.
+# A reader of committed records stops at the **last stable offset (LSO)**: where the oldest open transaction of the partition begins. It may not pass it, because it gets a partition in order, and this record is not decided yet. So one slow producer holds up all readers of committed records in its partitions, and also the records of producers that know nothing of transactions.
 #
 # What if it never comes back? A transaction that is open for longer than its producer's `transaction.timeout.ms` is aborted by the coordinator. The default is 60 s; brokers allow 15 minutes at most (`transaction.max.timeout.ms`).
 
@@ -1035,7 +1035,7 @@ looks = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
 broker_settings(lab, ["transaction.max.timeout.ms", looks])
 
 # %% [markdown] covers="E126"
-# The coordinator has aborted it. It looks for such transactions every 10 s, here every second, so it took more than 2 s and little more than 3. The timeout is the producer's own (60 s unless told). 15 minutes is only the most that brokers allow.
+# The coordinator has aborted it. It looks for such transactions every 10 s, here every second, so it takes between 2 s and a little more than 3. The timeout is the producer's own (60 s unless told). 15 minutes is only the most that brokers allow.
 
 # %% [markdown] covers="E133"
 # ### What does it cost?

@@ -153,6 +153,13 @@ flight = F.from_json(F.col("value").cast("string"), schema)
 table = records.select(flight.alias("flight")).select("flight.*")
 
 # %% tags=["wrong"]
+# minutes with a fraction | it should be: dep_delay int, arr_delay int
+schema = "scheduled TIMESTAMP, carrier STRING, flight INT, tailnum STRING, origin STRING, dest STRING, "
+schema += "dep_delay DOUBLE, arr_delay DOUBLE, distance INT"
+flight = F.from_json(F.col("value").cast("string"), schema)
+table = records.select(flight.alias("flight")).select("flight.*")
+
+# %% tags=["wrong"]
 # collect, then let Spark guess | went through Python first
 import json
 
@@ -347,6 +354,23 @@ hour = F.hour(F.convert_timezone(None, F.lit("America/New_York"), "scheduled"))
 groups = flights.groupBy("origin", hour.alias("hour"))
 means = groups.agg(F.count("*").alias("flights"), F.mean("dep_delay").alias("mean_delay"))
 delays = means.where("flights >= 100").orderBy(F.desc("mean_delay")).limit(1)
+
+# %% tags=["wrong"]
+# pandas computes, and Spark gets the rows | went through Python first
+hour = F.hour(F.convert_timezone(None, F.lit("America/New_York"), "scheduled"))
+groups = flights.withColumn("hour", hour).toPandas().groupby(["origin", "hour"])
+means = groups.agg(flights=("flight", "size"), mean_delay=("dep_delay", "mean")).reset_index()
+means = means[means["flights"] >= 100].sort_values("mean_delay", ascending=False)
+delays = spark.createDataFrame(means)
+
+# %% tags=["right"]
+# in SQL, a sum divided by a number: a decimal
+flights.createOrReplaceTempView("departures")
+delays = spark.sql("""
+    SELECT origin, hour(convert_timezone('America/New_York', scheduled)) AS hour, count(*) AS flights,
+           sum(dep_delay) * 1.0 / count(dep_delay) AS mean_delay
+    FROM departures GROUP BY 1, 2 HAVING count(*) >= 100 ORDER BY mean_delay DESC
+""")
 
 # %% tags=["nbval-check-output"]
 lab.check.worst_hour(delays)

@@ -150,6 +150,12 @@ counts = stream.groupBy(F.window("scheduled", "1 hour")).count()
 query = start_query(counts, "complete", "hours")
 watch_query(query)
 
+# %% tags=["wrong"]
+# by airline, too | for an airport and window that another row is for
+counts = stream.groupBy(F.window("scheduled", "1 hour"), "origin", "carrier").count()
+query = start_query(counts, "complete", "hours")
+watch_query(query)
+
 # %% tags=["right"]
 # what has changed in the one batch is everything
 counts = stream.groupBy("origin", F.window(F.col("scheduled"), "60 minutes")).agg(F.count("*").alias("count"))

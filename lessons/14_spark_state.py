@@ -272,6 +272,13 @@ query = start_query(pairs.where("arrived <= left + INTERVAL 12 HOURS"), "append"
 watch_query(query)
 
 # %% tags=["wrong"]
+# a bound of 16 hours, to be safe | rows stay for longer than 12 hours
+out, back = out.withWatermark("left", "10 minutes"), back.withWatermark("arrived", "10 minutes")
+pairs = out.join(back, ["tailnum", "carrier", "flight"])
+query = start_query(pairs.where("arrived BETWEEN left AND left + INTERVAL 16 HOURS"), "append", "flown")
+watch_query(query)
+
+# %% tags=["wrong"]
 # a watermark of half a day | rows are in the state: the watermark is 12 hours behind
 out, back = out.withWatermark("left", "12 hours"), back.withWatermark("arrived", "12 hours")
 pairs = out.join(back, ["tailnum", "carrier", "flight"])
@@ -790,6 +797,11 @@ held = spark.read.format("statestore").option("stateVarName", "place").load(chec
 flights = with_left(flight_columns(records_of(trips))).withColumn("second", F.unix_timestamp("left"))
 last = F.max_by(F.struct("dest", "second"), "second").alias("last")
 held = flights.groupBy("tailnum").agg(last).select("tailnum", "last.dest", "last.second")
+
+# %% tags=["wrong"]
+# through Python | `held` itself reads no state
+state = spark.read.format("statestore").option("stateVarName", "place").load(checkpoint)
+held = spark.createDataFrame(state.select("key.tailnum", "value.dest", "value.second").toPandas())
 
 # %% tags=["nbval-check-output"]
 lab.check.state_as_table(held)

@@ -216,7 +216,7 @@ query = until_done(start_trips, save, "keyed", kill_in=1, book=keyed)
 
 
 # %% tags=["wrong", "raises-exception"]
-# a key, and an error when it is there | a second time should change nothing
+# a key, and an error when it is there | failed: trips.part, trips.place
 def save(batch, number):
     with keyed.open() as db:
         db.execute("CREATE TABLE IF NOT EXISTS trips (part, place, tailnum, PRIMARY KEY (part, place))")
@@ -238,7 +238,7 @@ query = until_done(start_trips, save, "keyed", kill_in=1, book=keyed)
 
 
 # %% tags=["wrong"]
-# the rows first, the batch's number after them | in a transaction of its own
+# the rows first, the batch's number after them | was not noted there in one transaction
 def save(batch, number):
     with keyed.open() as db:
         db.execute("CREATE TABLE IF NOT EXISTS trips (part, place, tailnum)")
@@ -263,6 +263,19 @@ def save(batch, number):
         if db.execute("INSERT OR IGNORE INTO done VALUES (?)", (number,)).rowcount:
             db.commit()
             db.executemany("INSERT INTO trips VALUES (?, ?, ?)", rows_of(batch))
+
+
+query = until_done(start_trips, save, "keyed", kill_in=1, book=keyed)
+
+
+# %% tags=["wrong", "raises-exception"]
+# the batch's number, and an error when it is there | failed: done.batch
+def save(batch, number):
+    with keyed.open() as db:
+        db.execute("CREATE TABLE IF NOT EXISTS trips (part, place, tailnum)")
+        db.execute("CREATE TABLE IF NOT EXISTS done (batch INTEGER PRIMARY KEY)")
+        db.execute("INSERT INTO done VALUES (?)", (number,))
+        db.executemany("INSERT INTO trips VALUES (?, ?, ?)", rows_of(batch))
 
 
 query = until_done(start_trips, save, "keyed", kill_in=1, book=keyed)
@@ -434,6 +447,12 @@ watch_query(query)
 # %% tags=["wrong"]
 # the aircraft | departures are gone
 once = received.withWatermark("timestamp", "3 days").dropDuplicatesWithinWatermark(["tailnum"])
+query = start_query(once, "append", "once")
+watch_query(query)
+
+# %% tags=["wrong"]
+# what no two departures of the day have in common | what a copy is, and not the id
+once = received.withWatermark("timestamp", "3 days").dropDuplicatesWithinWatermark(["tailnum", "scheduled"])
 query = start_query(once, "append", "once")
 watch_query(query)
 

@@ -99,6 +99,16 @@ def _folder(path: str | Path, variable: str) -> Path:
     return _without(SEPARATORS, folder)
 
 
+def expanded(path: str | Path) -> Path:
+    """Return a path from its user's home folder on; as it is, if `~name` is nobody's, as a shell does.
+
+    Then there is no such file, which whoever asks for it says.
+    """
+    with suppress(RuntimeError):
+        return Path(path).expanduser()
+    return Path(path)
+
+
 def runtime() -> Path:
     """Return the folder that all homes of this user on this machine share, made if it is missing.
 

@@ -80,8 +80,8 @@ def test_an_offset_that_is_gone(
         quiet_wait(lambda: there.poll(java_client.ms(500)).count(), PATIENCE)
     there.close()
     found(
-        "the reset policy decides, and nobody hears of it; with `error` `_AUTO_OFFSET_RESET` comes among the "
-        "records",
+        "the reset policy decides, and the program is not told; with `error` `_AUTO_OFFSET_RESET` "
+        "comes among the records",
         "with `none` `OffsetOutOfRangeException`",
         SEEN,
     )

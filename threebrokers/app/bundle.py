@@ -23,7 +23,7 @@ from pathlib import Path
 
 from threebrokers.cluster.jars import kafka_jars, spark_jars
 from threebrokers.errors import FULL, LabError, cannot_write
-from threebrokers.paths import course
+from threebrokers.paths import course, expanded
 from threebrokers.text import last_line
 
 FORMAT = 1
@@ -56,7 +56,7 @@ def write(file: Path, say: Callable[[str], None]) -> None:
     It is fetched anew, each file with the sha256 of requirements.txt and jars.lock. Raises LabError; then
     the file is as it was.
     """
-    file = file.expanduser().absolute()
+    file = expanded(file).absolute()
     if file.is_dir() or not file.parent.is_dir():
         raise LabError(f"{file} is not a place for a file", "name a file in a folder that is there")
     with _faults_told(file.parent):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import threebrokers
-from threebrokers.app import surroundings
+from threebrokers.app import endings, surroundings
 from threebrokers.errors import FULL, LabError
 
 
@@ -30,9 +30,11 @@ def app(words: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 2
     try:
-        return run(**asked) or 0
+        with endings.one_interrupt():
+            return run(**asked) or 0
     except KeyboardInterrupt:
-        fault = "Interrupted: `threebrokers status` shows what runs."
+        looks = "spark status" if run is spark else "status"
+        fault = f"Interrupted: `threebrokers {looks}` shows what runs."
     except Exception as unknown:
         told = _sentence(unknown)
         if told is None:

@@ -1,16 +1,15 @@
 """One sitting: brokers and JupyterLab from `make lab` to Ctrl-C."""
 
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 
 import psutil
 
 from threebrokers import progress, workspace
 from threebrokers.app import jupyterlab
 from threebrokers.app.browser import can_open_browser, open_with_token
+from threebrokers.app.endings import one_interrupt
 from threebrokers.cluster import Cluster, programs, sessions, spark_cluster
 from threebrokers.cluster.engine import COMPOSE
 from threebrokers.cluster.process import Identity
@@ -20,8 +19,8 @@ from threebrokers.kafka import access
 from threebrokers.paths import home, lab_command
 from threebrokers.text import counted
 
-# Ctrl-C, a polite end from outside, a closed terminal.
-ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# A script's `make lab &` was started with Ctrl-C ignored, and nothing else would end it in good order.
+ALWAYS = (signal.SIGINT,)
 
 
 def sit(number: str | None, port: int | None, say: Callable[[str], None]) -> None:
@@ -33,9 +32,8 @@ def sit(number: str | None, port: int | None, say: Callable[[str], None]) -> Non
     notebook = workspace.mine(workspace.lab(number) if number else next(iter(workspace.labs().values())))
     if not sessions.orphans(home()):
         jupyterlab.choose_port(port)  # before the brokers are started for nothing
-    access.settle()
     cluster = Cluster()
-    with one_interrupt(), sessions.entered(last_out=lambda: _end_all(cluster, say)) as sitting:
+    with one_interrupt(ALWAYS), sessions.entered(last_out=lambda: _end_all(cluster, say)) as sitting:
         try:
             for told in [*workspace.hand_out(), *progress.lost()]:
                 say(told)
@@ -151,20 +149,3 @@ def _address(address: str) -> str:
     brokers = "" if access.chosen() else " and the brokers"
     ending = f"Ctrl-C here ends JupyterLab{brokers}."
     return f"JupyterLab {opened}: open this address\n\n    {address}\n\n{ending}"
-
-
-@contextmanager
-def one_interrupt() -> Iterator[None]:
-    """Turn the first request to end into KeyboardInterrupt and ignore more: an ending is not broken off."""
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        for ending in ENDINGS:
-            signal.signal(ending, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    before = {ending: signal.signal(ending, interrupt) for ending in ENDINGS}
-    try:
-        yield
-    finally:
-        for ending, handler in before.items():
-            signal.signal(ending, handler)

@@ -2,14 +2,13 @@
 
 import webbrowser
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 from threebrokers import progress, workspace
 from threebrokers.app.browser import can_open_browser
 from threebrokers.errors import LabError
 from threebrokers.files import write_whole
-from threebrokers.paths import home
+from threebrokers.paths import expanded, home
 from threebrokers.text import counted
 
 PAGE = "progress.html"
@@ -29,8 +28,7 @@ def show(lab: str, say: Say) -> None:
 
 def export(file: Path, say: Say) -> None:
     """Write all that is remembered to a file. Raises LabError if it is there already, or has no folder."""
-    with suppress(RuntimeError):  # nobody has this name: then there is no such folder
-        file = file.expanduser()
+    file = expanded(file)
     if not file.parent.is_dir():
         raise LabError(f"{file.parent} is not a folder", "name a file in one that is there")
     if file.exists():

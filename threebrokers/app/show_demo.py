@@ -21,7 +21,7 @@ def listing(say: Say) -> None:
 def show(number: str, recorded: bool, say: Say) -> None:
     """Play a demo until Ctrl-C. Raises LabError if there is none of this lab."""
     script(number)  # said before anything is started for nothing
-    from threebrokers.app import make_lab
+    from threebrokers.app import endings, make_lab
     from threebrokers.cluster import Cluster, sessions
     from threebrokers.demo.play import playing, running_brokers  # widgets, clients: only where one is played
     from threebrokers.paths import home
@@ -35,7 +35,7 @@ def show(number: str, recorded: bool, say: Say) -> None:
     entered: AbstractContextManager[sessions.Sitting | None] = (
         nullcontext() if recorded else sessions.entered(last_out, stops=False)
     )
-    with make_lab.one_interrupt(), entered as sitting:
+    with endings.one_interrupt(make_lab.ALWAYS), entered as sitting:
         try:
             with playing(
                 number,

@@ -8,6 +8,7 @@ import os
 import sys
 import warnings
 from collections.abc import MutableMapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -25,6 +26,8 @@ FOREIGN = (
     "PYTHONSTARTUP",
     "PYTHONWARNINGS",
 )
+# Variables that name a folder or a file of the learner's.
+PLACES = ("THREEBROKERS_HOME", "THREEBROKERS_CACHE", "THREEBROKERS_JAVA", "THREEBROKERS_CLIENT")
 SIGNS = str.maketrans(
     {"✓": "+", "✗": "x", "○": "o", "⚠": "!", "→": "->", "…": "...", "–": "-", "·": ".", "“": '"', "”": '"'}
 )
@@ -35,6 +38,7 @@ def leave_behind() -> None:
     """Let this program, and all that it starts, find its own packages and say what it has to say."""
     _only_own_packages(os.environ, sys.path)
     _only_own_virtual_environment(os.environ)
+    _whole_paths(os.environ)
     codecs.register_error(PLAIN, _plainly)
     for stream in (sys.stdout, sys.stderr):
         _make_bearable(stream)
@@ -60,6 +64,14 @@ def _only_own_virtual_environment(environment: MutableMapping[str, str]) -> None
     activated = environment.get("VIRTUAL_ENV")
     if activated is not None and (not activated or Path(activated).resolve() != Path(sys.prefix).resolve()):
         del environment["VIRTUAL_ENV"]
+
+
+def _whole_paths(environment: MutableMapping[str, str]) -> None:
+    """Make the paths in variables whole ones: from a notebook's folder they would lead elsewhere."""
+    for name in PLACES:
+        if environment.get(name):
+            with suppress(OSError, RuntimeError):  # whoever needs it says that it is not known where it is
+                environment[name] = str(Path(environment[name]).expanduser().absolute())
 
 
 def _absolute(folder: str) -> str:

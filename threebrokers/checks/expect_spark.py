@@ -1,6 +1,7 @@
 """What checks read from Spark's tables, with the sentences for what cannot be right."""
 
 import io
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, wait
@@ -26,21 +27,28 @@ T = TypeVar("T")
 
 AGAIN_SECONDS = 0.5
 WHOLE = ("int", "bigint", "smallint", "tinyint")
+UNFIT = ("string", "binary", "struct", "array", "map")  # types with which nobody computes
+BRACKETS = re.compile("[(<]")  # what a type's name has behind it: decimal(38,16), array<int>
 
 
 def expect_columns(name: str, frame: DataFrame, wanted: Mapping[str, tuple[str, ...]], look_at: str) -> None:
-    """Raise NotYet unless the table has just these columns, each of one of its types (Spark's names)."""
+    """Raise NotYet unless the table has just these columns, each of one of its types (Spark's names).
+
+    "decimal" stands for those of any size.
+    """
     with _answered(name, look_at):
         types = dict(frame.dtypes)
     _expect_names(name, types, wanted, look_at)
     for held in dict.fromkeys(types.values()):
-        odd = [column for column, kind in types.items() if kind == held and held not in wanted[column]]
+        general = BRACKETS.split(held)[0]
+        odd = [column for column, kind in types.items() if kind == held and general not in wanted[column]]
         if odd:
             right = ", ".join(f"{column} {wanted[column][0]}" for column in odd)
             is_or_are = "is" if len(odd) == 1 else "are"
+            computing = general in UNFIT and not any(wanted[column][0] in UNFIT for column in odd)
             raise NotYet(
                 f"{', '.join(f'`{column}`' for column in odd)} {is_or_are} of the type {held}",
-                f"it should be a type to compute with: {right}",
+                f"it should be a type to compute with: {right}" if computing else f"it should be: {right}",
                 look_at,
             )
 

@@ -83,7 +83,6 @@ class Cluster:
         engine.refuse_second(self._engine)
         paused = [n for n, process in self._engine.processes().items() if process.state == "paused"]
         started = self._engine.up(say)
-        engine.remember(self._engine.home, self.engine)
         action_log.trim(self._engine.home)
         at = min(started.values(), default=clock.now())  # who was paused goes on first
         self._report(*(Action(at, "resume", n) for n in paused))

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from threebrokers import clock
-from threebrokers.cluster import docker, ports, state_file
+from threebrokers.cluster import docker, engine, ports, state_file
 from threebrokers.cluster.containers import Container, Containers
 from threebrokers.cluster.link_faults import Fault
 from threebrokers.cluster.process import BrokerProcess, Usage
@@ -95,6 +95,7 @@ class ComposeEngine:
                 found = {}
             missing = [n for n in BROKERS if n not in found or found[n].state == "down"]
             self._fetch_image(say)
+            engine.remember(self.home, self.name)  # first: what a start that breaks leaves is found again
             for one in found.values():
                 if one.state == "paused":
                     self.containers.resume(one)

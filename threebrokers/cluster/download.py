@@ -13,7 +13,7 @@ from pathlib import Path
 
 import requests
 from jgo.maven import MavenContext
-from requests.adapters import HTTPAdapter
+from urllib3.exceptions import InvalidHeader
 from urllib3.util import Retry
 
 from threebrokers.cluster.cache_lock import faults_told
@@ -24,10 +24,8 @@ THREADS = 8
 TRIES = 3
 TIMEOUT = 8  # seconds without a byte: three tries end within half a minute
 PIECE = 256 * 1024
-# A whole class behind one address may be told to ask more slowly (429): then as late as it is told.
-PATIENT = Retry(
-    total=None, connect=0, read=0, other=0, status=3, status_forcelist=(429,), raise_on_status=False
-)
+# A whole class behind one address may be told to ask more slowly: then as late as it is told, up to a bound.
+SLOWLY, TURNS, LATER_SECONDS = 429, 4, 30.0
 
 
 def fetch(jars: Sequence[Jar], folder: Path) -> None:
@@ -70,6 +68,7 @@ class _Fetching:
             repo_cache=part, remote_repos={"mirror": mirror.rstrip("/")} if mirror else None
         )
         self.local = threading.local()
+        self.waits = False
         self.sessions: list[requests.Session] = []
 
     def __enter__(self) -> "_Fetching":
@@ -108,7 +107,7 @@ class _Fetching:
 
     def _try(self, jar: Jar) -> None:
         path, digest = self.part / jar.name, hashlib.sha256()
-        with self._session().get(self._url(jar), stream=True, timeout=TIMEOUT) as answer:
+        with self._answer(jar) as answer:
             answer.raise_for_status()
             with path.open("wb") as file:
                 for piece in answer.iter_content(PIECE):
@@ -126,13 +125,29 @@ class _Fetching:
             )
         path.replace(self.folder / jar.name)
 
+    def _answer(self, jar: Jar) -> requests.Response:
+        """Return the answer for one jar. Raises LabError if it is to ask more slowly time after time."""
+        later = 0.0
+        for _ in range(TURNS):
+            if self.stop.wait(later):  # Ctrl-C, too
+                raise requests.RequestException("another download failed")
+            answer = self._session().get(self._url(jar), stream=True, timeout=TIMEOUT)
+            if answer.status_code != SLOWLY:
+                return answer
+            answer.close()
+            later = _later(answer)
+            if later and not self.waits:
+                self.waits = True
+                print(f"Waiting {later:.0f} s, as {self.place} asks …", flush=True)
+        raise LabError(
+            f"{self.place} is asked too often from your network",
+            "try again in some minutes, or set THREEBROKERS_MAVEN to another mirror of Maven Central",
+        )
+
     def _session(self) -> requests.Session:
         """Return this thread's session."""
         if not hasattr(self.local, "session"):
             self.local.session = requests.Session()
-            adapter = HTTPAdapter(max_retries=PATIENT)
-            self.local.session.mount("https://", adapter)
-            self.local.session.mount("http://", adapter)
             self.sessions.append(self.local.session)
         return self.local.session  # type: ignore[no-any-return]
 
@@ -141,6 +156,14 @@ class _Fetching:
         artifact = self.maven.create_dependency(jar.coordinates).artifact
         (repository,) = self.maven.remote_repos.values()
         return f"{repository}/{artifact.component.path_prefix.as_posix()}/{artifact.filename}"
+
+
+def _later(answer: requests.Response) -> float:
+    """Return how long (s) a mirror wants to be left alone, as far as that is waited for."""
+    try:
+        return min(Retry().get_retry_after(answer.raw) or 0.0, LATER_SECONDS)
+    except InvalidHeader:
+        return 0.0
 
 
 @contextmanager

@@ -63,7 +63,8 @@ class Engine(Protocol):
     def up(self, say: Callable[[str], None]) -> dict[int, float]:
         """Start the brokers that are missing, resume those that are paused; return when each was started.
 
-        What carries the links is seen to, and no broker that runs is started again.
+        What carries the links is seen to, and no broker that runs is started again. Before the first one is
+        started the home remembers this engine: what a start that breaks leaves is found there.
 
         One whose disk is new is left for `start`.
         """

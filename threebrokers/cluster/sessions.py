@@ -45,6 +45,7 @@ class Sitting:
 
     def opened(self, jupyter: Identity) -> None:
         """Note the JupyterLab that was started."""
+        self.jupyter = jupyter  # first: it is ended also if the register cannot be had, or Ctrl-C comes now
         with _register() as labs:
             self._take(labs, jupyter)
 

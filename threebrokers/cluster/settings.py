@@ -76,7 +76,7 @@ TABLE = (
         "log.initial.task.delay.ms",
         "30000",
         "500",
-        "deletion and compaction start with the broker (an internal setting)",
+        "brokers first look for old segments soon after their start (an internal setting)",
     ),
     Setting("log.retention.check.interval.ms", "300000", "2000", "old segments go within seconds"),
     Setting("log.segment.delete.delay.ms", "60000", "1000", "files of a deleted topic go within seconds"),

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from threebrokers.cluster import ports, process, pyspark_files, spark_java, spark_settings, state_file
+from threebrokers.cluster import locks, ports, process, pyspark_files, spark_java, spark_settings, state_file
 from threebrokers.cluster.jars import spark_jars
 from threebrokers.cluster.java import environment, java, spark_java_home
 from threebrokers.cluster.ports import HOST
@@ -301,6 +301,10 @@ def _file(home: Path) -> JsonFile[_Saved]:
 
 @contextmanager
 def _locked(home: Path) -> Iterator[None]:
-    """Let one command at a time start or end this home's Spark cluster. Raises LabError, and Timeout."""
-    with faults_told(home), _file(home).locked(LOCK_SECONDS):
+    """Let one command at a time start or end this home's Spark cluster. Raises LabError after 150 s."""
+    late = LabError(
+        f"Another command has been starting or ending Spark for more than {LOCK_SECONDS:g} s",
+        "end it, then try again",
+    )
+    with faults_told(home), locks.held(_file(home), LOCK_SECONDS, late):
         yield

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from threebrokers.cluster import locks
 from threebrokers.cluster.ports import HOST, Ports, behind
 from threebrokers.cluster.process import Identity
 from threebrokers.cluster.settings import BROKERS, LISTENERS
@@ -72,16 +73,12 @@ def locked(home: Path) -> Iterator[None]:
 
     Raises LabError after 90 s, and for what the system refuses to write there.
     """
-    from filelock import Timeout  # who only looks locks nothing
-
-    try:
-        with faults_told(home), file(home).locked(LOCK_SECONDS):
-            yield
-    except Timeout:
-        raise LabError(
-            f"Another command has been changing this cluster for more than {LOCK_SECONDS} s",
-            "end it, or look with `threebrokers doctor`",
-        ) from None
+    late = LabError(
+        f"Another command has been changing this cluster for more than {LOCK_SECONDS} s",
+        "end it, or look with `threebrokers doctor`",
+    )
+    with faults_told(home), locks.held(file(home), LOCK_SECONDS, late):
+        yield
 
 
 def _with_host(ports: Ports) -> dict[int, dict[str, str]]:

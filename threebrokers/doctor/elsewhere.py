@@ -3,7 +3,6 @@
 import os
 import stat
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
@@ -13,6 +12,7 @@ from threebrokers.cluster.remote import RemoteEngine
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.doctor.finding import Finding
 from threebrokers.kafka import access, rights
+from threebrokers.paths import expanded
 from threebrokers.text import counted
 
 CALL_SECONDS = 10.0
@@ -31,7 +31,7 @@ def look_at_file(path: str) -> Finding:
     """Say whether others of this machine may read the file with the password."""
     if not path:
         return Finding("password file", True, f"none: {access.CLIENT} is not set")
-    if stat.S_IMODE(Path(path).expanduser().stat().st_mode) & 0o077:
+    if stat.S_IMODE(expanded(path).stat().st_mode) & 0o077:
         return Finding("password file", False, f"others may read {path}", f"run `chmod 600 {path}`")
     return Finding("password file", True, "only you may read it")
 

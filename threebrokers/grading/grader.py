@@ -19,15 +19,16 @@ import msgspec
 
 from threebrokers.cluster import jars, prepare
 from threebrokers.errors import LabError
-from threebrokers.grading import course, handins, namespaces
+from threebrokers.grading import brokers, course, handins, namespaces
 from threebrokers.grading.course import Course, Task
 from threebrokers.grading.grades import Grade, Grades
 from threebrokers.grading.handins import HandIn
-from threebrokers.grading.orders import NOT_ATTEMPTED, TROUBLE, Limits, Mark, Order, Step, Told, shown
+from threebrokers.grading.orders import NOT_ATTEMPTED, TROUBLE, Limits, Mark, Order, Step, Told, inside, shown
 from threebrokers.grading.watch import Theirs, end_all
 from threebrokers.paths import cache
 from threebrokers.text import last_line
 
+END_SECONDS = 30.0  # for a warden without a box to end what it has started
 MORE_SECONDS = 600.0  # for the start of the brokers and the end, beside what a hand-in may take
 PARTS = ("rw/home", "rw/cluster", "rw/work", "rw/tmp", "root")
 LONGEST = 600  # letters of a note
@@ -92,10 +93,21 @@ class Grader:
                         self.say(f"{grade.file}: {points}, {grade.seconds:.0f} s")
             except BaseException:
                 self._stopped.set()
-                for process in list(self._running):
-                    process.kill()
+                self._halt([*self._running])
                 pool.shutdown(cancel_futures=True)
                 raise
+
+    def _halt(self, wardens: list[subprocess.Popen[bytes]]) -> None:
+        """End wardens: with each ends its box; one without a box ends first what it has started."""
+        if not self.wish.apart:
+            for process in wardens:
+                process.terminate()
+            over = time.monotonic() + END_SECONDS
+            for process in wardens:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(max(0, over - time.monotonic()))
+        for process in wardens:
+            process.kill()
 
     def _prepare(self) -> None:
         """Fetch and make what all boxes share, and see whether there can be boxes. Raises LabError."""
@@ -203,6 +215,8 @@ class Grader:
             ) as process,
         ):
             self._running.add(process)
+            if self._stopped.is_set():  # who stops may have looked before for those that run
+                process.kill()
             over = threading.Timer(order.limits.seconds + MORE_SECONDS, process.kill)
             over.start()
             try:
@@ -256,20 +270,13 @@ def _end(process: subprocess.Popen[bytes], order: Order) -> None:
     """End a warden. In a box nothing outlives it; without one its brokers are ended here."""
     if not order.apart:
         with suppress(subprocess.TimeoutExpired):
-            process.wait(10)
-        _end_brokers(Path(order.box) / "rw" / "cluster")
+            process.wait(END_SECONDS)
+        brokers.end(inside(order.box, order.apart) / "cluster")
     process.kill()
     process.wait()
     with suppress(BrokenPipeError):  # it ended before it had read its order
         assert process.stdin is not None
         process.stdin.close()
-
-
-def _end_brokers(home: Path) -> None:
-    from threebrokers.cluster import Cluster
-
-    with suppress(LabError, OSError):
-        Cluster(home, "local").erase()
 
 
 def _remove(box: Path) -> None:

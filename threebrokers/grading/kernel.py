@@ -1,5 +1,6 @@
 """A kernel that runs cells as JupyterLab does: each with its cell's id."""
 
+import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ from traitlets.config import Config
 # A kernel's ports are found before it starts: one that somebody else has taken by then leaves a process that
 # neither answers nor ends (1 of 1,300 starts, five at once). A folder of its own nobody else takes.
 TRANSPORT = "ipc"
-# The whole path of a socket has 103 letters at most (macOS), and its folder and its own name take 24 of them.
+# The whole path of a socket has 103 bytes at most (macOS), and its folder and its own name take 24 of them.
 LONGEST, SHORT = 79, "/tmp"  # noqa: S108 (the folder in it is made under a new name, for this user alone)
 # Without this each kernel warns on stderr that it is not encrypted.
 QUIET = Config({"KernelManager": {"transport_encryption": "auto"}})
@@ -136,7 +137,7 @@ class Kernel:
 def _folder() -> "TemporaryDirectory[str]":
     """Return a new folder for a kernel's sockets."""
     place = gettempdir()
-    place = place if len(place) <= LONGEST else SHORT
+    place = place if len(os.fsencode(place)) <= LONGEST else SHORT
     return TemporaryDirectory(prefix="kernel-", dir=place, ignore_cleanup_errors=True)
 
 

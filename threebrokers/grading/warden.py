@@ -1,22 +1,25 @@
 """Runs one hand-in in its box, and tells what came of each exercise: `python -m threebrokers.grading.warden`.
 
 It is the first process of the box. Its order is the first line of its standard input, which stays open: when
-that is closed, all ends. It tells on its standard output, a line of JSON each.
+that is closed, all ends. It tells on its standard output, a line of JSON each. Without a box nothing ends by
+itself: there it ends its hand-in and its brokers, also after SIGTERM.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 from typing import BinaryIO
 
 import msgspec
 
 from threebrokers.cluster.java import java
 from threebrokers.errors import LabError
-from threebrokers.grading import namespaces
+from threebrokers.grading import brokers, namespaces
 from threebrokers.grading.orders import MEGA, Order, Told, inside
 from threebrokers.grading.run import Run
 from threebrokers.grading.watch import Theirs, Watch, end_all
@@ -25,6 +28,7 @@ from threebrokers.paths import home
 FILE_BYTES = 2_000_000_000
 STARTS = 3
 LOCALE = "C.UTF-8"
+END_SECONDS = 150.0  # more than the lock of a cluster may take
 
 
 class Warden:
@@ -106,18 +110,34 @@ def main() -> int:
         if order.only_try:
             warden.tell(Told(at="ready"))
             return 0
-        threading.Thread(target=_end_with_grader, daemon=True).start()
+        if not order.apart:  # in a box no signal ends the first process as long as it listens to none
+            signal.signal(signal.SIGTERM, _interrupt)
+        threading.Thread(target=_end_with_grader, args=[order.apart], daemon=True).start()
         warden.work()
+    except KeyboardInterrupt:
+        return 1
     except (LabError, OSError, subprocess.SubprocessError) as fault:
         warden.tell(Told(fault=str(fault).strip() or type(fault).__name__))
         return 1
+    finally:
+        if not order.apart:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough: the brokers are being ended
+            brokers.end(inside(order.box, order.apart) / "cluster")
     return 0
 
 
-def _end_with_grader() -> None:
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _end_with_grader(apart: bool) -> None:
     with suppress(OSError):
-        while sys.stdin.buffer.read(1):
+        while os.read(sys.stdin.fileno(), 1):  # not the file itself: Python aborts if that is read at its end
             pass
+    main_thread = threading.main_thread()
+    if not apart and main_thread.ident:  # by the thread that starts brokers: so none start while others end
+        signal.pthread_kill(main_thread.ident, signal.SIGTERM)
+        main_thread.join(END_SECONDS)
     os._exit(1)  # the first process of a box ends all others
 
 

@@ -80,7 +80,8 @@ class Watch:
     def stop(self) -> None:
         """End watching."""
         self._done.set()
-        self._thread.join()
+        if self._thread.is_alive():  # it has not begun if the kernel did not start
+            self._thread.join()
 
     def left(self) -> float:
         """Return the seconds that are left."""

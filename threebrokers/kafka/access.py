@@ -10,6 +10,7 @@ from pathlib import Path
 
 from threebrokers.errors import LabError
 from threebrokers.kafka import client_file
+from threebrokers.paths import expanded
 
 BOOTSTRAP, CLIENT, PREFIX = "THREEBROKERS_BOOTSTRAP", "THREEBROKERS_CLIENT", "THREEBROKERS_PREFIX"
 # On images for many people everybody has one of these names.
@@ -70,14 +71,8 @@ def chosen() -> Access | None:
     if not addresses:
         return None
     file = os.environ.get(CLIENT, "")
-    path = Path(file).expanduser().absolute() if file else None
+    path = expanded(file).absolute() if file else None
     return _read(addresses, path, _changed(path), os.environ.get(PREFIX, ""))
-
-
-def settle() -> None:
-    """Make the path of the client's file a whole one, for notebooks, which run in another folder."""
-    if os.environ.get(BOOTSTRAP) and os.environ.get(CLIENT):
-        os.environ[CLIENT] = str(Path(os.environ[CLIENT]).expanduser().absolute())
 
 
 def settings_for(bootstrap: str) -> Mapping[str, str]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from threebrokers.errors import LabError
+from threebrokers.paths import expanded
 from threebrokers.text import listed
 
 # Who asks for a cluster's brokers checks only these ways in: the course's own poller speaks them too.
@@ -96,7 +97,7 @@ def _checked(path: Path, number: int, name: str, value: str) -> str:
     if not value:
         raise _wrong(path, number, f"'{name}' has no value")
     if name in FILES:
-        place = path.parent / Path(value).expanduser()
+        place = path.parent / expanded(value)
         if not place.is_file():
             raise _wrong(path, number, f"the file that '{name}' names is not there")
         return str(place.absolute())

@@ -1,7 +1,6 @@
 """Clients of a lab: confluent-kafka's own, with the lab's addresses and short time-outs filled in."""
 
 import contextvars
-import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -14,9 +13,9 @@ from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 
 from threebrokers import clock
 from threebrokers.errors import LabError
-from threebrokers.files import set_aside
 from threebrokers.kafka import client_settings, producer_ids
 from threebrokers.kafka.batch import produce_each
+from threebrokers.kafka.client_log import client_log
 from threebrokers.kafka.interceptors import ConsumerInterceptor, ProducerInterceptor, ProducerRecord
 from threebrokers.kafka.rebalances import LISTENERS, heard
 from threebrokers.kafka.reports import Report, Reports, expect_two_arguments
@@ -339,7 +338,7 @@ class Clients:
     """The clients made in this kernel. A cell that runs again has its earlier clients closed first."""
 
     def __init__(self, bootstrap: str, logs: Path) -> None:
-        self._filled = client_settings.shared(bootstrap, _client_log(logs))
+        self._filled = client_settings.shared(bootstrap, client_log(logs))
         self._made: list[tuple[tuple[str, int], LabProducer | LabConsumer]] = []
         self._listeners: list[Listener] = []
 
@@ -418,20 +417,3 @@ def refusal_told(settings: str = "these settings") -> Iterator[None]:
 def _close(client: LabProducer | LabConsumer) -> None:
     with suppress(RuntimeError):  # it was closed already
         client.discard()
-
-
-def _client_log(folder: Path) -> logging.Logger:
-    # librdkafka would write to stderr, which a notebook shows as a red block in some later cell.
-    logger = logging.getLogger("threebrokers.kafka.clients")
-    logger.propagate = False
-    path = folder / "clients.log"
-    if not any(getattr(h, "baseFilename", None) == str(path) for h in logger.handlers):
-        folder.mkdir(parents=True, exist_ok=True)
-        for handler in list(logger.handlers):
-            logger.removeHandler(handler)
-            handler.close()
-        set_aside(path)
-        handler = logging.FileHandler(path, delay=True)
-        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-        logger.addHandler(handler)
-    return logger

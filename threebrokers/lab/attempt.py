@@ -99,6 +99,8 @@ def expect_judgeable(number: str, check: str, known: Errors) -> None:
         raise _ended(run.fault, known)
     if run is not None and run is not running:
         _expect_not_anew(run, history, names)
+    if run is None and (old := _of_elsewhere(history, running, names)):
+        raise _not_attempted(number, f"run its cell first, which gives {listed(old)} another value")
     missing = [n for n in names if not (n in here.user_ns or n in running.assigned or hasattr(builtins, n))]
     if not missing:
         return
@@ -127,6 +129,13 @@ def _expect_not_anew(run: CellRun, history: History, names: list[str]) -> None:
                 "it should be what the exercise's cell makes of it",
                 f"{CELL}: run it again, then the check",
             )
+
+
+def _of_elsewhere(history: History, running: CellRun, names: list[str]) -> list[str]:
+    """Return the names whose values only other cells of the lesson have set."""
+    others = (run for run in history.runs if run is not running and run.cell.startswith(OF_THE_LESSON))
+    there = frozenset().union(*(run.assigned for run in others)) - running.assigned
+    return [f"`{name}`" for name in names if name in there]
 
 
 def find(history: History, number: str, names: list[str]) -> CellRun | None:

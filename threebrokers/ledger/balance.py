@@ -129,11 +129,6 @@ class Balance:
         return [entry for entry in first(self.committed) if entry.number not in done]
 
     @cached_property
-    def delivered_again(self) -> list[Entry]:
-        """Every delivery of a record but its first."""
-        return again(self.delivered)
-
-    @cached_property
     def processed_again(self) -> list[Entry]:
         """Every time that a record was processed but the first."""
         return again(self.processed)

@@ -124,6 +124,14 @@ def with_action(recording: RecordingData, gap: Gap, rhythm: float = 0.0) -> Gap:
     return replace(gap, after=before[-1] if before else None)
 
 
+def since(gap: Gap, action: Action) -> Gap | None:
+    """Return what a gap had left when this was done; None if it was not in it."""
+    end = gap.start + gap.seconds
+    if not gap.start < action.at < end:
+        return None
+    return replace(gap, start=action.at, seconds=round(end - action.at, 3), after=action)
+
+
 def _pauses(recording: RecordingData, flow: Flow) -> Iterator[Gap]:
     rhythm = flow.rhythm()
 

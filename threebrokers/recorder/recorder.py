@@ -1,4 +1,4 @@
-"""Recorder what happens while a block of code runs."""
+"""Record what happens while a block of code runs."""
 
 import threading
 from collections import Counter

@@ -12,7 +12,7 @@ from threebrokers.kafka.state import ClusterState
 from threebrokers.recorder import file, timeline
 from threebrokers.recorder.data import KINDS, Flow, RecordingData
 from threebrokers.recorder.elections import unclean_elections
-from threebrokers.recorder.gaps import MEMBER, Gap, after_harm, leaderless, silences, unusual
+from threebrokers.recorder.gaps import MEMBER, Gap, after_harm, leaderless, silences, since, unusual
 from threebrokers.recorder.members import idle
 from threebrokers.recorder.timeline import TimeLine
 from threebrokers.text import listed
@@ -101,8 +101,9 @@ class Recording:
         `kind` is "sent", "acknowledged", "failed", "delivered" or "processed": the longest time between
         two records of one client and partition. Or "leader" or "quorum": 0 s if there always was one. Or
         "member": a member of a group that had partitions held none; 0 s if it always held some.
-        With `after`, one of `actions`: only what came after it and before the next action. Raises LabError
-        if there is no such kind, or too little was recorded of it.
+        With `after`, one of `actions`: only what came after it and before the next action; if it came while a
+        busy machine was silent anyway, the rest of that. Raises LabError if there is no such kind, or too
+        little was recorded of it.
         """
         wanted = {"client": client, "topic": topic, "partition": partition}
         wanted = {name: value for name, value in wanted.items() if value is not None}
@@ -110,13 +111,14 @@ class Recording:
         if kind not in (*KINDS, *others):
             raise LabError(f"A recording knows no {kind!r}", f"it knows {', '.join((*KINDS, *others))}")
         found = silences(self.data, [kind]) if kind in KINDS else others[kind](self.data)
-        fitting = [
+        found = [
             gap
             for gap in found
-            if gap.kind == kind
-            and (after is None or gap.after == after)
-            and all(getattr(gap, name) == value for name, value in wanted.items())
+            if gap.kind == kind and all(getattr(gap, name) == value for name, value in wanted.items())
         ]
+        fitting = [gap for gap in found if after is None or gap.after == after]
+        if not fitting and after and kind in KINDS:
+            fitting = [cut for gap in found if (cut := since(gap, after))]
         if not fitting and kind not in KINDS:
             return Gap(kind, after.at if after else self.data.began, 0.0, after)
         if not fitting:
@@ -185,7 +187,7 @@ class Recording:
         blind = sum(missed.end - missed.start for missed in data.missed)
         records = sum(flow.records for flow in data.flows)
         return (
-            f"Recorder of {data.ended - data.began:.1f} s: {len(data.states)} states, "
+            f"Recording of {data.ended - data.began:.1f} s: {len(data.states)} states, "
             f"{len(data.actions)} actions, {records} records seen by clients"
             + (f"; brokers not seen for {blind:.1f} s" if blind else "")
         )

@@ -5,13 +5,11 @@ PySpark is told of a Java process that runs already: its own script takes two, o
 
 import logging
 import os
-import shutil
 import signal
 import struct
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -29,8 +27,9 @@ from pyspark.sql import SparkSession
 from threebrokers.cluster import spark_java
 from threebrokers.cluster.java import environment
 from threebrokers.errors import LabError
+from threebrokers.waiting import wait_until
 
-EXIT_SECONDS, LOOK_SECONDS = 10.0, 0.02
+START_SECONDS, EXIT_SECONDS = 120.0, 10.0
 GOING_SECONDS = 0.5  # its connections break a moment before it has ended
 
 
@@ -86,7 +85,7 @@ def kill() -> None:
 
 
 def start(settings: Mapping[str, str], log: Path) -> SparkSession:
-    """Start Java, send what it prints to `log`, and return the session; raises PySpark's errors."""
+    """Start Java, send what it prints to `log`, return the session; raises PySpark's errors, and LabError."""
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
     quiet_errors()
     with _environment(log.parent), log.open("ab") as output:
@@ -99,33 +98,36 @@ def start(settings: Mapping[str, str], log: Path) -> SparkSession:
 
 
 def _launched(command: list[str], output: BinaryIO) -> tuple["subprocess.Popen[bytes]", dict[str, str]]:
-    """Start Java; return it, and the variables that tell PySpark where it listens. Raises PySpark's error.
+    """Start Java; return it, and the variables that tell PySpark where it listens.
 
     Java writes port and password into a file that only this user can read. It ends with its standard input.
+    Raises PySpark's error if Java ends at once, and LabError if it says nothing for two minutes.
     """
-    folder = Path(tempfile.mkdtemp())
-    told = folder / "gateway"
-    java = subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=output,
-        stderr=output,
-        env=environment() | {"_PYSPARK_DRIVER_CONN_INFO_PATH": str(told), "SPARK_CONNECT_MODE": "0"},
-        preexec_fn=_deaf_to_interrupts,
-    )
-    try:
-        while not told.exists():
-            if java.poll() is not None:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        told = Path(folder, "gateway")
+        java = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=output,
+            env=environment() | {"_PYSPARK_DRIVER_CONN_INFO_PATH": str(told), "SPARK_CONNECT_MODE": "0"},
+            preexec_fn=_deaf_to_interrupts,
+        )
+        try:
+            wait_until(
+                lambda: told.exists() or java.poll() is not None,
+                what="Spark's Java process to say where it listens",
+                within=START_SECONDS,
+                otherwise=f"run the cell again, or read the end of {output.name}",
+            )
+            if not told.exists():
                 raise PySparkRuntimeError(errorClass="JAVA_GATEWAY_EXITED", messageParameters={})
-            time.sleep(LOOK_SECONDS)
-        port, length = struct.unpack_from(">ii", data := told.read_bytes())
-        secret = data[8 : 8 + length].decode()
-    except BaseException:  # also when the cell is interrupted
-        java.kill()
-        java.communicate()
-        raise
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+            port, length = struct.unpack_from(">ii", data := told.read_bytes())
+            secret = data[8 : 8 + length].decode()
+        except BaseException:  # also when the cell is interrupted
+            java.kill()
+            java.communicate()
+            raise
     return java, {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}
 
 

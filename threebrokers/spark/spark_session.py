@@ -193,7 +193,7 @@ def _expect_answer(what: str, address: str) -> None:
     host, _, port = address.rpartition(":")
     try:
         # Spark itself would try for a minute before it gives up.
-        socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS).close()
+        socket.create_connection((host.strip("[]"), int(port)), timeout=ANSWER_SECONDS).close()
     except (OSError, ValueError, OverflowError) as fault:
         raise LabError(
             f"No {what} answers at {address} ({fault}): "

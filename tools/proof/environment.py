@@ -12,6 +12,8 @@ import psutil
 from threebrokers.cluster import Cluster
 from threebrokers.kafka import access
 
+ENDING_SECONDS = 10.0  # Spark's Java process ends with its kernel, which on a busy machine takes a moment
+
 
 @contextmanager
 def bench(engine: str = "local") -> Iterator[Path]:
@@ -79,6 +81,7 @@ def _end(folder: Path) -> list[str]:
         if Cluster().engine != "local":  # what it keeps is not all in the folder
             Cluster().erase()
     finally:
+        psutil.wait_procs(processes_of(folder), timeout=ENDING_SECONDS)
         names = _killed(processes_of(folder))
     return names
 

@@ -69,13 +69,21 @@ def test_the_environment_is_as_before(monkeypatch):
     assert not home.parent.exists()
 
 
-def test_a_process_that_is_left_is_ended_and_named(sleeper):
+def test_a_process_that_is_just_ending_is_not_left():
+    with temporary.bench():
+        process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(2)"])
+    assert process.wait() == 0
+
+
+def test_a_process_that_is_left_is_ended_and_named(sleeper, monkeypatch):
+    monkeypatch.setattr(temporary, "ENDING_SECONDS", 0.1)
     with pytest.raises(AssertionError, match=r"Still running after `down`: .*time.sleep"), temporary.bench():
         process = sleeper()
     assert process.poll() is not None
 
 
-def test_a_process_is_also_known_by_its_arguments(sleeper):
+def test_a_process_is_also_known_by_its_arguments(sleeper, monkeypatch):
+    monkeypatch.setattr(temporary, "ENDING_SECONDS", 0.1)
     with pytest.raises(AssertionError, match="Still running"), temporary.bench() as home:
         process = sleeper(str(home), THREEBROKERS_HOME="")
     assert process.poll() is not None

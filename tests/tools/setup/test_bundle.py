@@ -47,6 +47,8 @@ def test_the_manifest_comes_first_and_names_nobody(tmp_path: Path, monkeypatch):
 def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, monkeypatch):
     with pytest.raises(LabError, match="is not a place for a file"):
         written.write(tmp_path, lambda text: None)
+    with pytest.raises(LabError, match=r"~nobody-has-this-name/new\.tar is not a place for a file"):
+        written.write(Path("~nobody-has-this-name/new.tar"), lambda text: None)
     monkeypatch.setattr(written, "NEEDED", 10**18)
     (tmp_path / "old.tar").write_text("old")
     with pytest.raises(LabError, match=r"are free beside old\.tar"):

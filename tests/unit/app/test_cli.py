@@ -2,8 +2,10 @@
 
 import os
 import re
+import signal
 import socket
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import metadata
@@ -20,7 +22,8 @@ from rich.console import Console
 import threebrokers
 from tests.commands import run
 from threebrokers import doctor, progress, workspace
-from threebrokers.app import browser, jupyterlab, make_lab, tables
+from threebrokers.app import browser, endings, jupyterlab, make_lab, tables
+from threebrokers.cluster import spark_cluster
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.doctor import Finding
 from threebrokers.errors import LabError
@@ -148,6 +151,40 @@ def test_an_interrupt_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(FakeCluster, "up", interrupt)
     assert sentence(run("up")).startswith("✗ Interrupted: `threebrokers status`")
+
+
+def test_after_an_interrupt_of_spark_its_own_status_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(home: Path, say: Any) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(spark_cluster, "up", interrupt)
+    assert sentence(run("spark", "up")).startswith("✗ Interrupted: `threebrokers spark status`")
+
+
+@pytest.mark.parametrize("ending", endings.ENDINGS)
+def test_every_command_ends_in_good_order_when_it_is_asked_to(
+    monkeypatch: pytest.MonkeyPatch, ending: signal.Signals
+) -> None:
+    """A terminal that is closed sends SIGHUP, a system that shuts down SIGTERM."""
+    done: list[str] = []
+
+    def up(self: FakeCluster, say: Any) -> list[int]:
+        try:
+            os.kill(os.getpid(), ending)
+        finally:
+            done.append("tidied up")
+        return []
+
+    monkeypatch.setattr(FakeCluster, "up", up)
+    before = signal.getsignal(ending)
+    assert sentence(run("up")).startswith("✗ Interrupted")
+    assert done == ["tidied up"]
+    assert signal.getsignal(ending) == before
+
+
+def test_a_command_may_run_beside_the_first_thread() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(run, "down").result().exit_code == 0
 
 
 def test_status_is_a_row_for_each_broker() -> None:

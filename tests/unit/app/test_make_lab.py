@@ -6,21 +6,24 @@ import os
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import nbformat
 import psutil
 import pytest
+from filelock import Timeout
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from threebrokers import workspace
-from threebrokers.app import jupyterlab, make_lab
+from threebrokers.app import endings, jupyterlab, make_lab
 from threebrokers.cluster import sessions
 from threebrokers.cluster.process import BrokerProcess, Identity, identify, launch
 from threebrokers.errors import LabError
@@ -82,7 +85,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
 ALL = ["brokers up", "JupyterLab at work/01_hello_kafka.ipynb", "JupyterLab ended", "brokers down"]
 
 
-@pytest.mark.parametrize("ending", make_lab.ENDINGS)
+@pytest.mark.parametrize("ending", endings.ENDINGS)
 def test_one_request_to_end_ends_everything(bench: Bench, ending: signal.Signals) -> None:
     bench.in_stay = lambda: os.kill(os.getpid(), ending)
     before = signal.getsignal(ending)
@@ -99,6 +102,65 @@ def test_more_ctrl_c_does_not_break_the_ending_off(bench: Bench, monkeypatch: py
     monkeypatch.setattr(make_lab.jupyterlab, "end", end)
     bench.in_stay = lambda: os.kill(os.getpid(), signal.SIGINT)
     make_lab.sit("1", None, lambda text: None)
+    assert bench.done == ALL
+
+
+@pytest.mark.parametrize(("ignored", "ended"), [(signal.SIGHUP, 0), (signal.SIGTERM, 0), (signal.SIGINT, 1)])
+def test_a_request_that_is_ignored_on_purpose_ends_nothing_but_ctrl_c_does(
+    bench: Bench, ignored: signal.Signals, ended: int
+) -> None:
+    """`nohup make lab` is to outlive its terminal; a shell script ignores Ctrl-C for its `make lab &`."""
+    went_on: list[int] = []
+
+    def stay() -> None:
+        os.kill(os.getpid(), ignored)
+        went_on.append(ignored)
+
+    bench.in_stay = stay
+    before = signal.signal(ignored, signal.SIG_IGN)
+    try:
+        make_lab.sit(None, None, lambda text: None)
+        assert signal.getsignal(ignored) == signal.SIG_IGN
+    finally:
+        signal.signal(ignored, before)
+    assert len(went_on) == 1 - ended
+    assert bench.done == ALL
+
+
+def test_what_starts_during_the_ending_hears_a_polite_end(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the brokers do that a demo brings back: Java never hears what was ignored when it started."""
+    started: list[int] = []
+
+    def end(identity: Identity) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)  # once more, which does not break the ending off
+        started.append(subprocess.run(["sh", "-c", "kill -TERM $$"], check=False).returncode)
+        bench.done.append("JupyterLab ended")
+
+    monkeypatch.setattr(make_lab.jupyterlab, "end", end)
+    bench.in_stay = lambda: os.kill(os.getpid(), signal.SIGTERM)
+    make_lab.sit(None, None, lambda text: None)
+    assert bench.done == ALL
+    assert started == [-signal.SIGTERM]
+
+
+@pytest.mark.parametrize("fault", [KeyboardInterrupt(), Timeout("labs.json.lock")])
+def test_a_jupyterlab_that_cannot_be_noted_is_ended_too(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, fault: BaseException
+) -> None:
+    real = sessions._register
+
+    def start() -> None:
+        monkeypatch.setattr(sessions, "_register", refuse)
+
+    def refuse() -> NoReturn:
+        monkeypatch.setattr(sessions, "_register", real)
+        raise fault
+
+    bench.in_start = start
+    with suppress(Timeout):
+        make_lab.sit(None, None, lambda text: None)
     assert bench.done == ALL
 
 

@@ -47,3 +47,50 @@ def test_a_foreign_folder_is_left_behind_however_it_is_written(
     assert str(tmp_path / "foreign") in seen
     surroundings._only_own_packages({"PYTHONPATH": given}, seen)
     assert [folder for folder in seen if "foreign" in folder] == []
+
+
+def test_a_path_in_a_variable_leads_to_the_same_place_from_every_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command runs in one folder, the kernels that it starts in another."""
+    monkeypatch.chdir(tmp_path)
+    given = {
+        "THREEBROKERS_HOME": "mine",
+        "THREEBROKERS_CACHE": "~/cache",
+        "THREEBROKERS_JAVA": "",
+        "THREEBROKERS_CLIENT": "~nobody-has-this-name/client.properties",
+        "HOME": "here",
+    }
+    monkeypatch.setenv("HOME", str(tmp_path / "anna"))
+    surroundings._whole_paths(given)
+    assert given == {
+        "THREEBROKERS_HOME": str(tmp_path / "mine"),
+        "THREEBROKERS_CACHE": str(tmp_path / "anna" / "cache"),
+        "THREEBROKERS_JAVA": "",
+        "THREEBROKERS_CLIENT": "~nobody-has-this-name/client.properties",
+        "HOME": "here",
+    }
+
+
+def test_every_command_has_one_home(tmp_path: Path) -> None:
+    program = """if True:
+        import os, sys
+        from threebrokers import progress
+        from threebrokers.app import cli
+        from threebrokers.paths import home
+        def tell():
+            os.chdir("/")
+            print(home())
+            return []
+        progress.lost = tell
+        sys.exit(cli.app())
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", program, "progress"],
+        cwd=tmp_path,
+        env=os.environ | {"THREEBROKERS_HOME": "mine", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines()[0] == str(tmp_path / "mine")

@@ -135,6 +135,41 @@ def test_where_rows_come_from_is_what_the_plan_says(monkeypatch, plan, words):
     expect_spark.expect_read_by_spark("t", frame, "the query")
 
 
+WANTED = {"tail": ("string",), "delay": ("int", "bigint"), "mean": ("double", "decimal")}
+RIGHT = {"tail": "string", "delay": "bigint", "mean": "decimal(38,16)"}
+
+
+def columns(types: dict[str, str]) -> Any:
+    return SimpleNamespace(dtypes=list(types.items()))
+
+
+def test_a_decimal_of_any_size_may_be_right():
+    for mean in ("decimal(38,16)", "decimal(10,0)", "double"):
+        expect_spark.expect_columns("t", columns({**RIGHT, "mean": mean}), WANTED, "the query")
+
+
+@pytest.mark.parametrize(
+    ("held", "words"),
+    [
+        ({"delay": "double"}, "`delay` is of the type double; it should be: delay int. Look at: the query"),
+        ({"delay": "decimal(38,16)"}, "`delay` is of the type decimal(38,16); it should be: delay int."),
+        ({"mean": "bigint"}, "`mean` is of the type bigint; it should be: mean double."),
+        ({"tail": "int"}, "`tail` is of the type int; it should be: tail string."),
+        (
+            {"delay": "string", "mean": "string"},
+            "`delay`, `mean` are of the type string; it should be a type to compute with: delay int, mean d",
+        ),
+        ({"delay": "binary"}, "is of the type binary; it should be a type to compute with: delay int."),
+        ({"mean": "array<int>"}, "is of the type array<int>; it should be a type to compute with: mean do"),
+        ({"tail": "binary", "delay": "binary"}, "of the type binary; it should be: tail string, delay int."),
+    ],
+)
+def test_a_column_of_another_type(held, words):
+    with pytest.raises(NotYet) as caught:
+        expect_spark.expect_columns("t", columns(RIGHT | held), WANTED, "the query")
+    assert words in str(caught.value)
+
+
 def test_the_plan_of_a_query_is_what_it_explains():
     shown: Any = SimpleNamespace(explain=lambda: print("== Physical Plan =="))
     assert expect_spark.plan_of_query(shown) == "== Physical Plan ==\n"

@@ -82,18 +82,25 @@ def test_keys_that_do_not_keep_aircraft_are_told_with_the_reason(log, text):
     assert text in str(caught.value)
 
 
-def nameless(key: bytes, place: Callable[[int], int]) -> list[keys.Stored]:
-    """Return flights of 50 aircraft by their keys, and ten without a tail number with this key."""
-    named = [(flight(n, f"N{n}", n), f"N{n}".encode()) for n in range(50)]
+def nameless(key: Callable[[int], bytes | None], place: Callable[[int], int]) -> list[keys.Stored]:
+    """Return flights of 200 aircraft by their keys, and ten without a tail number with these keys."""
+    named = [(flight(n, f"N{n}", n), f"N{n}".encode()) for n in range(200)]
     log = [(Record("by-aircraft", murmur2(text, 6), 0, text, b"{}", -1, "create"), f) for f, text in named]
     none = flight(99, "", 99) | {"tailnum": None}
-    return [*log, *((Record("by-aircraft", place(n), n, key, b"{}", -1, "create"), none) for n in range(10))]
+    return [
+        *log,
+        *((Record("by-aircraft", place(n), n, key(n), b"{}", -1, "create"), none) for n in range(10)),
+    ]
 
 
 def test_flights_without_a_tail_number_are_not_one_aircraft():
-    with pytest.raises(NotYet, match="have the text 'null' as their key, as if they were one aircraft"):
-        keys._known_to_all(nameless(b"null", lambda n: 3), 6)
-    keys._known_to_all(nameless(b"", lambda n: n % 6), 6)  # this client spreads empty keys
+    with pytest.raises(NotYet, match=r"10 flights .* have the text 'null' as their key, as if they were one"):
+        keys.judge(nameless(lambda n: b"null", lambda n: 3), 6)
+    with pytest.raises(NotYet, match=r"7 flights .* have the text 'UA' as their key, as if they were one"):
+        keys.judge(nameless(lambda n: b"AA" if n < 3 else b"UA", lambda n: 3 if n < 3 else 5), 6)
+    keys.judge(nameless(lambda n: b"", lambda n: n % 6), 6)  # this client spreads empty keys
+    keys.judge(nameless(lambda n: None, lambda n: n % 6), 6)
+    keys.judge(nameless(lambda n: b"a flight %d" % n, lambda n: n % 6), 6)  # no two are one aircraft
 
 
 def hashed(tails: list[str]) -> list[keys.Stored]:

@@ -164,6 +164,10 @@ def test_flights_are_there_once_with_their_keys():
     with_none = [(None, b"y"), *FLIGHTS]
     keyless = stored([(None, value) for _, value in with_none])
     assert "a record has no key" in told(packed.judge_flights, keyless, with_none)
+    by_number = [(key, b"flight %d" % n) for n, (key, _) in enumerate(FLIGHTS)]
+    as_text = stored([(str(key).encode(), value) for key, value in by_number])
+    said = told(packed.judge_flights, as_text, by_number)
+    assert """the key b"b'N0'" (bytes), and its flight has b'N0' (bytes); each flight should keep""" in said
     odd = stored([*FLIGHTS[1:], (b"N0", b"packed by hand")])
     assert "has another value than each flight: b'packed by ha'" in told(packed.judge_flights, odd, FLIGHTS)
 
@@ -355,6 +359,10 @@ def test_a_partitioner_that_keeps_others_off_is_right():
         (lambda s: 1, "`partition_of('IBM', 4)` ended with TypeError"),
         (lambda s, n: 3 if s in IMPORTANT else 0, "`partition_of('IBM', 1)` returned 3"),
         (lambda s, n: min(right(s, 4), n - 1), "of two partitions"),
+        (
+            lambda s, n: n - 1 if s == "IBM" or "UBER" else right(s, n),  # noqa: SIM222 - as learners do
+            "Look at: how `partition_of` knows what is important: it puts every symbol there",
+        ),
         (
             lambda s, n: n - 1 if s and s in "IBM, UBER" else right(s, n),
             "Look at: how `partition_of` knows what is important",
@@ -630,6 +638,20 @@ def names_all(price: StockPrice) -> bytes:
         raise ValueError(f"symbol, dollars or cents is wrong in {price}") from None
 
 
+def shows_json(price: StockPrice) -> bytes:
+    try:
+        return serialize(price)
+    except ValueError:
+        raise ValueError(f"bad price: {json.dumps(vars(price))}") from None
+
+
+def shows_each(price: StockPrice) -> bytes:
+    try:
+        return serialize(price)
+    except ValueError:
+        raise ValueError(f"{price.symbol=}, {price.dollars=}, {price.cents=}") from None
+
+
 def shows_all(price: StockPrice) -> bytes:
     try:
         return serialize(price)
@@ -648,6 +670,24 @@ def in_capitals(price: StockPrice) -> bytes:
         return serialize(price)
     except ValueError as fault:
         raise ValueError(f"{str(fault).capitalize()} is wrong in {price}") from None
+
+
+def with_json(price: StockPrice) -> bytes:
+    try:
+        return serialize(price)
+    except ValueError as fault:
+        raise ValueError(f"{json.dumps(vars(price))}: {fault} must not be so") from None
+
+
+def ticks_off(price: StockPrice) -> bytes:
+    is_good = {
+        "symbol": isinstance(price.symbol, str) and price.symbol != "",
+        "dollars": type(price.dollars) is int and price.dollars >= 0,
+        "cents": type(price.cents) is int and 0 <= price.cents <= 99,
+    }
+    if not all(is_good.values()):
+        raise ValueError(is_good)
+    return json.dumps(vars(price)).encode()
 
 
 @pytest.mark.parametrize(
@@ -670,6 +710,11 @@ def in_capitals(price: StockPrice) -> bytes:
         (beyond(cents=True), "cents=True))` returned"),
         (beyond(symbol=7), "symbol=7, dollars=141, cents=5))` returned"),
         (names_all, "says the same of wrong cents and of wrong dollars"),
+        (
+            shows_json,
+            """of wrong cents and of wrong dollars: 'bad price: {"symbol": …, "dollars": …, "cents": …}'""",
+        ),
+        (shows_each, "but for the values, the ValueError says the same of wrong cents and of wrong dollars"),
         (shows_all, "it should name the field that is wrong, cents"),
         (refuses_0, "this price is right: dollars from 0"),
     ],
@@ -681,6 +726,8 @@ def test_what_is_wrong_with_a_serializer_is_told(wrong: Callable[..., Any], word
 def test_a_serializer_may_write_letters_as_they_are_and_show_the_price_in_its_error():
     wrapping.judge_serializer(serialize)
     wrapping.judge_serializer(in_capitals)
+    wrapping.judge_serializer(with_json)
+    wrapping.judge_serializer(ticks_off)
     wrapping.judge_serializer(lambda p: serialize(p) and json.dumps(vars(p), ensure_ascii=False).encode())
 
 
@@ -784,8 +831,8 @@ def test_what_only_the_notebook_has_is_no_fault_after_a_restart(monkeypatch):
 class ToldOf(Message):
     """A record's report, with an error or without."""
 
-    def __init__(self, fault: KafkaError | None = None) -> None:
-        super().__init__()
+    def __init__(self, fault: KafkaError | None = None, value: bytes | None = None) -> None:
+        super().__init__(value=value)
         self.fault = fault
 
     def error(self) -> KafkaError | None:
@@ -814,7 +861,7 @@ def test_what_the_program_hears_is_judged(calls: list[tuple[Any, ...]], words: s
     def heard_of(calls: list[tuple[Any, ...]]) -> Heard:
         heard = Heard()
         for arguments in calls:
-            heard(*arguments)
+            heard.of({"value": None})(*arguments)
         return heard
 
     heard_of([STORED_ONE, FAILED_ONE, STORED_ONE]).judge(3)
@@ -823,10 +870,23 @@ def test_what_the_program_hears_is_judged(calls: list[tuple[Any, ...]], words: s
 
 def test_a_callback_is_called_by_place():
     heard = Heard()
-    heard(error=None, message=ToldOf())
+    heard.of({"value": None})(error=None, message=ToldOf())
     assert "calls the program's own callback with names: error, message; it is called as" in told(
         heard.judge, 1
     )
+
+
+def test_each_callback_hears_of_its_own_record():
+    heard, values = Heard(), [b"order 0", b"order 1"]
+    callbacks = [heard.of({"value": value}) for value in values]
+    for callback, value in zip(callbacks, values, strict=True):
+        callback(None, ToldOf(value=value))
+    heard.judge(2)
+    heard.calls.clear()
+    for value in values:
+        callbacks[-1](None, ToldOf(value=value))
+    said = told(heard.judge, 2)
+    assert "the program's callback for b'order 1'… heard of b'order 0'…; each should hear of its own" in said
 
 
 def test_errors_in_a_wrapper_are_told_by_what_the_program_did():

@@ -178,6 +178,8 @@ def test_a_program_that_ends_when_nothing_comes(monkeypatch):
     ends = "%%program p\nwhile True:\n    m = c.poll(1)\n    if m is None:\n        break\n    orders.work(m)"
     tries(monkeypatch, ends)
     assert "ends as soon as nothing has come" in told(runs.judge_runs, killed([*ALL, 13]))
+    tries(monkeypatch, "%%program p\nfor _ in range(99):\n    m = c.poll(1)\n    orders.work(m)")
+    assert "reads as often as its `range(…)` says" in told(runs.judge_runs, killed([*ALL, 13]))
 
 
 def test_what_is_stored_is_committed_in_the_background(monkeypatch):

@@ -30,6 +30,8 @@ def heard(monkeypatch: pytest.MonkeyPatch, source: str | None, producer: Produce
 RAISES = "\nif any(seen):\n    raise ValueError"
 KEPT = 'postman = lab.producer({"on_delivery": lambda error, letter: seen.append(error)})'
 BOX = "class Box:\n    def report(self, error, letter):\n        self.last = error\n"
+READ = "for m in c.consume(24):\n"
+NONE_ENDS = "none of its lines ends it with an error"
 LISTENS = (
     f"{KEPT}{RAISES}",
     f"{KEPT}{RAISES}\nc.commit(m)",
@@ -49,6 +51,16 @@ LISTENS = (
     f"{KEPT}\ntry:\n    book(m)\nexcept ValueError:\n    if p.flush():\n        raise\n    print(seen)",
     f"{KEPT}\ntry:\n    book(m)\nexcept ValueError:\n    if not any(seen):\n        go()\n"
     "    else:\n        raise",
+    "p = lab.producer({'on_delivery': lambda error, letter: seen.append(letter)})\n"
+    "if seen[-1].error():\n    raise ValueError(seen[-1].error())",
+    "def told(_, letter):\n    if letter.error():\n        raise ValueError\np.produce(d, on_delivery=told)",
+    "p = lab.producer({'on_delivery': lambda error, letter: seen.append(letter)})\n"
+    "for m in c.consume(24):\n    book(m)\nfor m in seen:\n    if m.error():\n        raise ValueError",
+    f"{KEPT}\n{READ}def judge(m):\n    if m.error():\n        raise ValueError\njudge(seen)",
+    f"{KEPT}\n{READ}    if m.error() or any(seen):\n        raise ValueError",
+    f"{KEPT}\n{READ}    letter = aside(m)\n    if letter.error():\n        raise ValueError(seen)",
+    "p.produce(d, on_delivery=lambda e, m: done.set_exception(KafkaException(e)))",
+    f"{KEPT}\nraise_all(KafkaException(seen[0]))",
 )
 GOES_ON = (
     (KEPT, "keeps the delivery reports in `seen`, and nothing looks at them"),
@@ -64,6 +76,33 @@ GOES_ON = (
         f"{KEPT}\nif any(seen):\n    try:\n        note(m)\n    except OSError:\n"
         "        if odd:\n            raise",
         "none of its lines ends it with an error",
+    ),
+    (f"{KEPT}\n{READ}    if m.error():\n        raise ValueError\n    print(seen)", NONE_ENDS),
+    (f"{KEPT}\n{READ}    assert not m.error(), m\n    if any(seen):\n        print('refused')", NONE_ENDS),
+    (
+        f"{KEPT}\nm = None\nwhile x:\n    m = c.poll(1)\n    if m is None:\n        continue\n"
+        "    if m.error():\n        raise KafkaException(m.error())\n    print(seen)",
+        NONE_ENDS,
+    ),
+    (
+        f"{KEPT}\nms = [m for m in c.consume(24) if m]\nfor n, m in enumerate(ms):\n"
+        "    if ms[n].error():\n        raise ValueError\n    print(seen)",
+        NONE_ENDS,
+    ),
+    (f"{KEPT}\nif any(seen):\n    display(seen)", NONE_ENDS),
+    (
+        "def told(error, letter):\n    if error:\n        seen.append(KafkaException(error))\n"
+        "p.produce(d, on_delivery=told)",
+        "keeps the delivery reports in `seen`, and nothing looks at them",
+    ),
+    (
+        "def told(error, letter):\n    if error:\n        KafkaException(error)\n"
+        "p.produce(d, on_delivery=told)",
+        "nowhere, and raises nothing",
+    ),
+    (
+        'postman = lab.producer({"on_delivery": lambda error, letter: seen.append(letter)})',
+        "keeps the delivery reports in `seen`, and nothing looks at them",
     ),
     (f"{KEPT}\np.flush()\nc.commit(m){RAISES}", "commits first, and looks at the delivery reports only then"),
 )
@@ -126,9 +165,9 @@ def test_whoever_takes_no_report_would_not_notice_a_lost_letter(monkeypatch: pyt
 @pytest.mark.parametrize(
     "source",
     [
-        'postman = lab.producer({"on_delivery": lambda error, letter: sent.append(letter)})',
-        "def told(error, letter):\n    print(letter)\npostman.produce(d, v, callback=told)",
-        "def told(self, error, letter):\n    print(letter)\npostman.produce(d, v, callback=box.told)",
+        'postman = lab.producer({"on_delivery": lambda error, letter: done.set()})',
+        "def told(error, letter):\n    print(n)\npostman.produce(d, v, callback=told)",
+        "def told(self, error, letter):\n    self.n += 1\npostman.produce(d, v, callback=box.told)",
     ],
 )
 def test_a_report_whose_error_nobody_reads_is_no_report(monkeypatch: pytest.MonkeyPatch, source: str) -> None:
@@ -168,6 +207,10 @@ FLUSHES = (
     "with lab.producer({}) as p:\n    for m in ms:\n        p.produce(d)\nc.commit()",
     "with closing(Producer({})) as p:\n    p.produce(d)\nc.commit()",
     "p = lab.producer()\nwith p:\n    p.produce(d)\nc.commit()",
+    "p: Producer = Producer({})\nwith p:\n    p.produce(d)\nc.commit()",
+    "p, seen = lab.producer(), []\nwith p:\n    p.produce(d)\nc.commit()",
+    "send, confirm = p.produce, p.flush\np.produce(d)\nconfirm()\nc.commit()",
+    "confirm: Callable = p.flush\np.produce(d)\nconfirm()\nc.commit()",
     "def stored():\n    if p.flush() or any(seen):\n        raise X\ndef aside(m):\n    p.produce(d)\n"
     "    stored()\nfor m in ms:\n    try:\n        book(m)\n    except ValueError:\n        aside(m)\n"
     "    c.commit(m)",

@@ -27,6 +27,12 @@ WAITS = "c.commit(m, asynchronous=False)"
         "c = C({'on_commit': told})\ntry:\n    while x:\n        c.commit(m)\nfinally:\n    c.commit()",
         f"while x:\n    c.poll()\n{WAITS}",
         "while x:\n    c.poll()",
+        f"while x:\n    if messages:\n        {WAITS}\n{WAITS}\nc.close()",
+        "c.subscribe([t], on_revoke=lambda c, p: c.commit(asynchronous=False))\ntry:\n"
+        "    while x:\n        c.commit(m)\nfinally:\n    c.close()",
+        f"def end(c, p):\n    {WAITS}\nc.subscribe([t], begin, end)\nwhile x:\n    c.commit(m)\nc.close()",
+        f"with lab.consumer() as c, suppress(KeyboardInterrupt):\n    while x:\n        c.commit(m)\n{WAITS}",
+        f"try:\n    while x:\n        c.commit(m)\nexcept BaseException:\n    {WAITS}\n    raise\n{WAITS}",
     ],
 )
 def test_a_last_commit_runs_after_an_interruption_too_and_is_waited_for(code: str) -> None:
@@ -43,6 +49,24 @@ def test_a_last_commit_runs_after_an_interruption_too_and_is_waited_for(code: st
         (
             f"try:\n    while x:\n        c.commit(m)\nexcept KafkaException:\n    pass\n{WAITS}",
             "stands behind the loop",
+        ),
+        (
+            f"with lab.consumer() as c:\n    while x:\n        c.commit(m)\n    {WAITS}",
+            "stands behind the loop",
+        ),
+        (
+            f"c, n = Consumer(), 0\nwith c:\n    while x:\n        c.commit(m)\n    {WAITS}",
+            "stands behind the loop",
+        ),
+        (f"with closing(c):\n    while x:\n        c.commit(m)\n    {WAITS}", "stands behind the loop"),
+        (
+            f"try:\n    while x:\n        c.commit(m)\nexcept KeyboardInterrupt:\n    raise\n{WAITS}",
+            "stands behind the loop",
+        ),
+        (f"EVERY: int = 9\nwhile x:\n    if n > EVERY:\n        {WAITS}", "the loop commits now and then"),
+        (
+            "c.subscribe([t], on_revoke=lambda c, p: c.commit())\nwhile x:\n    c.commit(m)\nc.close()",
+            "does not wait for its answer",
         ),
         (
             "try:\n    while x:\n        if n % 250 == 0:\n            c.commit(m)\nfinally:\n    c.close()",
@@ -82,6 +106,14 @@ def test_a_last_commit_that_is_passed_over_or_not_waited_for(code: str, words: s
         "while True:\n    if not (m := c.poll(1)):\n        break",
         "while ms := c.consume(5, 1):\n    work(ms)",
         "def f():\n    while True:\n        m = c.poll(1)\n        if m is None:\n            return\nf()",
+        "for m in iter(lambda: c.poll(5), None):\n    work(m)",
+        "for ms in iter(lambda: c.consume(5, 1), []):\n    work(ms)",
+        "ms = c.consume(5, timeout=1)\nwhile len(ms) > 0:\n    work(ms)\n    ms = c.consume(5, timeout=1)",
+        "m: Message = c.poll(1)\nwhile m is not None:\n    m = c.poll(1)",
+        "n = 0\nwhile True:\n    m = c.poll(0.2)\n    if m is None:\n        n += 1\n        if n > 50:\n"
+        "            break\n        continue\n    work(m)",
+        "def read():\n    while True:\n        m = c.poll(1)\n        if m is None:\n            return\n"
+        "        yield m\nfor m in read():\n    work(m)",
     ],
 )
 def test_a_loop_that_ends_when_nothing_comes(code: str) -> None:
@@ -98,10 +130,32 @@ def test_a_loop_that_ends_when_nothing_comes(code: str) -> None:
         "def f():\n    m = c.poll(1)\n    if m is None:\n        return\n    work(m)\nwhile True:\n    f()",
         "def some():\n    while m := c.poll(0):\n        work(m)\nwhile True:\n    some()",
         "while True:\n    m = c.poll(1)\n    if m is None and over:\n        break",
+        "while True:\n    if (m := c.poll(1)) is None:\n        if over:\n            break\n    work(m)",
+        "for m in iter(lambda: c.poll(), None):\n    work(m)",
+        "for m in iter(lambda: c.poll(1), end):\n    work(m)",
+        "m = c.poll()\nwhile m is not None:\n    m = c.poll()",
+        "while m := c.poll(0.1):\n    work(m)\nwhile True:\n    work(c.poll(1))",
     ],
 )
 def test_a_loop_that_goes_on(code: str) -> None:
     assert not loops.ends_when_empty(ast.parse(code))
+
+
+@pytest.mark.parametrize(
+    ("code", "ends"),
+    [
+        ("for _ in range(1000):\n    m = c.poll(0.2)\n    if m:\n        work(m)", True),
+        ("for _ in range(100):\n    for m in c.consume(10, timeout=1):\n        work(m)", True),
+        ("for _ in range(10):\n    c.poll(0.2)\nwhile not over:\n    work(c.poll(0.2))", False),
+        ("for start in range(5):\n    c.poll(0)\n    while True:\n        work(c.poll(1))", False),
+        ("def run():\n    while True:\n        work(c.poll(1))\nfor start in range(5):\n    run()", False),
+        ("for n in itertools.count():\n    c.poll(1)", False),
+        ("while True:\n    for _ in range(10):\n        c.poll(1)", False),
+    ],
+)
+def test_a_loop_that_reads_a_number_of_times(code: str, ends: bool) -> None:
+    program = ast.parse(code)
+    assert (loops.ends_by_count(program), loops.ends_when_empty(program)) == (ends, False)
 
 
 ASKS = "def begin(c, places):\n    places[0].offset = next_offset(0)\n"

@@ -134,6 +134,15 @@ def test_a_consumer_may_be_closed_when_its_thread_has_ended(monkeypatch: pytest.
     pool = "with ThreadPoolExecutor() as pool:\n    pool.submit(work)\n    until_ctrl_c()\n    over.set()\n"
     judged(monkeypatch, f"def work():\n{POLLS}{pool}consumer.close()\n", seconds=0.4)
     judged(monkeypatch, "while True:\n    consumer.poll(0.2)\nconsumer.close()\n", seconds=0.4)
+    leave = "def leave():\n    consumer.close()\n"
+    judged(monkeypatch, f"{leave}{OTHER}over.set()\nthread.join()\nleave()\n", seconds=0.4)
+    stop = "def stop():\n    thread.join()\n"
+    main = f"def main():\n    stop()\n    consumer.close()\n{stop}"
+    judged(monkeypatch, f"{main}{OTHER}over.set()\nmain()\n", seconds=0.4)
+    both = "def main():\n    consumer.close()\n    thread.join()\n"
+    for wrong in (f"{leave}{OTHER}leave()\nthread.join()\n", f"{both}{OTHER}over.set()\nmain()\n"):
+        with pytest.raises(NotYet, match="another thread closes the consumer"):
+            judged(monkeypatch, wrong, seconds=0.4)
 
 
 def test_functions_that_call_each_other_are_read_once() -> None:

@@ -1,5 +1,6 @@
 """What lab 07's checks say of answers, without brokers."""
 
+import ast
 import json
 import re
 from collections.abc import Callable
@@ -220,6 +221,13 @@ def test_partitions_that_do_not_get_worse(worse, words):
     assert words in told(lag.judge_worse, worse)
 
 
+def with_topics(*names: str) -> Any:
+    """Return a lab whose cluster has these topics."""
+    state = SimpleNamespace(topic=lambda name: name if name in names else None)
+    cluster = SimpleNamespace(state=lambda topics: state)
+    return SimpleNamespace(topic=lambda name: name, bootstrap="", cluster=cluster)
+
+
 OTHERS = {0: 70, 1: 140, 2: 65, 3: 60, 4: 60}
 
 
@@ -242,11 +250,30 @@ def test_a_function_of_copied_numbers_is_found(monkeypatch, function, words):
     monkeypatch.setattr(
         lag, "end_offsets", lambda bootstrap, topic: dict(enumerate([520, 420, 260, 120, 270]))
     )
-    lab: Any = SimpleNamespace(topic=lambda name: name, bootstrap="")
+    lab = with_topics("backlog")
     if words:
         assert words in told(lag.judge_function, lab, function)
     else:
         lag.judge_function(lab, function)
+
+
+def test_a_function_that_asks_about_one_topic_is_found(monkeypatch):
+    ends = {"backlog": [520, 420, 260, 120, 270], "backlog-before": [500, 300, 200, 100, 250]}
+    monkeypatch.setattr(lag, "other_reader", lambda lab, topic: f"other of {topic}")
+    monkeypatch.setattr(lag, "end_offsets", lambda bootstrap, topic: dict(enumerate(ends[topic])))
+    both = with_topics("backlog", "backlog-before")
+    before = {0: 50, 1: 20, 2: 5, 3: 40, 4: 40}
+
+    def right(group: str, topic: str) -> dict[int, int]:
+        assert group == f"other of {topic}"
+        return OTHERS if topic == "backlog" else before
+
+    lag.judge_function(both, right)
+    lag.judge_function(with_topics("backlog"), lambda group, topic: OTHERS)
+    assert (
+        "returns 70 for partition 0 of another topic, 'backlog-before', whose group has committed 450 there; "
+        "that lag is 50: the function should ask the brokers about the topic it is given"
+    ) in told(lag.judge_function, both, lambda group, topic: OTHERS)
 
 
 # --- 7.3 and 7.6
@@ -434,6 +461,33 @@ def test_a_worker_without_a_group_is_told_so(monkeypatch):
     alone.subscribed = ()
     found = clinic(examined(range(24)), thrown_out=True)
     assert "the worker is in no group" in told(slow.judge_slow, SimpleNamespace(), alone, found)
+    slow.judge_slow(SimpleNamespace(), alone, clinic(examined(range(24))))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("source", "thrown_out", "words"),
+    [
+        (
+            "worker.assign([TopicPartition(clinic.scans, 0, 0)])\nwhile done < 24:\n    pass",
+            False,
+            "in no group",
+        ),
+        ("worker.assign([place])\nwhile clinic.open:\n    pass", True, "in no group"),
+        ("work(worker)", True, "in no group"),
+        ("work(worker)", False, ""),
+        ("worker.subscribe([clinic.scans])\nworker.unsubscribe()", False, ""),
+        ("worker.subscribe([t])\nworker.unsubscribe()", True, "was thrown out of its group"),
+    ],
+)
+def test_the_text_tells_whether_a_worker_was_in_a_group(monkeypatch, source, thrown_out, words):
+    monkeypatch.setattr(slow, "attempt", lambda: SimpleNamespace(code=ast.parse(source)))
+    alone = worker(monkeypatch)
+    alone.subscribed = ()
+    found = clinic(examined(range(24)), thrown_out=thrown_out)
+    if words:
+        assert words in told(slow.judge_slow, SimpleNamespace(), alone, found)
+    else:
+        slow.judge_slow(SimpleNamespace(), alone, found)  # type: ignore[arg-type]
 
 
 def waits(consumer: Any, partitions: list[Any]) -> None:

@@ -20,10 +20,11 @@ def told(check: Callable[..., object], *answers: Any, **named: Any) -> str:
 # --- 8.1
 
 
-def settings(days: float = 7, segment: float = 1, policy: str = "delete") -> dict[str, str]:
+def settings(days: float = 7, segment: float = 1, policy: str = "delete", size: int = -1) -> dict[str, str]:
     return {
         "retention.ms": str(int(days * ages.DAY_MS)),
         "segment.ms": str(int(segment * ages.DAY_MS)),
+        "retention.bytes": str(size),
         "cleanup.policy": policy,
     }
 
@@ -45,6 +46,8 @@ def test_seven_to_eight_days_are_right():
         (settings(days=6.5), "retention.ms is 6.5 days, and so old a record may be deleted"),
         (settings(days=-1), "nothing is deleted for its age"),
         (settings(policy="compact"), "nothing is deleted for its age"),
+        (settings(size=100_000), "retention.bytes is 100000, and what is more than that may be deleted, how"),
+        (settings(size=0), "at any time the records of the last 7 days should be there. Look at: retention."),
     ],
 )
 def test_settings_that_keep_the_promise_only_today_are_told(chosen, words):
@@ -68,6 +71,11 @@ def test_settings_that_keep_the_promise_only_today_are_told(chosen, words):
         (since(475), settings(policy="compact"), 1.0, "cleanup.policy is compact"),
         (since(205), settings(days=8), 1.0, "the sum of retention.ms, which is 8 days, and segment.ms"),
         (since(400), settings(days=16), 1.0, "retention.ms is 16 days"),
+        (since(60), settings(size=1000), 1.0, "18 of the 28 records of the last 7 days are gone, for re"),
+        (since(60), settings(size=1000), 1.0, "for retention.bytes is 1000, and what is more than that"),
+        (since(60), settings(days=-1, size=1000), 1.0, "Look at: retention.bytes in `settings`"),
+        (since(60), settings(days=2, size=1000), 1.0, "Look at: retention.ms, which is 2 days"),
+        (since(60), settings(policy="compact", size=1000), 1.0, "Look at: retention.ms, which is 7 days"),
     ],
 )
 def test_records_that_are_too_old_or_missing(days, chosen, longest, words):
@@ -75,15 +83,61 @@ def test_records_that_are_too_old_or_missing(days, chosen, longest, words):
     assert words in str(ages._wrong_days(days, chosen, longest))
 
 
-def test_all_days_are_sent():
-    ages.judge_sent(80)
-    assert "28 records were sent to the topic" in told(ages.judge_sent, 28)
+NEVER_REFUSED = 2**63 - 1
+
+
+@pytest.mark.parametrize(
+    ("count", "limit", "clock", "words"),
+    [
+        (
+            28,
+            NEVER_REFUSED,
+            "CreateTime",
+            "28 records were stored in the topic; 20 days are 80 records. Look",
+        ),
+        (0, NEVER_REFUSED, "CreateTime", "0 records were stored in the topic; 20 days are 80 records. Look"),
+        (1, NEVER_REFUSED, "CreateTime", "1 record was stored in the topic; 20 days are 80 records. Look at"),
+        (
+            32,
+            8 * ages.DAY_MS,
+            "CreateTime",
+            "32 records were stored in the topic: message.timestamp.before.max.ms is 8 days, and brokers ref",
+        ),
+        (
+            0,
+            60_000,
+            "CreateTime",
+            "0 records were stored in the topic: message.timestamp.before.max.ms is 1 m",
+        ),
+        (28, 20 * ages.DAY_MS, "CreateTime", "28 records were stored in the topic; 20 days are 80 records."),
+        (28, 8 * ages.DAY_MS, "LogAppendTime", "28 records were stored in the topic; 20 days are 80 records"),
+    ],
+)
+def test_records_that_were_not_sent_or_were_refused(monkeypatch, count, limit, clock, words):
+    values = {ages.REFUSED: str(limit), ages.CLOCK: clock}
+    monkeypatch.setattr(ages, "topic_setting", lambda lab, topic, name: values[name])
+    ages.judge_sent(None, "badges", 80)  # type: ignore[arg-type]
+    assert words in told(ages.judge_sent, None, "badges", count)
+
+
+def test_all_of_the_last_days_are_young():
     assert ages.young(since(175)) == ages.young(since(168)) == 28
 
 
 def test_seconds_for_milliseconds_are_told_in_minutes():
-    said = str(ages._all_gone({"retention.ms": "604800"}))
+    said = str(ages._all_gone({**settings(), "retention.ms": "604800"}))
     assert "every record is gone: `retention.ms` is 604800, and so many milliseconds are 10.1 minutes" in said
+
+
+def test_a_size_that_deletes_everything():
+    assert "every record is gone: `retention.bytes` is 0, and what is" in str(
+        ages._all_gone(settings(size=0))
+    )
+
+
+def test_the_size_is_one_of_the_settings_that_are_asked_for(monkeypatch):
+    monkeypatch.setattr(ages, "topic_setting", lambda lab, topic, name: f"{name} of {topic}")
+    assert ages.settings_of(None, "t")["retention.bytes"] == "retention.bytes of t"  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -160,6 +214,9 @@ def test_both_bounds_are_kept(keep, segment):
         (3_000_000, 1_048_576, "4 × (3.0 MB + 1.0 MB) are 16.2 MB"),
         (1_800_000, 1_073_741_824, "so all 5.0 MB of a partition may lie in one segment"),
         (1_000_000, 1_048_576, "only 4 × 1.0 MB = 4.0 MB are sure to stay"),
+        (1_500_000, 4_000_000, "a segment more: 4 × (1.5 MB + 4.0 MB) are 22.0 MB"),
+        (0, 5_000_000, "a segment more: 4 × (0.0 MB + 5.0 MB) are 20.0 MB"),
+        (1_500_000, 5_100_000, "so all 5.0 MB of a partition may lie in one segment"),
     ],
 )
 def test_a_bound_that_is_not_kept(keep, segment, words):
@@ -239,7 +296,12 @@ def test_what_fits_is_right():
     [
         (80, "of a segment more fill a disk for a little more than four fifths"),
         (86, "they stay longer than retention.ms"),
-        (101, "with 101 days nothing stays free"),
+        (93, "93 days are about 7 more than four fifths of a disk can take; a record may stay up to 7 days"),
+        (94, "94 days are about 7 more than four fifths of a disk can take"),
+        (90, "with 90 days less than a fifth of a disk stays free: a record may stay up to 7 days longer"),
+        (100, "with 100 days less than a fifth of a disk stays free"),
+        (101, "with 101 days next to nothing stays free"),
+        (102, "with 102 days nothing stays free"),
         (108, "with 108 days nothing stays free"),
         (252, "if each record were on one broker only"),
         (28, "nothing is divided by three"),

@@ -1,8 +1,10 @@
 """What lab 12's checks say of answers that its wrong answers do not give."""
 
+import inspect
 import json
 import re
 from contextlib import suppress
+from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +12,7 @@ import pandas as pd
 import pytest
 from pyspark import SparkContext
 
+from threebrokers.checks import expect_spark, lab12
 from threebrokers.checks.expect_spark import in_step
 from threebrokers.checks.lab12 import offsets, stream
 from threebrokers.checks.lab12.delays import REVERSED, _summary, compare_delays, expect_limit
@@ -70,6 +73,29 @@ def test_right_answers_pass(found, delays, records):
     expect_offsets('{"t": {"0": 5, "1": 7}}', "t", ENDS, list)
     more = '{"version": 1, "offsets": {"0": 5, "1": 7}}'  # the next call makes Spark's of it
     expect_offsets(more, "t", ENDS, list)
+
+
+def test_means_may_be_decimals(delays):
+    exact = delays.assign(mean_delay=delays["mean_delay"].map(lambda mean: Decimal(f"{mean:.16f}")))
+    compare_delays(exact)
+    rounded = exact.assign(mean_delay=exact["mean_delay"].map(lambda mean: round(mean, 2)))
+    assert "the means are rounded (34.9); it should be the mean itself" in told(compare_delays, rounded)
+    assert "the worst should come first" in told(compare_delays, exact.iloc[::-1].reset_index(drop=True))
+    unknown = exact.assign(mean_delay=[None, *exact["mean_delay"][1:]])
+    assert "the mean for EWR at 19 is nan" in told(compare_delays, unknown)
+
+
+def test_the_worst_hour_is_computed_by_spark_from_the_topic(monkeypatch, delays):
+    plans = ["Sort\n+- LogicalRDD [origin#1]", "Sort\n+- Relation [key#1] KafkaRelation(…)"]
+    types = {"origin": "string", "hour": "int", "flights": "bigint", "mean_delay": "decimal(38,16)"}
+    frame: Any = SimpleNamespace(dtypes=list(types.items()))
+    for module in (lab12, expect_spark):
+        monkeypatch.setattr(module, "plan_of", lambda *asked: plans[0])
+    monkeypatch.setattr(lab12, "rows", lambda *asked: delays)
+    check: Any = inspect.unwrap(lab12.worst_hour)
+    assert "the rows of `delays` went through Python first" in told(check, None, frame)
+    plans.pop(0)
+    assert "EWR at 19 is the worst" in check(None, frame)
 
 
 def test_an_option_that_is_none_is_no_bug_of_spark():

@@ -1,11 +1,13 @@
 """What lab 13's checks say of answers, also of those that its wrong answers do not give."""
 
 from datetime import timedelta
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from threebrokers.checks.lab13 import windows
 from threebrokers.checks.lab13.behind import compare_waiting
 from threebrokers.checks.lab13.recipients import judge_board, judge_invoices, judge_ranking
 from threebrokers.checks.lab13.runs import _open_after_first, finished, judge_records
@@ -43,20 +45,42 @@ def test_the_package_has_each_flight_in_its_windows():
 
 
 def test_right_windows_pass():
-    compare_windows(rows().sample(frac=1, random_state=1), HOUR, HOUR)
-    compare_windows(rows(HOUR, TEN), HOUR, TEN)
+    compare_windows(rows().sample(frac=1, random_state=1), HOUR, HOUR, once=True)
+    compare_windows(rows(HOUR, TEN), HOUR, TEN, once=True)
 
 
 def test_wrong_windows_are_told_apart():
-    assert "in which it really left" in told(compare_windows, rows(time="left"), HOUR, HOUR)
-    assert "begins every 10 minutes, so each flight is in 6" in told(
-        compare_windows, rows(HOUR, TEN), HOUR, HOUR
-    )
-    assert "a window is 30 minutes long" in told(compare_windows, rows(3 * TEN, 3 * TEN), HOUR, HOUR)
+    def judged(table: pd.DataFrame) -> str:
+        return told(compare_windows, table, HOUR, HOUR, once=True)
+
+    assert "in which it really left" in judged(rows(time="left"))
+    assert "begins every 10 minutes, so each flight is in 6" in judged(rows(HOUR, TEN))
+    assert "a window is 30 minutes long" in judged(rows(3 * TEN, 3 * TEN))
     fewer = rows()
     fewer.loc[0, "flights"] -= 1
-    assert "EWR has 3 flights in the window from 24 Jun 09:00 UTC" in told(compare_windows, fewer, HOUR, HOUR)
-    assert "882 in all" in told(compare_windows, fewer, HOUR, HOUR)
+    assert "EWR has 3 flights in the window from 24 Jun 09:00 UTC" in judged(fewer)
+    assert "882 in all" in judged(fewer)
+
+
+@pytest.mark.parametrize(
+    ("mode", "batches", "once"),
+    [("complete", 3, True), ("append", 3, True), ("update", 1, True), ("update", 3, False)],
+)
+def test_a_window_that_is_there_more_than_once_is_a_column_too_many_or_a_number_that_has_changed(
+    monkeypatch, mode, batches, once
+):
+    whole = rows()
+    parts = [whole.assign(flights=1), whole]
+    monkeypatch.setattr(windows, "rows_of", lambda table: pd.concat(parts))
+    monkeypatch.setattr(windows, "output_mode", lambda query: mode)
+    steps = [{"batchId": number, "numInputRows": 60} for number in range(batches)]
+    query = SimpleNamespace(recentProgress=[*steps, {"batchId": batches, "numInputRows": 0}])
+    if once:
+        said = "53 rows of the table are for an airport and window that another row is for"
+        assert said in told(windows.judge_hours, None, query)
+        assert "what groupBy(…) is given" in told(windows.judge_hours, None, query)
+    else:
+        windows.judge_hours(None, query)
 
 
 def dropped(delay: timedelta, size: int = 60) -> int:
@@ -90,9 +114,9 @@ def test_one_batch_drops_nothing_and_proves_nothing():
 
 
 def test_missing_flights_are_counted_in_finished_windows_only():
-    windows = windows_of_package()
-    assert missing_flights(windows) == 0
-    assert missing_flights(windows.iloc[:10] - 2) == 20
+    right = windows_of_package()
+    assert missing_flights(right) == 0
+    assert missing_flights(right.iloc[:10] - 2) == 20
     with pytest.raises(LabError, match="flights of EWR in a window from"):
         missing_flights(windows_of_package(3 * HOUR, 3 * HOUR))
     with pytest.raises(LabError, match="0 were planned"):
@@ -110,7 +134,7 @@ def test_finished_windows_are_hours_of_the_plan():
     assert "a window is 180 minutes long" in told(expect_finished, long, SMALLEST)
     assert "begins every 10 minutes" in told(expect_finished, rows(HOUR, TEN), SMALLEST)
     twice = pd.concat([rows(), rows().head(2)])
-    assert "2 rows of the table are for an airport and hour that another row is for" in told(
+    assert "2 rows of the table are for an airport and window that another row is for" in told(
         expect_finished, twice, SMALLEST
     )
     more = rows().assign(flights=lambda table: table["flights"] + 1)

@@ -5,18 +5,22 @@ from datetime import UTC, datetime, timedelta
 import pandas as pd
 import pytest
 
+from threebrokers.checks.expect_spark import delay_in_words
+from threebrokers.checks.lab13.queries import deciding
 from threebrokers.checks.lab14.pairs import (
     delay_of,
     delays,
+    judge_bound,
     judge_kind,
     judge_pairs,
     judge_state,
     marked,
     right_pairs,
+    waits,
 )
-from threebrokers.checks.lab14.places import compare_places, last_places
+from threebrokers.checks.lab14.places import compare_places, judge_source, last_places
 from threebrokers.checks.lab14.queries import has_watermark
-from threebrokers.checks.lab14.reports import deciding, judge_clock, judge_columns, judge_memory, judge_rows
+from threebrokers.checks.lab14.reports import judge_clock, judge_columns, judge_memory, judge_rows
 from threebrokers.checks.lab14.seats import judge_seats, right_seats
 from threebrokers.checks.lab14.tasks import compare_places as compare_keys
 from threebrokers.checks.lab14.tasks import expect_counts, judge_topics
@@ -27,7 +31,7 @@ from threebrokers.data.reports import repeated_reports
 from threebrokers.lab.exercise import NotYet
 from threebrokers.spark.steps import Step
 
-SIX, TEN = timedelta(hours=6), timedelta(minutes=10)
+SIX, TEN, HOUR = timedelta(hours=6), timedelta(minutes=10), timedelta(hours=1)
 
 
 def told(check, *answers, **more) -> str:
@@ -93,7 +97,6 @@ def test_a_join_that_forgets():
     judge_state(544, timedelta(hours=1), 2)
     assert "737 rows are in the state: the watermark is 3" in told(judge_state, 737, timedelta(hours=3), 2)
     assert "the watermark is only 10 seconds behind" in told(judge_state, 560, timedelta(seconds=10), 2)
-    assert "those of one stream stay" in told(judge_state, 1200, TEN, 2)
     assert "only one stream has a watermark before the join" in told(judge_state, 1756, TEN, 1)
     assert "neither stream has a watermark before the join" in told(judge_state, 1756, TEN, 0)
     assert marked("+- EventTimeWatermark a\n+- StreamingSymmetricHashJoin\n  :- EventTimeWatermark b") == 1
@@ -112,6 +115,46 @@ def test_a_join_that_forgets():
     assert delay_of(step_with(behind, rows=573)) == TEN  # it worked with the watermark of before
     assert has_watermark([{"eventTime": {}}, {"eventTime": {"watermark": "2013-06-24T00:00:00Z"}}])
     assert not has_watermark([{"eventTime": {}}, {}])
+
+
+# As Spark writes it when the watermark is 05:49 on 25 June (UTC): a row goes if its time is not later.
+CLEANUP = "], state info [ ver = 3] stateStoreCkptIds = None, 1372107240000, 1372139340000, state cleanup {}"
+GOES = "{} value predicate: ({}#3-T600000ms <= {}999000)"
+
+
+def cleanup(departure: float | None, arrival: float | None) -> str:
+    """What the plan says of a join that keeps departures and arrivals for so many hours; None: for ever."""
+    sides = [
+        f"{side} = null" if hours is None else GOES.format(side, time, 1372139339 - round(hours * 3600))
+        for side, time, hours in (("left", "left", departure), ("right", "arrived", arrival))
+    ]
+    return CLEANUP.format(f"[ {', '.join(sides)} ], 2, Append")
+
+
+def test_rows_wait_for_partners_for_as_long_as_these_can_come():
+    def judged(kept: int, departure: float | None, arrival: float | None) -> str:
+        return told(judge_bound, kept, waits(cleanup(departure, arrival)))
+
+    assert waits(cleanup(12, 0)) == [12 * HOUR, timedelta(0)]
+    assert (
+        waits("+- StreamingSymmetricHashJoin, state cleanup [ left key predicate: x, right = null ], 2") == []
+    )
+    judge_bound(490, waits(cleanup(12, 0)))
+    judge_bound(504, waits(cleanup(12.5, -0.5)))
+    judge_bound(490, [])
+    for hours, kept in ((13, 535), (16, 672), (20, 945), (24, 951)):
+        said = judged(kept, hours, 0)
+        assert (
+            f"stay for longer than 12 hours: those of one stream for {delay_in_words(hours * HOUR)}," in said
+        )
+        assert f"{kept} rows are in the state" in said
+    assert "longer than 12 hours: those of one stream for 13 hours" in judged(1090, 0, 13)
+    for bound in ((12, None), (None, 0)):
+        assert "those of one stream stay, though" in judged(1295, *bound)
+    assert "those of one stream stay, though" in told(judge_bound, 1200, [])
+    said = judged(967, 12, 12)
+    assert "those of one stream stay for 12 hours, and those of the other for 12 hours" in said
+    assert "another step of the query keeps rows, too" in judged(1373, 12, 0)
 
 
 def test_a_join_that_would_write_rows_without_a_partner():
@@ -242,6 +285,26 @@ def test_the_state_is_the_last_departure_of_each_aircraft():
     assert "the state that you read is older than that" in told(compare_places, old)
     assert "10 of 682 aircraft are not in `held`" in told(compare_places, right.iloc[10:])
     assert "other places or times" in told(compare_places, right.assign(dest="LAX"))
+
+
+def test_the_state_is_read_from_the_checkpoint():
+    state = "RelationV2[key#7, value#8] StateTable [stateCkptLocation=file:/tmp/places/state][batchId=3]"
+    judge_source(f"Project [key#7.tailnum AS tailnum#9]\n+- {state}")
+    judge_source(
+        f"Project [key#7.tailnum AS tailnum#9]\n+- SubqueryAlias v\n   +- View (`v`)\n      +- {state}"
+    )
+    topic = (
+        "Aggregate [tailnum#1]\n+- Relation [key#2] KafkaRelation(strategy=Subscribe[trips], start=earliest)"
+    )
+    assert "they come from the topic, not from the state" in told(judge_source, topic)
+    for other in (
+        "MemoryPlan MemorySink, [tailnum#15]",
+        "LocalRelation [tailnum#2]",
+        "LogicalRDD [tailnum#2]",
+    ):
+        said = told(judge_source, f"Project [tailnum#2]\n+- {other}")
+        assert "`held` itself reads no state" in said
+        assert "topic" not in said
 
 
 def test_two_topics_for_four_tasks():

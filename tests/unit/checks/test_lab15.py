@@ -10,10 +10,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from threebrokers.cells import fault_of
 from threebrokers.checks.expect_spark import by_partition
-from threebrokers.checks.lab15 import copies
+from threebrokers.checks.lab15 import KEY, copies
 from threebrokers.checks.lab15.books import judge_book
-from threebrokers.checks.lab15.copies import compare_ids, judge_clock, judge_memory
+from threebrokers.checks.lab15.copies import compare_ids, judge_clock, judge_columns, judge_memory
 from threebrokers.checks.lab15.executors import judge_readers_of
 from threebrokers.checks.lab15.places import compare_twice, planned
 from threebrokers.checks.lab15.queries import expect_second_run
@@ -27,9 +28,12 @@ from threebrokers.checks.lab15.versions import (
     judge_topics,
     vouchers,
 )
+from threebrokers.errors import LabError
 from threebrokers.kafka.log_reader import Record
+from threebrokers.lab.attempt import _ended
 from threebrokers.lab.exercise import NotYet
 from threebrokers.spark.office import Change
+from threebrokers.spark.queries import NEXT
 from threebrokers.spark.versions import Day
 
 BEFORE, AFTER = {0: 10, 1: 12}, {0: 25, 1: 20}
@@ -101,9 +105,8 @@ def test_a_book_is_judged_by_its_rows(tmp_path: Path):
     )
     judge_book(book(file, WANTED, PLAIN), WANTED, ["a count that nobody needs"])
     done = "CREATE TABLE done (batch)"
-    assert "in a transaction of its own" in told(
-        judge_book, book(file, [*WANTED, *BATCH], PLAIN, done), WANTED
-    )
+    said = told(judge_book, book(file, [*WANTED, *BATCH], PLAIN, done), WANTED)
+    assert "was not noted there in one transaction with its rows, or nobody asked for it" in said
     again = ["INSERT INTO done VALUES (1)"] * 2
     assert "so are rows of the table `done`, because it has no key" in told(
         judge_book, book(file, [*WANTED, *BATCH], PLAIN, done, *again), WANTED
@@ -136,6 +139,31 @@ def test_a_book_without_the_table_is_one_sentence(tmp_path: Path):
     assert "the table `trips` cannot be read" in told(judge_book, tmp_path / "empty.sqlite", WANTED)
 
 
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ("trips.place", "a key of its own"),
+        ("trips.tailnum", "a key of its own"),
+        ("trips.part", "a key of its own"),
+        ("trips.part, trips.place", "a second time should change nothing"),
+        ("trips.place, trips.part", "a second time should change nothing"),
+        ("trips.tailnum, trips.part, trips.place", "if the row, or the batch, is there"),
+        ("trips.place_of_all", "if the row, or the batch, is there"),
+        ("trips.id", "if the row, or the batch, is there"),
+        ("done.batch", "if the row, or the batch, is there"),
+    ],
+)
+def test_a_key_that_is_there_already_is_the_wrong_one_or_comes_a_second_time(columns, said):
+    why = f"sqlite3.IntegrityError: UNIQUE constraint failed: {columns}"
+    for fault in (
+        LabError(f"The query ended before Spark could be killed ({why})", NEXT),
+        LabError(f"The query failed after Spark's return ({why}.)", NEXT),
+    ):
+        answer = str(_ended(fault_of(fault), KEY))
+        assert said in answer
+        assert "a key of its own" not in answer or said == "a key of its own"
+
+
 def test_each_id_once():
     compare_ids(["0-1", "0-2"], ["0-1", "0-2", "0-1"])
     assert "1 of 2 departures are gone" in told(compare_ids, ["0-1"], ["0-1", "0-2"])
@@ -165,10 +193,37 @@ def test_a_watermark_of_another_clock_explains_departures_that_are_gone(monkeypa
         "eventTime": {"max": "2013-06-24T22:00:00Z"},
         "stateOperators": [{"numRowsTotal": 1, "numRowsDroppedByWatermark": 1}],
     }
-    query = SimpleNamespace(recentProgress=[progress])
+    query = SimpleNamespace(recentProgress=[progress], explain=lambda: None)
     assert "the watermark follows `scheduled`" in told(copies.judge_copies, query, ["0-1", "0-2"])
     del progress["eventTime"]
     assert "1 of 2 departures are gone" in told(copies.judge_copies, query, ["0-1", "0-2"])
+
+
+def test_the_id_decides_what_a_copy_is(monkeypatch):
+    rows = SimpleNamespace(collect=lambda: [("0-1",), ("0-2",)])
+    table = SimpleNamespace(columns=["id"], select=lambda _: rows)
+    monkeypatch.setattr(copies, "memory_table", lambda query, start: table)
+    monkeypatch.setattr(copies, "output_mode", lambda query: "append")
+    days = ["2026-11-24T12:00:00Z", "2026-11-21T12:00:00Z"]
+    progress = [
+        {
+            "batchId": number,
+            "numInputRows": 2,
+            "eventTime": {"max": days[0], "watermark": days[1]},
+            "stateOperators": [{"numRowsTotal": 1, "numRowsDroppedByWatermark": 0}],
+        }
+        for number in (0, 1)
+    ]
+
+    def query(columns: str) -> SimpleNamespace:
+        plan = f"+- StreamingDeduplicateWithinWatermark [{columns}], state info [ ]"
+        return SimpleNamespace(recentProgress=progress, explain=lambda: print(plan))
+
+    for right in ("id#1", "id#1, tailnum#2", "name#4"):  # the last one is the query's own column
+        copies.judge_copies(query(right), ["0-1", "0-2"])
+    said = told(copies.judge_copies, query("tailnum#2, scheduled#3"), ["0-1", "0-2"])
+    assert "`tailnum` and `scheduled` decide what a copy is, and not the id" in said
+    assert "`scheduled` decides what a copy is" in told(judge_columns, ["scheduled"])
 
 
 def test_copies_are_remembered_as_long_as_spark_may_be_away():

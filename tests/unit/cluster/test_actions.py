@@ -6,7 +6,17 @@ from typing import Any
 import pytest
 
 from threebrokers import clock
-from threebrokers.cluster import Cluster, link_faults, links, local, ports, process, registration, state_file
+from threebrokers.cluster import (
+    Cluster,
+    engine,
+    link_faults,
+    links,
+    local,
+    ports,
+    process,
+    registration,
+    state_file,
+)
 from threebrokers.cluster.compose import ComposeEngine
 from threebrokers.cluster.containers import Container
 from threebrokers.cluster.link_faults import Fault
@@ -106,6 +116,26 @@ def test_brokers_that_are_started_together_are_dated_one_by_one(tmp_path, here, 
     # The one that runs is resumed first; each launch waits for its ports, and takes its time.
     assert cluster.up() == [2, 3]
     assert [(action.broker, action.at) for action in cluster.actions()] == [(2, DONE + 6), (3, DONE + 12)]
+
+
+def test_a_start_that_breaks_is_remembered_once_a_broker_may_run(tmp_path, here, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    engine.remember(tmp_path, "compose")
+    monkeypatch.setattr(engine, "refuse_second", lambda engine: None)
+    monkeypatch.setattr(LocalEngine, "_end_all", lambda self, here, patience: None)
+    monkeypatch.setattr(ports, "claim", interrupted)
+    brokers, here.brokers = here.brokers, {}
+    with pytest.raises(KeyboardInterrupt):
+        Cluster(tmp_path, "local").up()
+    assert Cluster(tmp_path).engine == "compose"
+
+    here.brokers = {1: brokers[1]}
+    monkeypatch.setattr(process, "launch", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Cluster(tmp_path, "local").up()
+    assert Cluster(tmp_path).engine == "local"
 
 
 def test_who_was_paused_is_told_to_go_on(tmp_path, here, monkeypatch):

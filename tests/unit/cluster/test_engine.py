@@ -274,6 +274,18 @@ class TestCompose:
             Cluster(engine_name="compose").up()
         assert not (home / "engine").exists()
 
+    @pytest.mark.parametrize(("step", "remembered"), [("pull", "local"), ("up", "compose")])
+    def test_a_start_that_breaks_is_remembered_once_containers_may_run(
+        self, compose, program, home, monkeypatch, step, remembered
+    ):
+        monkeypatch.setattr("tempfile.tempdir", str(home))
+        engine.remember(home, "local")
+        compose.daemon.here = []
+        program.put(f'case "$*" in *" {step} "*) exit 1;; esac')
+        with pytest.raises(LabError, match=f"docker compose {step} failed"):
+            Cluster(engine_name="compose").up()
+        assert Cluster().engine == remembered
+
     def test_dockers_engine_is_where_the_program_says(self, program, monkeypatch):
         monkeypatch.delenv("DOCKER_HOST", raising=False)
         program.put('[ "$1" = compose ] && echo 2.40 || echo \'"tcp://127.0.0.1:1"\'')

@@ -5,6 +5,7 @@ import hashlib
 import os
 import sys
 import threading
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ import requests
 
 from threebrokers.cluster import download, jars, lockfile
 from threebrokers.errors import LabError
+from threebrokers.waiting import quiet_wait
 
 CONTENT = {f"part-{n}": f"the classes of part {n}".encode() * 1000 for n in range(4)}
 
@@ -31,6 +33,7 @@ class Mirror:
     cut: set[str] = field(default_factory=set)  # files that end too early, until they are taken out
     silent: threading.Event = field(default_factory=threading.Event)
     busy: int = 0  # so many requests are told to come again later
+    later: str = "0"  # in so many seconds
     connections: int = 0
 
 
@@ -61,7 +64,7 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
             if state.busy > 0:
                 state.busy -= 1
                 self.send_response(429)
-                self.send_header("Retry-After", "0")
+                self.send_header("Retry-After", state.later)
                 self.send_header("Content-Length", "0")
                 self.end_headers()
                 return
@@ -186,6 +189,39 @@ def test_a_mirror_that_is_busy_is_asked_again(mirror: Mirror, monkeypatch: pytes
     mirror.busy = 3
     assert len(jars.kafka_jars()) == 4
     assert sum(mirror.asked.values()) == 4 + 3
+
+
+def test_a_mirror_that_wants_to_be_left_alone_for_hours_is_asked_again_soon(
+    mirror: Mirror, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(download, "THREADS", 1)
+    monkeypatch.setattr(download, "LATER_SECONDS", 0.6)
+    mirror.busy, mirror.later = 2, "7200"
+    assert len(jars.kafka_jars()) == 4
+    assert capsys.readouterr().out.count("Waiting 1 s, as the mirror http://") == 1
+
+
+@pytest.mark.parametrize("later", ["0", "soon"])
+def test_a_mirror_that_is_busy_each_time_is_told(mirror: Mirror, monkeypatch: pytest.MonkeyPatch, later: str):
+    monkeypatch.setattr(download, "THREADS", 1)
+    mirror.busy, mirror.later = 1000, later
+    with pytest.raises(LabError, match=r"is asked too often from your network: try again in some minutes"):
+        jars.kafka_jars()
+    assert mirror.asked[FIRST] == download.TURNS
+
+
+def test_an_interrupt_ends_the_wait_for_a_busy_mirror(mirror: Mirror, monkeypatch: pytest.MonkeyPatch):
+    mirror.busy, mirror.later = 1000, "7200"
+
+    def interrupted(*_: Any, **__: Any) -> None:
+        assert quiet_wait(lambda: mirror.busy < 1000, 10)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(download, "wait", interrupted)
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        jars.kafka_jars()
+    assert time.monotonic() - began < download.LATER_SECONDS / 2
 
 
 def test_a_connection_is_used_again(mirror: Mirror, monkeypatch: pytest.MonkeyPatch):

@@ -55,6 +55,12 @@ def test_a_java_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         java()
 
 
+def test_a_java_in_nobody_s_home_folder(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("THREEBROKERS_JAVA", "~nobody-has-this-name/java")
+    with pytest.raises(LabError, match=f"~nobody-has-this-name/java, which is not there: .*{INSTEAD}"):
+        java()
+
+
 @pytest.mark.parametrize("text", ["exit 1", "echo 'python 3.11'", "echo 'version \"17\"'; exit 3"])
 def test_what_is_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str):
     monkeypatch.setenv("THREEBROKERS_JAVA", str(script(tmp_path / "java", text)))

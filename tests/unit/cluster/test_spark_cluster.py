@@ -6,6 +6,7 @@ import pytest
 
 from threebrokers.cluster import ports, spark_cluster
 from threebrokers.cluster.process import Identity
+from threebrokers.errors import LabError
 
 
 @pytest.mark.parametrize("damaged", ["", "[]", '{"ports": {"master": [0, 1]}}', '{"running": {"master": 1}}'])
@@ -29,6 +30,15 @@ def test_a_process_that_only_has_the_number_of_the_master_is_not_the_master(tmp_
     assert spark_cluster.address(tmp_path) is None
     assert spark_cluster.connect_address(tmp_path) is None
     assert spark_cluster.down(tmp_path) == []
+
+
+def test_who_starts_or_ends_spark_for_ever_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(spark_cluster, "LOCK_SECONDS", 0.1)
+    with (
+        spark_cluster._file(tmp_path).locked(1),
+        pytest.raises(LabError, match=r"starting or ending Spark for more than 0\.1 s: end it"),
+    ):
+        spark_cluster.up(tmp_path, print)
 
 
 def test_no_other_home_and_no_broker_has_its_ports():

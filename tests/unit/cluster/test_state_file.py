@@ -6,6 +6,7 @@ import shutil
 import socket
 
 import pytest
+from filelock import Timeout
 
 from threebrokers import paths, store
 from threebrokers.cluster import log_dirs, ports, settings, state_file
@@ -55,6 +56,23 @@ def test_a_bench_that_somebody_else_changes_is_waited_for_and_named(tmp_path, mo
     with state_file.locked(tmp_path), pytest.raises(LabError, match="Another command"):  # noqa: SIM117
         with state_file.locked(tmp_path):
             pass
+
+
+def test_another_lock_that_is_waited_for_inside_is_not_taken_for_the_own_one(tmp_path):
+    with pytest.raises(Timeout, match=r"other\.lock"), state_file.locked(tmp_path):
+        raise Timeout("other.lock")
+
+
+def test_who_chooses_ports_for_ever_is_named(tmp_path, monkeypatch):
+    ports.claim(tmp_path)
+    monkeypatch.setattr(ports, "LOCK_SECONDS", 0.1)
+    book = store.JsonFile(next(tmp_path.glob("threebrokers-*/ports.json")), dict)
+    with (
+        book.locked(1),
+        pytest.raises(LabError, match=r"has been choosing ports for more than 0\.1 s: end it"),
+        state_file.locked(tmp_path),
+    ):
+        ports.claim(tmp_path)
 
 
 def test_ports_are_remembered_and_two_homes_never_share_one(tmp_path):

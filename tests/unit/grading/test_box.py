@@ -6,17 +6,19 @@ import sys
 import time
 from pathlib import Path
 
+import msgspec
 import psutil
 import pytest
 
 from threebrokers.errors import LabError
 from threebrokers.grading import confine, namespaces, sights, warden
 from threebrokers.grading.grader import Grader, Wish
-from threebrokers.grading.orders import Limits, Step
+from threebrokers.grading.orders import Limits, Order, Step
 from threebrokers.grading.sights import Sight
 from threebrokers.grading.watch import Theirs, Watch, end_all, taken
 from threebrokers.paths import course
 from threebrokers.waiting import quiet_wait
+from tools import ROOT
 
 MARK = "a-mark-of-this-test"
 WITH_MARK = {**os.environ, "THREEBROKERS_GRADING": MARK}
@@ -123,6 +125,42 @@ def test_a_process_has_no_privileges_and_its_limits(tmp_path: Path) -> None:
     ]
     said = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
     assert said == ["900000000", "CapEff:", "0000000000000000", "NoNewPrivs:", "1"]
+
+
+def test_a_watch_that_never_began_can_be_stopped(tmp_path: Path) -> None:
+    """As where the kernel does not start: what has started is ended still."""
+    Watch(Limits(), tmp_path, Theirs(False, tmp_path, Path("/no/java"), MARK)).stop()
+
+
+WARDEN = """
+import sys, time
+from threebrokers.grading import brokers, warden
+
+def work(self):
+    self.tell(warden.Told(at="ready"))
+    while True:
+        time.sleep(60)
+
+warden.Warden.work = work
+brokers.end = lambda home: print("ended", home, file=sys.stderr)
+sys.exit(warden.main())
+"""
+
+
+@pytest.mark.parametrize("how", ["its grader is gone", "SIGTERM"])
+def test_a_warden_without_a_box_ends_its_brokers_with_its_grader(tmp_path: Path, how: str) -> None:
+    order = msgspec.json.encode(Order("01", str(tmp_path), False, Limits()))
+    pipe = subprocess.PIPE
+    words = [sys.executable, "-c", WARDEN]
+    with subprocess.Popen(words, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe) as one:
+        one.stdin.write(order + b"\n")
+        one.stdin.flush()
+        assert b"ready" in one.stdout.readline()
+        if how == "SIGTERM":
+            one.terminate()
+            assert one.wait(60) == 1
+        said = one.communicate()[1].decode()
+    assert (one.returncode, said) == (1, f"ended {tmp_path / 'rw' / 'cluster'}\n")
 
 
 def test_what_may_be_seen_holds_no_solution_no_lesson_and_nobodys_home() -> None:

@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import signal
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -123,3 +125,31 @@ def test_what_was_graded_before_a_stop_is_kept_and_a_stopped_box_is_not(
     kept = Grades(tmp_path)
     assert kept.of(["bao.ipynb"]) != []
     assert kept.of(["anna.ipynb"]) == []
+
+
+def test_a_warden_that_starts_while_all_are_stopped_is_stopped_too(grader: Graders, tmp_path: Path) -> None:
+    stopped = grader(apart=False)
+    stopped._stopped.set()
+    order = stopped._order("", tmp_path, "", only_try=True)
+    with stopped._warden(order) as heard:
+        assert [told.at for told in heard] == [""]
+
+
+@pytest.mark.parametrize(("apart", "last"), [(True, b""), (False, b"its brokers are ended\n")])
+def test_who_stops_lets_a_warden_without_a_box_end_its_brokers(
+    grader: Graders, apart: bool, last: bytes
+) -> None:
+    script = "trap 'echo its brokers are ended; exit' TERM; echo ready; while :; do sleep 0.1; done"
+    with subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE) as one:
+        assert one.stdout.readline() == b"ready\n"
+        grader(apart=apart)._halt([one])
+        assert one.stdout.read() == last
+    assert one.returncode == (-signal.SIGKILL if apart else 0)
+
+
+def test_a_warden_that_does_not_hear_is_killed(grader: Graders, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("threebrokers.grading.grader.END_SECONDS", 0.1)
+    with subprocess.Popen(["sh", "-c", "trap '' TERM; echo; exec sleep 60"], stdout=subprocess.PIPE) as one:
+        one.stdout.readline()
+        grader(apart=False)._halt([one])
+    assert one.returncode == -signal.SIGKILL

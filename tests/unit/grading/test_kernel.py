@@ -6,6 +6,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from threebrokers.grading import kernel as kernels
 from threebrokers.grading.kernel import Kernel
 
 
@@ -27,3 +28,13 @@ def test_a_kernel_starts_where_the_folder_for_temporary_files_has_a_long_name(tm
     monkeypatch.setattr(tempfile, "tempdir", str(long))
     with Kernel(tmp_path) as kernel:
         assert kernel.run("1 + 1", "cell").result == "2"
+
+
+def test_a_folder_s_name_is_measured_in_bytes_as_the_system_does(tmp_path, monkeypatch):
+    folder = tmp_path / "für mich"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    for longest, taken in ((len(str(folder)), False), (len(str(folder)) + 1, True)):
+        monkeypatch.setattr(kernels, "LONGEST", longest)
+        with kernels._folder() as found:
+            assert Path(found).is_relative_to(folder) is taken

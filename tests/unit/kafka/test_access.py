@@ -1,7 +1,5 @@
 """How to get into a cluster that is not the learner's: its file, its addresses, the own prefix."""
 
-import os
-
 import pytest
 
 from threebrokers.errors import LabError
@@ -64,6 +62,7 @@ class TestFile:
             ("bootstrap.servers=a:1\n", 1, "belong into THREEBROKERS_BOOTSTRAP"),
             ("sasl.password=\n", 1, "has no value"),
             ("ssl.ca.location=nowhere.pem\n", 1, "is not there"),
+            ("ssl.ca.location=~nobody-has-this-name/ca.pem\n", 1, "is not there"),
             ("ssl.truststore.type=JKS\n", 1, "PEM"),
             ("sasl.jaas.config=x required;\n", 1, "username"),
             ("sasl.username=anna\\\n", 1, "backslash"),
@@ -136,11 +135,10 @@ class TestAccess:
         with pytest.raises(LabError, match="Nobody says how your names begin"):
             access.chosen()
 
-    def test_the_file_is_found_from_another_folder_too(self, shared, monkeypatch, tmp_path):
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.setenv(access.CLIENT, "client.properties")
-        access.settle()
-        assert os.environ[access.CLIENT] == str(tmp_path / "client.properties")
+    def test_a_file_in_nobody_s_home_folder_is_one_sentence(self, shared, monkeypatch):
+        monkeypatch.setenv(access.CLIENT, "~nobody-has-this-name/client.properties")
+        with pytest.raises(LabError, match=r"~nobody-has-this-name/.* of THREEBROKERS_CLIENT cannot be read"):
+            access.chosen()
 
     def test_java_gets_a_login_module_with_both_words_escaped(self):
         settings = {"sasl.mechanism": "PLAIN", "sasl.username": "anna", "sasl.password": 'a"\\b'}

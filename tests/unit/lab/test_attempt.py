@@ -186,6 +186,18 @@ def test_an_answer_that_another_cell_of_the_page_has_set_anew_is_not_judged(run:
     assert "you counted to 2" in str(run("check-9-1", "lab.check.three(number)"))
 
 
+def test_what_another_cell_of_the_page_has_set_is_no_answer_of_an_exercise_that_did_not_run(run: Run) -> None:
+    run("exercise-9-2", "number = 2")
+    said = str(run("check-9-1", "lab.check.three(number)"))
+    assert said == (
+        "○ 9.1  Exercise 9.1 is not attempted yet: run its cell first, which gives `number` another value."
+    )
+    assert progress.tried() == set()
+    assert run("check-9-1", "number = 3\nlab.check.three(number)") is None
+    run("own", "number = 4")
+    assert "you counted to 4" in str(run("check-9-1", "lab.check.three(number)"))
+
+
 def test_a_cell_that_mends_another_answer_is_no_new_try_of_this_one(run: Run) -> None:
     [history] = [cells.history()]
     assert history is not None

@@ -125,6 +125,7 @@ def test_looks_that_fail_are_on_the_tape_and_it_goes_on(bench, recording):
     assert missed.words == SILENCE
     assert missed.start == recording.states[seen - 1].at
     assert f"s the brokers were not seen: {SILENCE}" in recording.show().words
+    assert repr(recording).startswith("Recording of ")
     assert "brokers not seen for" in repr(recording)
 
 

@@ -101,6 +101,15 @@ def test_a_short_silence_that_was_half_over_does_not_belong_to_the_action(record
     )
 
 
+def test_of_a_silence_in_which_something_was_done_the_rest_is_measured(recording):
+    """A busy machine: all that came before the next action came at once."""
+    flow = beats("delivered", *every(0.02, 0.0, 1.0), 7.3, 7.9, 7.92)
+    recording = Recording(replace(recording.data, flows=(flow,)))
+    assert recording.longest_gap("delivered").after is None
+    found = recording.longest_gap("delivered", after=KILL)
+    assert (found.start, found.seconds, found.after) == (KILL.at, pytest.approx(4.3), KILL)
+
+
 def test_one_of_two_producers_may_end(recording):
     flows = (beats("sent", *every(0.02, 0, 5)), beats("sent", *every(0.02, 0, 13), client="producer 2"))
     assert [gap for gap in Recording(replace(recording.data, flows=flows)).gaps() if gap.kind == "sent"] == []

@@ -72,6 +72,18 @@ def test_a_master_must_answer():
         spark_session.session(f"spark://{address}")
 
 
+def test_an_address_of_ipv6_is_asked_without_its_brackets(monkeypatch):
+    asked = []
+
+    def connect(address, timeout):
+        asked.append(address)
+        return SimpleNamespace(close=lambda: None)
+
+    monkeypatch.setattr(socket, "create_connection", connect)
+    assert spark_session._checked("spark://[::1]:7077") == "spark://[::1]:7077"
+    assert asked == [("::1", 7077)]
+
+
 def _dead_java() -> Py4JError:
     """A fault of Java's whose message nobody can be asked for: Java died after it."""
 
@@ -182,6 +194,28 @@ def test_java_that_ends_at_once_is_pysparks_error(tmp_path):
         pytest.raises(PySparkRuntimeError, match="JAVA_GATEWAY_EXITED"),
     ):
         gateway._launched([sys.executable, "-c", ""], log)
+
+
+@pytest.mark.parametrize(
+    ("command", "fault"),
+    [
+        ([sys.executable, "-c", "import time; time.sleep(60)"], LabError),
+        (["/nowhere/java"], FileNotFoundError),
+    ],
+)
+def test_java_that_says_nothing_is_not_waited_for_for_ever_and_leaves_no_folder(
+    monkeypatch, tmp_path, command, fault
+):
+    monkeypatch.setattr(gateway, "START_SECONDS", 0.1)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with (tmp_path / "log").open("wb") as log, pytest.raises(fault) as told:
+        gateway._launched(command, log)
+    assert [path.name for path in tmp_path.iterdir()] == ["log"]
+    if fault is LabError:
+        assert (
+            f"where it listens, and it did not come: run the cell again, or read the end of {log.name}"
+            in (str(told.value))
+        )
 
 
 def test_end_forgets_a_dead_java_and_does_not_talk_to_it(monkeypatch):

@@ -128,6 +128,7 @@ def judge(stored: list[Stored], partitions: int) -> None:
     _in_order(logs)
     _known_to_all(stored, partitions)
     _even(stored, partitions)
+    _of_nobody(stored)
 
 
 def _flight(record: Record) -> Flight:
@@ -211,16 +212,8 @@ def _in_order(logs: Mapping[str, list[Stored]]) -> None:
 
 
 def _known_to_all(stored: list[Stored], partitions: int) -> None:
-    """Refuse keys that say nothing, and partitions that only this Python process can compute."""
+    """Refuse partitions that do not follow from a key, or that only this Python process can compute."""
     named = [(record, flight["tailnum"]) for record, flight in stored if flight["tailnum"]]
-    nobody = {(record.key, record.partition) for record, flight in stored if not flight["tailnum"]}
-    if len(nobody) == 1 and (text := next(iter(nobody))[0]) is not None:
-        raise NotYet(
-            f"flights without a tail number have the text {text.decode('utf-8', 'replace')!r} as their key, "
-            "as if they were one aircraft",
-            "a record without a key has key=None, not text",
-            KEY_SETTING,
-        )
     # Two aircraft that share a partition show nothing: hash() of both names it by chance, once in many runs.
     hashed = len({record.partition for record, _ in named}) > 1 and all(
         record.partition in (hash(tail) % partitions, hash(tail.encode()) % partitions)
@@ -245,6 +238,23 @@ def _known_to_all(stored: list[Stored], partitions: int) -> None:
             "give each record a key and let the client choose the partition from it",
             KEY_SETTING,
         )
+
+
+def _of_nobody(stored: list[Stored]) -> None:
+    """Refuse a key that flights without a tail number share; one may have none, or one of its own."""
+    nobody = [(record.key, record.partition) for record, flight in stored if not flight["tailnum"]]
+    keys = Counter(key for key, _ in nobody if key is not None)
+    if not keys or len(keys) == len(nobody) or keys.total() < len(nobody):
+        return
+    if b"" in keys and len(set(nobody)) > 1:  # this client spreads empty keys
+        return
+    key, count = keys.most_common(1)[0]
+    raise NotYet(
+        f"{count} flights without a tail number have the text {key.decode('utf-8', 'replace')!r} as their "
+        "key, as if they were one aircraft",
+        "they belong to no aircraft: a record without a key has key=None, not text",
+        KEY_SETTING,
+    )
 
 
 def _even(stored: list[Stored], partitions: int) -> None:

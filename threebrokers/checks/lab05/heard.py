@@ -1,5 +1,6 @@
 """Exercise 5.7: whether a program that is wrapped hears its delivery reports, each once and as it is."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from confluent_kafka import KafkaError, Message
@@ -11,19 +12,26 @@ CALLS = "where `Traced` calls the program's callback"
 
 
 class Heard:
-    """The program's own callback: it takes whatever it is called with, and notes it."""
+    """The program's own callbacks: they take whatever they are called with, and note it.
+
+    Each record has one of its own, as each call of a program that writes a lambda there.
+    """
 
     def __init__(self) -> None:
-        self.calls: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+        self.calls: list[tuple[bytes, tuple[Any, ...], dict[str, Any]]] = []
 
-    def __call__(self, *arguments: Any, **named: Any) -> None:
-        """Note a call."""
-        self.calls.append((arguments, named))
+    def of(self, order: Mapping[str, Any]) -> Callable[..., None]:
+        """Return the callback that the program gives with this order."""
+
+        def callback(*arguments: Any, **named: Any) -> None:
+            self.calls.append((order["value"], arguments, named))
+
+        return callback
 
     def judge(self, records: int) -> None:
-        """Raise NotYet unless it was called once for each of these records, the last of which failed."""
+        """Raise NotYet unless each of these records was told once, to its callback; the last one failed."""
         self.judge_each()
-        count, failed = len(self.calls), sum(arguments[0] is not None for arguments, _ in self.calls)
+        count, failed = len(self.calls), sum(arguments[0] is not None for _, arguments, _ in self.calls)
         if count > records:
             raise NotYet(
                 f"the program's own callback was called {count} times for {records} orders",
@@ -37,10 +45,18 @@ class Heard:
                 "whoever wraps a producer should not take its reports away",
                 "on_delivery, which the program may have given",
             )
+        for own, (_, message), _ in self.calls:
+            if message.value() != own:
+                other = (message.value() or b"")[:12]
+                raise NotYet(
+                    f"the program's callback for {own[:12]!r}… heard of {other!r}…",
+                    "each should hear of its own record: many are on their way at once",
+                    "where `Traced` keeps a record's callback until its report comes",
+                )
 
     def judge_each(self) -> None:
         """Raise NotYet unless each call was with the error and the message of a report."""
-        for arguments, named in self.calls:
+        for _, arguments, named in self.calls:
             if named:
                 raise NotYet(
                     f"`Traced` calls the program's own callback with names: {', '.join(sorted(named))}",

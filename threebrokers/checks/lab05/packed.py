@@ -61,6 +61,14 @@ def judge_flights(records: Sequence[Record], flights: Sequence[Flight]) -> None:
         )
     if len({(r.key, r.value) for r in records if r.key is None} - set(wanted)):
         raise NotYet("a record has no key", "each flight should keep its key", "key=… of produce()")
+    if Counter(record.value for record in records) == Counter(value for _, value in flights):
+        odd, value = next(iter(there - wanted))
+        key = next(iter(key for key, flight in flights if flight == value))
+        raise NotYet(
+            f"a record has the key {told(odd)}, and its flight has {told(key)}",
+            "each flight should keep its key",
+            "key=… of produce()",
+        )
     count = len(records)
     raise NotYet(
         f"the topic holds {counted(count, 'record')}",

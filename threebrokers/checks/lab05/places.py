@@ -16,6 +16,7 @@ OWN, MORE_PARTITIONS = PARTITIONS - 1, 7
 # Shares that are new at the exchange: a part of an important name is not important.
 NEWCOMERS = ("IB", "IBMX", "UBE", "UBERX", "XIBM")
 OTHER_CASE = ("ibm", "Uber")  # to Kafka, and so in the task, these are other symbols
+KNOWS_ALL = "how `partition_of` knows what is important: it puts every symbol there"
 KNOWS = "how `partition_of` knows what is important: by the whole symbol, or by a part of it?"
 COMPARES = "what `partition_of` compares: the symbol as it is written, or in other letters?"
 LOOK_AT = dict.fromkeys(NEWCOMERS, KNOWS) | dict.fromkeys(OTHER_CASE, COMPARES)
@@ -41,11 +42,18 @@ def judge_function(partition_of: Callable[..., Any]) -> None:
                 f"{symbol or 'a price without a symbol'} goes to partition {place}, which is kept for "
                 f"{' and '.join(sorted(IMPORTANT))}",
                 f"all others should share the {OWN} partitions before it",
-                LOOK_AT.get(symbol or "", "the number by which the hash is divided"),
+                _why_there(partition_of, symbol),
             )
     _judge_hash(partition_of)
     _judge_few(partition_of)
     _judge_spread(partition_of)
+
+
+def _why_there(partition_of: Callable[..., Any], symbol: str | None) -> str:
+    """Return where to look if this symbol, which is not important, is in the partition of those that are."""
+    if all(_place(partition_of, one, PARTITIONS) == OWN for one in SYMBOLS):
+        return KNOWS_ALL
+    return LOOK_AT.get(symbol or "", "the number by which the hash is divided")
 
 
 def judge_restart(partition_of: Callable[..., Any], anew: Callable[..., Any] | None) -> None:

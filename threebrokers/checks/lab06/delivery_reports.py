@@ -11,7 +11,8 @@ from confluent_kafka import Producer
 
 from threebrokers.checks.expect import committed
 from threebrokers.checks.expect_clients import client_setting
-from threebrokers.checks.lab06.program_text import functions_of, name_of, reached
+from threebrokers.checks.lab06.program_text import assigned, functions_of, name_of, reached
+from threebrokers.checks.lab06.records_read import ends_of_records
 from threebrokers.kafka.clients import LabProducer
 from threebrokers.lab.attempt import attempt
 from threebrokers.lab.exercise import NotYet
@@ -22,6 +23,7 @@ Function = ast.FunctionDef | ast.Lambda
 NAMES = ("on_delivery", "callback")
 PLACES = (4, 5)  # of the two among the arguments of produce()
 KEEPS = ("append", "appendleft", "add", "extend", "insert", "put", "put_nowait", "set", "update")
+SHOWS = ("display", "pprint", "pp")
 ENDS = ("exit", "quit", "_exit", "abort", "kill", "result")  # the last one raises what a Future was given
 WAITS = ("flush", "poll", "close", "result", "wait", "wait_until", "join", "commit_transaction")
 PRODUCERS = ("producer", "Producer")  # a `with` block of one of them closes it, which waits
@@ -138,8 +140,7 @@ def _closes_at_its_end(source: ast.Module, node: ast.AST) -> bool:
     """Tell whether this is a `with` block of a producer, made in its head or before."""
     if not isinstance(node, ast.With):
         return False
-    made = [one for one in ast.walk(source) if isinstance(one, ast.Assign) and _makes_producer(one.value)]
-    named = {name_of(target) for one in made for target in one.targets} - {""}
+    named = {name_of(target) for target, value in assigned(source) if _makes_producer(value)} - {""}
     heads = [item.context_expr for item in node.items]
     return any(_makes_producer(head) or name_of(head) in named for head in heads)
 
@@ -150,10 +151,8 @@ def _waits_otherwise(source: ast.Module, node: ast.AST) -> bool:
     Such an object may be made before its `with` block: any class counts that waits at the end of one.
     """
     if isinstance(node, ast.Call):
-        made = [
-            one for one in ast.walk(source) if isinstance(one, ast.Assign) and name_of(one.value) in WAITS
-        ]
-        return name_of(node.func) in {name_of(target) for one in made for target in one.targets} - {""}
+        named = {name_of(target) for target, value in assigned(source) if name_of(value) in WAITS}
+        return name_of(node.func) in named - {""}
     ends = [one for one in ast.walk(source) if isinstance(one, ast.FunctionDef) and one.name == "__exit__"]
     return isinstance(node, ast.With) and not _attributes(reached(source, ends, by=ast.Call)).isdisjoint(
         WAITS
@@ -204,7 +203,8 @@ def _expect_an_end(source: ast.Module, listeners: list[Function]) -> None:
     given = {part for node in outside if _is_of_elsewhere(node, own) for part in ast.walk(node)}
     if given & set(looks):
         return
-    if not any(map(_ends, outside)) and not _raises_again(source, kept):
+    ends = {node for node in outside if _ends(node)} - ends_of_records(source, outside, kept)
+    if not ends and not _raises_again(source, kept):
         raise NotYet(
             "your program looks at the delivery reports, and none of its lines ends it with an error if a "
             "dead letter was refused",
@@ -257,7 +257,7 @@ def _known(source: ast.Module, listener: ast.expr) -> list[Function]:
 
 
 def _looks(source: ast.Module, listener: ast.expr) -> bool:
-    """Tell whether a function uses its first argument; one that is not in this cell is believed to."""
+    """Tell whether a function uses its arguments; one that is not in this cell is believed to."""
     functions = _known(source, listener)
     return not functions or any(map(_uses, functions))
 
@@ -267,7 +267,7 @@ def _uses(function: Function) -> bool:
     if not names:  # *arguments: who takes all may look at all
         return True
     used = {node.id for part in _body(function) for node in ast.walk(part) if isinstance(node, ast.Name)}
-    return names[0] in used
+    return not used.isdisjoint(names[:2])  # the error; the letter has one, too
 
 
 def _kept(listeners: list[Function]) -> list[str]:
@@ -306,10 +306,24 @@ def _raises_again(source: ast.Module, kept: list[str]) -> bool:
 
 
 def _is_of_elsewhere(node: ast.AST, own: set[str]) -> bool:
-    """Tell whether this calls a function that is not of this cell: it may do all that is needed."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+    """Tell whether this calls a function that is not of this cell: it may do all that is needed.
+
+    To make an error raises nothing, and to show one neither; a method that is given an error may raise it.
+    """
+    if not isinstance(node, ast.Call):
         return False
-    return node.func.id not in own and not hasattr(builtins, node.func.id)
+    if isinstance(node.func, ast.Attribute):
+        given = [arg.func for arg in node.args if isinstance(arg, ast.Call)]
+        return node.func.attr not in KEEPS and any(map(_makes_error, given))
+    name = name_of(node.func)
+    known = name in own or hasattr(builtins, name) or name in SHOWS or _makes_error(node.func)
+    return bool(name) and not known
+
+
+def _makes_error(function: ast.expr) -> bool:
+    """Tell whether this is the name of a class of errors, KafkaException for example."""
+    name = function.id if isinstance(function, ast.Name) else ""
+    return name[:1].isupper() and name.endswith(("Exception", "Error"))
 
 
 def _calls(nodes: Iterable[ast.AST], method: str) -> bool:

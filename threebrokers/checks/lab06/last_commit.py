@@ -2,7 +2,7 @@
 
 import ast
 
-from threebrokers.checks.lab06.program_text import Nodes, name_of, reached
+from threebrokers.checks.lab06.program_text import Nodes, assigned, name_of, reached
 from threebrokers.checks.lab06.threads import catches_ctrl_c
 from threebrokers.lab.exercise import NotYet
 
@@ -20,11 +20,11 @@ def expect_last_commit(code: ast.AST) -> None:
     nodes = set(ast.walk(code))
     commits: Nodes = {n for n in nodes if isinstance(n, ast.Attribute) and n.attr == "commit"}
     loops = reached(code, [node for node in nodes if isinstance(node, ast.For | ast.While)], by=ast.Name)
-    ends = reached(code, _ends(nodes), by=ast.Name)
+    ends = reached(code, _ends(nodes), by=ast.Name) | reached(code, _at_close(nodes))
     last = commits & ends
-    if _goes_on(nodes):
+    if _goes_on(code, nodes):
         last |= commits - loops
-    if not last and commits & loops and commits - loops:
+    if not last and commits & loops and commits - loops and not _each_is_safe(code, nodes, commits & loops):
         raise NotYet(
             "the last commit stands behind the loop, and an interruption of the loop passes over it",
             EITHER,
@@ -53,24 +53,47 @@ def _ends(nodes: Nodes) -> list[ast.AST]:
     return [*ends, *(n for n in nodes if isinstance(n, ast.ExceptHandler) and catches_ctrl_c(n))]
 
 
-def _goes_on(nodes: Nodes) -> bool:
+def _at_close(nodes: Nodes) -> list[ast.expr]:
+    """Return the functions for on_revoke: close() calls them."""
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    given = [one for call in calls if name_of(call.func) == "subscribe" for one in call.args[2:3]]
+    return given + [word.value for call in calls for word in call.keywords if word.arg == "on_revoke"]
+
+
+def _each_is_safe(code: ast.AST, nodes: Nodes, commits: Nodes) -> bool:
+    """Tell whether a loop with these commits needs no other: one waits, and not only now and then."""
+    return _is_waited_for(nodes, commits - _now_and_then(code, nodes))
+
+
+def _goes_on(code: ast.AST, nodes: Nodes) -> bool:
     """Tell whether a program may go on behind its loop when that is interrupted."""
+    closed = {name_of(target) for target, value in assigned(code) if _is_closed(value, set())} - {""}
     return any(
-        isinstance(node, ast.With)
-        or (isinstance(node, ast.ExceptHandler) and catches_ctrl_c(node))
+        (isinstance(node, ast.With) and not all(_is_closed(i.context_expr, closed) for i in node.items))
+        or (isinstance(node, ast.ExceptHandler) and catches_ctrl_c(node) and not _raises_again(node))
         or (isinstance(node, ast.Attribute | ast.Name) and name_of(node) == "signal")
         for node in nodes
     )
+
+
+def _is_closed(value: ast.expr, closed: set[str]) -> bool:
+    """Tell whether the `with` block of this closes a consumer, and lets an interruption go on."""
+    if isinstance(value, ast.Call):
+        return name_of(value.func) in ("consumer", "Consumer", "closing")
+    return name_of(value) in closed
+
+
+def _raises_again(handler: ast.ExceptHandler) -> bool:
+    last = handler.body[-1]
+    return isinstance(last, ast.Raise) and last.exc is None
 
 
 def _now_and_then(code: ast.AST, nodes: Nodes) -> Nodes:
     """Return all that a program does only when it has counted up to something."""
     numbers = {
         target.id
-        for node in nodes
-        if isinstance(node, ast.Assign) and _is_some(node.value, set())
-        for target in node.targets
-        if isinstance(target, ast.Name)
+        for target, value in assigned(code)
+        if isinstance(target, ast.Name) and _is_some(value, set())
     }
     counted = [node for node in nodes if isinstance(node, ast.If) and _counts(node.test, numbers)]
     return reached(code, [part for node in counted for part in node.body], by=ast.Name)

@@ -6,11 +6,12 @@ What is not certain counts as right: a right answer may be written in many ways.
 import ast
 from collections.abc import Iterator
 
-from threebrokers.checks.lab06.program_text import reached
+from threebrokers.checks.lab06.program_text import assigned, name_of, reached
 
 READS = ("poll", "consume")
 LOOPS = (ast.For, ast.While)
 FUNCTIONS = (ast.FunctionDef, ast.Lambda)
+SOME = 2  # whoever compares with so many counts how often nothing came, or for how long
 
 
 def reads(program: ast.Module) -> bool:
@@ -26,11 +27,24 @@ def calls(program: ast.AST, *methods: str) -> list[ast.Call]:
 
 def ends_when_empty(program: ast.Module) -> bool:
     """Tell whether the outermost loop of a program ends as soon as a poll() or consume() returns nothing."""
-    names = {name for node in ast.walk(program) for name in _read_into(node)}
+    read = [target for target, value in assigned(program) if _may_be_empty(value)]
+    names = {target.id for target in read if isinstance(target, ast.Name)}
     return any(
-        (isinstance(loop, ast.While) and _is_read(loop.test))
+        (isinstance(loop, ast.While) and _is_full(loop.test, names))
+        or (isinstance(loop, ast.For) and _reads_until_nothing(loop.iter))
         or any(_leaves(node, names) for node in within(loop.body))
-        for loop in _outermost(program)
+        for loop in _reading(program)
+    )
+
+
+def ends_by_count(program: ast.Module) -> bool:
+    """Tell whether the outermost loop of a program reads as often as a range() is long."""
+    return any(
+        isinstance(loop, ast.For)
+        and _is_call_of(loop.iter, "range")
+        and any(_is_read(n.iter if isinstance(n, ast.For) else n) for n in within(loop.body))
+        and not any(isinstance(part, ast.While) for part in ast.walk(loop))
+        for loop in _reading(program)
     )
 
 
@@ -72,12 +86,50 @@ def _outermost(program: ast.Module) -> list[ast.For | ast.While]:
     return [loop for loop in loops if loop not in inner]
 
 
+def _reading(program: ast.Module) -> list[ast.For | ast.While]:
+    """Return the outermost loop that reads; none if there are more: one may go on where another ends."""
+    loops = [loop for loop in _outermost(program) if _reads_there(program, loop)]
+    return loops if len(loops) == 1 else []
+
+
+def _reads_there(program: ast.Module, loop: ast.For | ast.While) -> bool:
+    """Tell whether a loop reads; one over a generator of the program leaves that to the loop in there."""
+    head = loop.iter if isinstance(loop, ast.For) else loop.test
+    nodes = reached(program, loop.body) | set(ast.walk(head))
+    return any(isinstance(node, ast.Attribute) and node.attr in READS for node in nodes)
+
+
+def _reads_until_nothing(value: ast.expr) -> bool:
+    """Tell whether this is iter(lambda: c.poll(1), None)."""
+    if not isinstance(value, ast.Call) or not _is_call_of(value, "iter"):
+        return False
+    asked, last = value.args[:1], value.args[1:]
+    reads = any(isinstance(one, ast.Lambda) and _may_be_empty(one.body) for one in asked)
+    return reads and any(map(_is_nothing, last))
+
+
+def _is_call_of(value: ast.expr, name: str) -> bool:
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == name
+
+
 def _leaves(node: ast.AST, names: set[str]) -> bool:
-    """Tell whether this is an `if` that leaves the loop when nothing was read."""
+    """Tell whether this is an `if` that leaves the loop when nothing was read.
+
+    If it asks something else before, it may leave because it was told to.
+    """
     if not isinstance(node, ast.If):
         return False
     empty = node.body if _is_empty(node.test, names) else node.orelse if _is_full(node.test, names) else []
-    return any(isinstance(part, ast.Break | ast.Return) for part in within(empty))
+    asks = [part for part in within(empty) if isinstance(part, ast.If) and not _counts(part.test)]
+    later = {part for one in asks for part in ast.walk(one)}
+    return any(isinstance(part, ast.Break | ast.Return) and part not in later for part in within(empty))
+
+
+def _counts(test: ast.expr) -> bool:
+    """Tell whether a test compares with a number: how often nothing has come, or for how long."""
+    sides = [side for one in ast.walk(test) if isinstance(one, ast.Compare) for side in one.comparators]
+    numbers = [side.value for side in sides if isinstance(side, ast.Constant)]
+    return any(isinstance(number, int | float) and number >= SOME for number in numbers)
 
 
 def _is_empty(test: ast.expr, names: set[str]) -> bool:
@@ -85,34 +137,40 @@ def _is_empty(test: ast.expr, names: set[str]) -> bool:
         return _is_full(test.operand, names)
     if not isinstance(test, ast.Compare) or not _is_full(test.left, names):
         return False
-    against = test.comparators[0]
-    nothing = isinstance(against, ast.List) and not against.elts
-    return isinstance(test.ops[0], ast.Is | ast.Eq) and (
-        nothing or (isinstance(against, ast.Constant) and not against.value)
-    )
+    return isinstance(test.ops[0], ast.Is | ast.Eq) and _is_nothing(test.comparators[0])
+
+
+def _is_nothing(value: ast.expr) -> bool:
+    """Tell whether this is None, 0 or an empty list."""
+    if isinstance(value, ast.List):
+        return not value.elts
+    return isinstance(value, ast.Constant) and not value.value
 
 
 def _is_full(test: ast.expr, names: set[str]) -> bool:
     """Tell whether this is true if something was read: what was read, or its length."""
     if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "len":
         return bool(test.args) and _is_full(test.args[0], names)
-    return _is_read(test) or (isinstance(test, ast.Name) and test.id in names)
+    if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.IsNot | ast.NotEq | ast.Gt):
+        return _is_full(test.left, names) and _is_nothing(test.comparators[0])
+    return _may_be_empty(test) or (isinstance(test, ast.Name) and test.id in names)
 
 
-def _is_read(value: ast.expr) -> bool:
+def _is_read(value: ast.AST) -> bool:
     """Tell whether this is the call of a poll() or consume() itself, with a name or without one."""
     if isinstance(value, ast.NamedExpr):
         value = value.value
     return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in READS
 
 
-def _read_into(node: ast.AST) -> list[str]:
-    """Return the names that are given what a poll() or consume() returns."""
-    if isinstance(node, ast.Assign) and _is_read(node.value):
-        return [target.id for target in node.targets if isinstance(target, ast.Name)]
-    if isinstance(node, ast.NamedExpr) and _is_read(node):
-        return [node.target.id]
-    return []
+def _may_be_empty(value: ast.expr) -> bool:
+    """Tell whether this reads, and waits only for so long: without a bound it returns something."""
+    if isinstance(value, ast.NamedExpr):
+        value = value.value
+    if not isinstance(value, ast.Call) or not _is_read(value):
+        return False
+    timed = any(word.arg == "timeout" for word in value.keywords)
+    return timed or len(value.args) > (1 if name_of(value.func) == "consume" else 0)
 
 
 def _commits_of_offsets(program: ast.Module) -> list[ast.Call]:

@@ -2,7 +2,7 @@
 
 import ast
 
-from threebrokers.checks.lab06.loops import begins_by_database, calls, ends_when_empty, reads
+from threebrokers.checks.lab06.loops import begins_by_database, calls, ends_by_count, ends_when_empty, reads
 from threebrokers.checks.lab06.threads import given_to_threads
 from threebrokers.lab.attempt import attempt, has_changed_since
 from threebrokers.lab.exercise import NotAttempted, NotYet
@@ -178,13 +178,19 @@ def _expect_the_last(ending: Ending, missing: list[int]) -> None:
 
 
 def _expect_no_end() -> None:
-    """Raise NotYet if the program would end when no order has come for a moment."""
+    """Raise NotYet if the program would end when no order has come for a moment, or after so many reads."""
     source = program()
     if source is not None and ends_when_empty(source):
         raise NotYet(
             "the program ends as soon as nothing has come for a moment",
             "it should go on: the next order may come at any time",
             "its loop, which should have no end",
+        )
+    if source is not None and ends_by_count(source):
+        raise NotYet(
+            "the program reads as often as its `range(…)` says, and then it ends",
+            "it should go on: the next order may come at any time",
+            "its loop: `while True`",
         )
 
 

@@ -7,7 +7,7 @@ may be written in many ways.
 import ast
 from collections.abc import Iterator
 
-from threebrokers.checks.lab06.program_text import Nodes, functions_of, name_of
+from threebrokers.checks.lab06.program_text import NAMED, Nodes, functions_of, name_of
 
 # Who calls one of them may wait for a thread: a queue and a lock tell of its end, too.
 WAITS = ("join", "result", "shutdown", "wait", "is_alive", "acquire", "get")
@@ -66,13 +66,36 @@ def closes_elsewhere(program: ast.Module) -> bool:
         return False  # an executor waits for its threads, where its block ends
     # An event without a name is one that nobody sets: it waits for Ctrl-C, and for no thread.
     waits = [call for call in calls if _method(call) in WAITS and not _is_new(call) and call not in threads]
-    return not any(wait.lineno <= close.lineno for wait in waits for close in closes)
+    return not any(
+        min(_lines(wait, program, beside=close)) <= max(_lines(close, program, beside=wait))
+        for wait in waits
+        for close in closes
+    )
 
 
 def catches_ctrl_c(handler: ast.ExceptHandler) -> bool:
     """Tell whether an `except` catches what Ctrl-C raises."""
     caught = ("KeyboardInterrupt", "BaseException")
     return handler.type is None or any(name in ast.unparse(handler.type) for name in caught)
+
+
+def _lines(call: ast.Call, program: ast.Module, *, beside: ast.Call) -> set[int]:
+    """Return where a call may run: its own line, and those that name a function in which it stands.
+
+    A function in which both stand does not tell which of them comes first.
+    """
+    nodes = list(ast.walk(program))
+    functions = {node: set(ast.walk(node)) for node in nodes if isinstance(node, ast.FunctionDef)}
+    found: set[int] = set()
+    left: list[ast.expr] = [call]
+    while left:
+        node = left.pop()
+        if node.lineno in found:
+            continue
+        found.add(node.lineno)
+        around = {f.name for f, inside in functions.items() if node in inside and beside not in inside}
+        left += [n for n in nodes if isinstance(n, NAMED) and name_of(n) in around]
+    return found
 
 
 def _locked(program: ast.Module) -> Nodes:

@@ -101,7 +101,7 @@ def restart_unnoticed(lab: Lab, restarted: Recording) -> str:
     judge_restart(lab, restarted)
     return (
         "B came back to its old partitions and A noticed nothing: the group kept B's place for a session. "
-        "That is the price, too: if B had died for good, its partitions had waited as long."
+        "That is the price, too: if B had died for good, its partitions would have waited as long."
     )
 
 

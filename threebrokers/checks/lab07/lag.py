@@ -50,24 +50,32 @@ def judge_lags(lab: Lab, before: Mapping[int, float], after: Mapping[int, float]
 
 
 def judge_function(lab: Lab, lag_of: Callable[..., Any]) -> None:
-    """Raise NotYet unless the function tells the lags of another group, too."""
-    topic = lab.topic("backlog")
+    """Raise NotYet unless the function tells the lags of another group, too, and of the colleague's topic."""
+    _judge_asked(lab, lag_of, lab.topic("backlog"), "group")
+    before = lab.topic("backlog-before")
+    if lab.cluster.state([before]).topic(before) is not None:
+        _judge_asked(lab, lag_of, before, "topic")
+
+
+def _judge_asked(lab: Lab, lag_of: Callable[..., Any], topic: str, other: str) -> None:
+    """Raise NotYet unless the function tells the lags of a new group; `other` is what may be new to it."""
     group = other_reader(lab, topic)
     ends = end_offsets(lab.bootstrap, topic)
-    told = called("`lag_of(…)`, asked about another group,", lag_of, group, topic)
+    told = called(f"`lag_of(…)`, asked about another {other},", lag_of, group, topic)
     if not isinstance(told, Mapping):
         raise NotYet(
-            f"`lag_of(…)` returns {told!r:.60} for another group",
+            f"`lag_of(…)` returns {told!r:.60} for another {other}",
             "it should return a dictionary: the lag of each partition",
             "`return` in your function",
         )
     for p, offset in enumerate(OTHERS_PLACES):
         right = ends[p] - (BACKLOG[p].start if offset is None else offset)
         if told.get(p) != right:
+            has = "which has committed" if other == "group" else f"{topic!r}, whose group has committed"
             raise NotYet(
-                f"`lag_of(…)` returns {told.get(p)!r:.40} for partition {p} of another group, which has "
-                f"committed {'nothing' if offset is None else offset} there",
-                f"that lag is {right}: the function should ask the brokers about the group that it is given",
+                f"`lag_of(…)` returns {told.get(p)!r:.40} for partition {p} of another {other}, {has} "
+                f"{'nothing' if offset is None else offset} there",
+                f"that lag is {right}: the function should ask the brokers about the {other} it is given",
                 LOOK,
             )
 

@@ -6,10 +6,11 @@ from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios import segment_ages
 from threebrokers.lab.scenarios.retention import DAY_HOURS, DAYS, HOUR_MS, ages
+from threebrokers.text import counted
 
 DAY_MS = DAY_HOURS * HOUR_MS
 STAY_DAYS, GONE_DAYS, MOST_SEGMENTS = 7, 8, 20
-CLOCK = "message.timestamp.type"
+CLOCK, REFUSED = "message.timestamp.type", "message.timestamp.before.max.ms"
 CALL = "badges = twenty_days(lab, settings)"
 AGES = "segment_ages(lab, badges): the columns oldest and newest"
 
@@ -20,13 +21,13 @@ def judge_ages(lab: Lab, topic: str) -> None:
     records = log_of(lab, topic)
     if not records:
         if not any(partition.high_watermark for partition in found.partitions):
-            raise NotYet("the topic has never had a record", f"it should get those of {DAYS} days", CALL)
+            judge_sent(lab, topic, 0)
         raise _all_gone(settings_of(lab, topic))
     sent = max(record.timestamp for record in records) + HOUR_MS  # the youngest record was an hour old
     run = attempt()
     if run is not None and sent < run.began * 1000 - 1:
         raise NotYet("the topic was filled by an earlier try", "this one should fill it anew", CALL)
-    judge_sent(max(record.offset for record in records) + 1)
+    judge_sent(lab, topic, max(record.offset for record in records) + 1)
     days = [(sent - record.timestamp) / DAY_MS for record in records]
     if young(days) > _wanted() and topic_setting(lab, topic, CLOCK) == "LogAppendTime":
         raise _of_now(len(days))
@@ -61,6 +62,13 @@ def _expect_promise(oldest: float, settings: dict[str, str]) -> None:
             f"at any time no record should be older than {GONE_DAYS} days",
             "retention.ms and cleanup.policy in `settings`",
         )
+    if _by_size(settings):
+        raise NotYet(
+            f"{here}, but retention.bytes is {settings['retention.bytes']}, and what is more than that may "
+            "be deleted, however young it is",
+            f"at any time the records of the last {STAY_DAYS} days should be there",
+            "retention.bytes in `settings`",
+        )
     if retention + segment > GONE_DAYS:
         raise NotYet(
             f"{here}, but by these settings one may become {retention + segment:.1f} days old: its segment "
@@ -70,17 +78,26 @@ def _expect_promise(oldest: float, settings: dict[str, str]) -> None:
         )
 
 
-def judge_sent(count: int) -> None:
+def judge_sent(lab: Lab, topic: str, count: int) -> None:
     """Raise NotYet unless so many records are those of all the days."""
-    if count < len(ages(DAYS)):
+    if count >= len(ages(DAYS)):
+        return
+    found = f"{counted(count, 'record')} {'was' if count == 1 else 'were'} stored in the topic"
+    expected = f"{DAYS} days are {len(ages(DAYS))} records"
+    limit = topic_setting(lab, topic, REFUSED)
+    # With the time of a broker a record is never old.
+    if int(limit) < max(ages(DAYS)) * HOUR_MS and topic_setting(lab, topic, CLOCK) != "LogAppendTime":
         raise NotYet(
-            f"{count} records were sent to the topic", f"{DAYS} days are {len(ages(DAYS))} records", CALL
+            f"{found}: {REFUSED} is {_days(limit)}, and brokers refuse a record that is older",
+            f"{expected}, and the old ones should be written first, and then be deleted",
+            f"{REFUSED} in `settings`: it decides what may be written, not what is deleted",
         )
+    raise NotYet(found, expected, CALL)
 
 
 def settings_of(lab: Lab, topic: str) -> dict[str, str]:
     """Return the settings that decide what is deleted; each question takes a moment."""
-    names = ("retention.ms", "segment.ms", "cleanup.policy")
+    names = ("retention.ms", "segment.ms", "retention.bytes", "cleanup.policy")
     return {name: topic_setting(lab, topic, name) for name in names}
 
 
@@ -107,13 +124,26 @@ def _wrong_days(days: list[float], settings: dict[str, str], longest: float) -> 
     oldest = max(days)
     if oldest > GONE_DAYS:
         return _too_old(oldest, settings, longest)
-    missing = _missing(days)
+    missing = f"{_missing(days)} of the {_wanted()} records of the last {STAY_DAYS} days are"
+    if _by_size(settings):
+        return NotYet(
+            f"the oldest record is {oldest:.1f} days old: {missing} gone, for retention.bytes is "
+            f"{settings['retention.bytes']}, and what is more than that is deleted, however young it is",
+            "all of these should be there",
+            "retention.bytes in `settings`",
+        )
     return NotYet(
-        f"the oldest record is {oldest:.1f} days old: {missing} of the {_wanted()} records of the last "
-        f"{STAY_DAYS} days are missing",
+        f"the oldest record is {oldest:.1f} days old: {missing} missing",
         "all of these should be there",
         f"retention.ms, which is {_days(settings['retention.ms'])}",
     )
+
+
+def _by_size(settings: dict[str, str]) -> bool:
+    """Tell whether by these settings size may delete what age does not: records of the last 7 days."""
+    if int(settings["retention.bytes"]) < 0 or "delete" not in settings["cleanup.policy"]:
+        return False
+    return not 0 <= int(settings["retention.ms"]) < STAY_DAYS * DAY_MS
 
 
 def _of_now(count: int) -> NotYet:
@@ -125,9 +155,11 @@ def _of_now(count: int) -> NotYet:
 
 
 def _all_gone(settings: dict[str, str]) -> NotYet:
-    value = settings["retention.ms"]
+    value, size = settings["retention.ms"], settings["retention.bytes"]
     return NotYet(
-        f"every record is gone: `retention.ms` is {value}, and so many milliseconds are {_days(value)}",
+        f"every record is gone: `retention.bytes` is {size}, and what is more than that is deleted"
+        if _by_size(settings)
+        else f"every record is gone: `retention.ms` is {value}, and so many milliseconds are {_days(value)}",
         f"the records of the last {STAY_DAYS} days should be there",
         "`settings`",
     )

@@ -9,6 +9,7 @@ from threebrokers.lab.scenarios.retention import FRAME_BYTES, FRAMES, PARTITIONS
 MEGABYTE = 1_000_000
 MOST, LEAST = 12 * MEGABYTE, 6 * MEGABYTE
 WRITTEN = FRAMES * FRAME_BYTES  # into each partition
+WITH_HEADS = 1.01 * WRITTEN  # each batch has a head
 WEEK_MS = 7 * 24 * 3_600_000  # Kafka's default
 CALL = "frames = film(lab, settings)"
 
@@ -43,7 +44,7 @@ def judge_settings(retention: int, segment: int) -> None:
             bounds,
             "retention.bytes",
         )
-    if PARTITIONS * segment > MOST:
+    if segment >= WITH_HEADS:
         raise NotYet(
             f"segment.bytes is {segment}, so all {_mb(WRITTEN)} of a partition may lie in one segment, and "
             "only whole segments go",

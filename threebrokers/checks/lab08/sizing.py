@@ -71,7 +71,7 @@ def judge_period(days: float, record: float) -> None:
             "what one disk takes in a day",
         )
     if days > fits + 1:
-        raise NotYet(f"with {days:g} days nothing stays free", expected, "a fifth of 100 GB")
+        raise _too_full(days, record, expected)
     if days < most + 1:
         raise NotYet(
             f"records of {days:g} days and of a segment more fill a disk for a little more than four fifths",
@@ -83,6 +83,26 @@ def judge_period(days: float, record: float) -> None:
         f"segment holds up to {SEGMENT_DAYS} days, and goes when its newest record is too old",
         expected,
         "how old the oldest record was at the beginning of this lab",
+    )
+
+
+def _too_full(days: float, record: float, expected: str) -> NotYet:
+    """Say how full a disk gets with so many days, which are more than fit."""
+    longer = f"a record may stay up to {SEGMENT_DAYS} days longer than retention.ms"
+    if abs(days - SEGMENT_DAYS - possible(record)) < 1:
+        return NotYet(
+            f"{days:g} days are about {SEGMENT_DAYS} more than four fifths of a disk can take",
+            f"{longer}, so they should be taken away, not added; {expected}",
+            "the sign before the days of a segment",
+        )
+    most = possible(record, free=0) - SEGMENT_DAYS
+    if days > most - 1:  # for those who round down
+        nothing = "nothing" if days >= most else "next to nothing"
+        return NotYet(f"with {days:g} days {nothing} stays free", expected, "a fifth of 100 GB")
+    return NotYet(
+        f"with {days:g} days less than a fifth of a disk stays free: {longer}",
+        expected,
+        "a fifth of 100 GB, and the days of a segment",
     )
 
 

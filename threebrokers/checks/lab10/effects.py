@@ -1,5 +1,7 @@
 """What lab 10's check says of a worker that was killed in five places: by what its database holds."""
 
+import re
+
 from threebrokers.checks.lab06.runs import DEAF, PROGRAM, expect_run
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.scenarios.effects import PLACES, STORED, TWICE, Effects
@@ -7,6 +9,9 @@ from threebrokers.ledger.table import ranges
 
 GO_ON = ("it should go on until it is killed, also when nothing has come for a while", "its loop: while True")
 TABLE = "the statement that makes the table `invoices`"
+UNIQUE = "PRIMARY KEY|UNIQUE"
+# The key is a column with this word in its name, or such a column is a part of it.
+OF_OFFSETS = re.compile(rf"offset\w*\W[^,()]*({UNIQUE})|({UNIQUE})[^,()]*\([^)]*offset", re.IGNORECASE)
 
 
 def judge_effects(books: Effects) -> None:
@@ -76,16 +81,16 @@ def _twice(books: Effects) -> NotYet:
             "the database should know which orders are done",
             f"{TABLE}: a column may be a PRIMARY KEY",
         )
-    if any("offset" in schema.lower() for schema in books.schemas):
+    if any(map(OF_OFFSETS.search, books.schemas)):
         return NotYet(
             f"{found}: the key is a place in the log, and the shop has sent these orders again, so each "
             "stands at two places",
             "the key should be what makes two records the same order",
             TABLE,
         )
-    if any(word in schema.upper() for schema in books.schemas for word in ("PRIMARY KEY", "UNIQUE")):
+    if any(re.search(UNIQUE, schema, re.IGNORECASE) for schema in books.schemas):
         return NotYet(
-            f"{found}: no key of your tables is the same for both records of one order",
+            f"{found}: no key of your tables keeps out the second record of an order",
             "the key should be what makes two records the same order",
             TABLE,
         )

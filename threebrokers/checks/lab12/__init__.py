@@ -53,7 +53,7 @@ DELAYS = {
     "origin": ("string",),
     "hour": WHOLE,
     "flights": ("bigint", *WHOLE),
-    "mean_delay": ("double",),
+    "mean_delay": ("double", "decimal"),
 }
 AUDIT = {"till": ("string",)} | dict.fromkeys(COUNTS, ("bigint", *WHOLE))
 
@@ -79,6 +79,7 @@ def flights_in_columns(lab: Lab, table: DataFrame) -> str:
 def worst_hour(lab: Lab, delays: DataFrame) -> str:
     """Compare the learner's groups with those computed from the package's own table."""
     look_at = "groupBy(…) and agg(…) in the cell of the exercise"
+    expect_read_by_spark("delays", delays, look_at)
     expect_columns("delays", delays, DELAYS, look_at)
     compare_delays(rows("delays", delays, look_at))
     expect_limit(plan_of("delays", delays, look_at))

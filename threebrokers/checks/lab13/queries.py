@@ -1,5 +1,6 @@
-"""What the checks of lab 13 ask of a streaming query."""
+"""What the checks of labs 13 to 15 ask of a streaming query."""
 
+import re
 from collections.abc import Sequence
 
 from pyspark.sql import DataFrame
@@ -62,6 +63,12 @@ def output_mode(query: StreamingQuery) -> str:
         asked = connect.started(query)
         return asked.output_mode.lower() if asked else "unknown"
     return str(query._jsq.streamingQuery().outputMode().toString()).lower()  # only Java knows it
+
+
+def deciding(plan: str) -> list[str]:
+    """Return the columns by which the plan of a query drops duplicates; none if it has no such step."""
+    found = re.search(r"StreamingDeduplicate(?:WithinWatermark)? \[([^\]]*)\]", plan)
+    return [name.partition("#")[0].strip() for name in found[1].split(",")] if found else []
 
 
 def _expect_ended(query: StreamingQuery) -> None:

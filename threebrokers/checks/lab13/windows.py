@@ -12,6 +12,7 @@ from threebrokers.checks.lab13.queries import CELL, output_mode
 from threebrokers.lab.exercise import NotYet
 from threebrokers.spark.hours import HOUR, beyond_plan, windows_of_package
 from threebrokers.spark.queries import java_there
+from threebrokers.spark.steps import steps
 from threebrokers.text import counted
 
 YEAR = 2013
@@ -22,7 +23,7 @@ def judge_hours(table: DataFrame, query: StreamingQuery) -> None:
     """Raise NotYet unless the table has the departures by airport and hour of the plan."""
     rows = _rows(table, query)
     expect_open_hours(rows, output_mode(query))
-    compare_windows(rows, HOUR, HOUR)
+    compare_windows(rows, HOUR, HOUR, once=_writes_once(query))
 
 
 def expect_open_hours(rows: pd.DataFrame, mode: str) -> None:
@@ -41,7 +42,7 @@ def expect_open_hours(rows: pd.DataFrame, mode: str) -> None:
 
 def judge_sliding(table: DataFrame, query: StreamingQuery, length: timedelta, step: timedelta) -> None:
     """Raise NotYet unless the table has the departures by airport, in windows of this length and step."""
-    compare_windows(_rows(table, query), length, step)
+    compare_windows(_rows(table, query), length, step, once=_writes_once(query))
 
 
 def expect_hours(rows: pd.DataFrame) -> None:
@@ -53,13 +54,7 @@ def expect_hours(rows: pd.DataFrame) -> None:
     right = windows_of_package()
     held = rows.groupby(["origin", "start"])["flights"].max()
     _expect_step(held, right, HOUR)
-    if twice := int(rows.duplicated(["origin", "start"]).sum()):
-        raise NotYet(
-            f"{counted(twice, 'row')} of the table {'is' if twice == 1 else 'are'} for an airport and hour "
-            "that another row is for",
-            "each airport and hour should have one number",
-            "what groupBy(…) is given",
-        )
+    _expect_once(rows)
     if (place := beyond_plan(held)) is not None:
         origin, start = place
         raise NotYet(
@@ -69,9 +64,14 @@ def expect_hours(rows: pd.DataFrame) -> None:
         )
 
 
-def compare_windows(rows: pd.DataFrame, length: timedelta, step: timedelta) -> None:
-    """Raise NotYet unless rows (origin, start, end, flights) are the package's windows."""
+def compare_windows(rows: pd.DataFrame, length: timedelta, step: timedelta, *, once: bool) -> None:
+    """Raise NotYet unless rows (origin, start, end, flights) are the package's windows.
+
+    `once` tells whether the query writes each row once; otherwise the largest number of a window is the last.
+    """
     _expect_length(rows, length)
+    if once:
+        _expect_once(rows)
     right = windows_of_package(length, step)
     held = rows.groupby(["origin", "start"])["flights"].max()
     if held.to_dict() == right.to_dict():
@@ -93,6 +93,24 @@ def compare_windows(rows: pd.DataFrame, length: timedelta, step: timedelta) -> N
         f"the package's own table has {int(right.get(place, 0)):,} there, and {int(right.sum()):,} in all",
         CELL,
     )
+
+
+def _writes_once(query: StreamingQuery) -> bool:
+    """Tell whether the query wrote each row once; in the mode update, several batches write it anew."""
+    if output_mode(query) != "update":
+        return True
+    with java_there():
+        return sum(step.rows > 0 for step in steps(query.recentProgress)) == 1
+
+
+def _expect_once(rows: pd.DataFrame) -> None:
+    if twice := int(rows.duplicated(["origin", "start"]).sum()):
+        raise NotYet(
+            f"{counted(twice, 'row')} of the table {'is' if twice == 1 else 'are'} for an airport and window "
+            "that another row is for",
+            "each airport and window should have one number",
+            "what groupBy(…) is given",
+        )
 
 
 def rows_of(table: DataFrame) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from threebrokers.checks.expect_spark import in_step, plan_of_query
-from threebrokers.checks.lab13.queries import expect_ended
+from threebrokers.checks.lab13.queries import deciding, expect_ended
 from threebrokers.checks.lab14 import pairs, reports, seats, turns
 from threebrokers.checks.lab14.places import judge_held
 from threebrokers.checks.lab14.queries import has_watermark, progress_of, rows_of, state_of, steps_of
@@ -39,6 +39,7 @@ def forgets_what_landed(lab: Lab, query: StreamingQuery) -> str:
     with java_there():
         plan = plan_of_query(query)
     pairs.judge_state(last.state, delay, pairs.marked(plan), pairs.delays(plan))
+    pairs.judge_bound(last.state, pairs.waits(plan))
     pairs.judge_kind(plan)
     return (
         "each of the 873 arrivals has its departure, and rows that can find no partner any more have left "
@@ -59,7 +60,7 @@ def each_report_once(lab: Lab, query: StreamingQuery) -> str:
     reports.judge_memory(delay, max(step.state for step in taken), taken[-1].state)
     with java_there():
         plan = plan_of_query(query)
-    reports.judge_columns(reports.deciding(plan))
+    reports.judge_columns(deciding(plan))
     return (
         "each of the 883 departures is there once; the query remembers what the sender's promise asks for, "
         "and forgets the rest."

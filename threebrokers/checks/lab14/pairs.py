@@ -26,6 +26,8 @@ KIND = "the kind of the join"
 LONG = pd.Timedelta(3, "h")
 LATEST = timedelta(minutes=10)  # so late records are
 LONGEST = timedelta(hours=1)  # a watermark that is a little longer forgets as well
+APART = timedelta(hours=12)  # so far are partners, at most
+SPARE = timedelta(minutes=30)  # a bound that is a little longer forgets as well
 FLIGHT = ["tailnum", "carrier", "flight"]
 
 
@@ -149,14 +151,6 @@ def judge_state(kept: int, delay: timedelta | None, streams: int, of_each: Seque
             "columns of the two watermarks themselves, and not numbers computed of them",
             BOUND,
         )
-    if kept > len(late_departures()):
-        raise NotYet(
-            f"the pairs are right, but {kept:,} rows are still in the state: those of one stream stay, "
-            "though no partner of theirs can come any more",
-            "it takes a watermark on each stream, and a bound on both sides: an arrival is not before its "
-            "departure, and at most 12 hours after it",
-            f"{MARKS}, and {BOUND}",
-        )
     shortest = min([delay, *of_each])
     if streams == 2 and shortest < LATEST:
         which = "one" if any(one >= LATEST for one in of_each) else "the"
@@ -164,4 +158,63 @@ def judge_state(kept: int, delay: timedelta | None, streams: int, of_each: Seque
             f"the pairs are right, but {which} watermark is only {delay_in_words(shortest)} behind",
             "records may be ten minutes late, and on another day such a one would be dropped",
             MARKS,
+        )
+
+
+def waits(plan: str) -> list[timedelta | None]:
+    """Return for how long behind the watermark the join keeps the rows of each stream; None: for ever.
+
+    [] if the plan does not tell.
+    """
+    found = re.search(r"(\d+), state cleanup \[ left (.*?), right (.*?) \],", plan)
+    if found is None:
+        return []
+    lengths: list[timedelta | None] = []
+    for side in found.groups()[1:]:
+        if side == "= null":
+            lengths.append(None)
+        elif last := re.fullmatch(r"value predicate: \(.* <= (-?\d+)\)", side):
+            # The watermark is in milliseconds, times in microseconds; what is kept is later than `last`.
+            lengths.append(timedelta(milliseconds=int(found[1]) - 1, microseconds=-int(last[1])))
+        else:
+            return []
+    return lengths
+
+
+def judge_bound(kept: int, lengths: Sequence[timedelta | None]) -> None:
+    """Raise NotYet if rows wait for partners that cannot come: `kept` rows are in the state.
+
+    `lengths`: for how long those of each stream wait; None: for ever. [] if nobody knows.
+    """
+    many = kept > len(late_departures())
+    if many and (not lengths or None in lengths):
+        raise NotYet(
+            f"the pairs are right, but {kept:,} rows are still in the state: those of one stream stay, "
+            "though no partner of theirs can come any more",
+            "it takes a watermark on each stream, and a bound on both sides: an arrival is not before its "
+            "departure, and at most 12 hours after it; a condition counts if it compares the two columns "
+            "themselves, and not what is computed of both",
+            f"{MARKS}, and {BOUND}",
+        )
+    known = sorted(one for one in lengths if one is not None)
+    if known and known[-1] > APART + SPARE:
+        raise NotYet(
+            "the pairs are right, but rows stay for longer than 12 hours: those of one stream for "
+            f"{delay_in_words(known[-1])}, and so {kept:,} rows are in the state",
+            "no flight takes 12 hours: a departure that is older finds no arrival any more",
+            BOUND,
+        )
+    if many and known[0] > SPARE:
+        raise NotYet(
+            f"the pairs are right, but {kept:,} rows are in the state: those of one stream stay for "
+            f"{delay_in_words(known[-1])}, and those of the other for {delay_in_words(known[0])}",
+            "only departures wait for their partners: an arrival is not before its departure",
+            BOUND,
+        )
+    if many:
+        raise NotYet(
+            f"the pairs are right, and the join forgets, but {kept:,} rows are in the state: another step of "
+            "the query keeps rows, too",
+            "the rows of the last 12 hours stay, and no others",
+            "what stands before or behind the join",
         )

@@ -9,6 +9,7 @@ from threebrokers.lab.exercise import NotYet
 
 STATE = "the data source statestore, and its options"
 OF_KAFKA = "KafkaRelation("  # so a batch that reads topics stands in Spark's plan
+OF_STATE = "StateTable [stateCkptLocation="  # and so the state of a query
 TYPES = {"tailnum": ("string",), "dest": ("string",), "second": ("bigint", "int")}
 
 
@@ -17,10 +18,22 @@ def judge_held(held: DataFrame) -> None:
     expect_columns("held", held, TYPES, STATE)
     found = rows("held", held, STATE)
     compare_places(found.assign(left_at=pd.to_datetime(found["second"], unit="s")))
-    if OF_KAFKA in plan_of("held", held, STATE):
+    judge_source(plan_of("held", held, STATE))
+
+
+def judge_source(plan: str) -> None:
+    """Raise NotYet unless the plan of `held` reads the state of a query."""
+    if OF_KAFKA in plan:
         raise NotYet(
             "the rows of `held` are right, but they come from the topic, not from the state",
             "what a query remembers is in its checkpoint",
+            STATE,
+        )
+    if OF_STATE not in plan:
+        raise NotYet(
+            "the rows of `held` are right, but `held` itself reads no state: they come from another table, "
+            "or through Python",
+            "what a query remembers is in its checkpoint, and Spark reads that as a table",
             STATE,
         )
 

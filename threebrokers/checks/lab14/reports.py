@@ -1,6 +1,5 @@
 """Exercise 14.3: each report once, judged by the rows and by how long the query remembers."""
 
-import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -125,9 +124,3 @@ def alike(columns: Sequence[str]) -> tuple[Any, Any] | None:
     same = groups.get_group(tuple(table.loc[second, [*columns]])).index
     first = same[same < second][-1]
     return table.loc[first], table.loc[second]
-
-
-def deciding(plan: str) -> list[str]:
-    """Return the columns by which the plan of a query drops duplicates; none if it has no such step."""
-    found = re.search(r"StreamingDeduplicate(?:WithinWatermark)? \[([^\]]*)\]", plan)
-    return [name.partition("#")[0].strip() for name in found[1].split(",")] if found else []

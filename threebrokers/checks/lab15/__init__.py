@@ -38,19 +38,19 @@ def what_comes_twice(lab: Lab, twice: dict[int | str, int]) -> str:
     )
 
 
-# What the database says, in part, of a key that is there already: of one record's, and of any other.
 SECOND_TIME = (
     "a second time should change nothing, and be no error",
-    "INSERT in your sink: what should it do with a row whose key is there?",
+    "INSERT in your sink: what should it do if the row, or the batch, is there?",
 )
+OWN_KEY = (
+    "each departure should have a key of its own",
+    "PRIMARY KEY of your table: a place is one of each partition",
+)
+# What the database says, in part, of a key that is there already: of one column that cannot be a key alone,
+# and of all else. A bracket, or a full stop and a bracket, ends what Spark says: no other column follows.
 KEY = {
-    "failed: trips.part, trips.place": SECOND_TIME,
-    "failed: trips.place, trips.part": SECOND_TIME,
-    "UNIQUE constraint": (
-        "each departure should have a key of its own",
-        "PRIMARY KEY of your table: a place is one of each partition",
-    ),
-}
+    f"failed: trips.{column}{end}": OWN_KEY for column in ("part", "place", "tailnum") for end in (")", ".)")
+} | {"UNIQUE constraint": SECOND_TIME}
 
 
 @exercise("15.2", "Each departure once", errors=KEY)

@@ -104,8 +104,9 @@ def _twice(count: int, keys: list[list[str]], others: dict[str, bool], forgotten
         )
     if others:
         return NotYet(
-            f"{said}: the table `{min(others)}` got the batch in a transaction of its own, after the rows",
-            "Spark can die between two transactions, and did",
+            f"{said}, and the table `{min(others)}` did not prevent that: the batch was not noted there in "
+            "one transaction with its rows, or nobody asked for it before they were written",
+            "Spark can die between two transactions, and a batch that is noted should be left out",
             SAVE,
         )
     if keys:

@@ -6,13 +6,14 @@ from datetime import datetime, timedelta
 
 from pyspark.sql.streaming.query import StreamingQuery
 
-from threebrokers.checks.expect_spark import delay_in_words, memory_table
-from threebrokers.checks.lab13.queries import output_mode
+from threebrokers.checks.expect_spark import delay_in_words, memory_table, plan_of_query
+from threebrokers.checks.lab13.queries import deciding, output_mode
 from threebrokers.lab.exercise import NotYet
 from threebrokers.spark.queries import java_there
 from threebrokers.spark.steps import steps, watermark_delay
-from threebrokers.text import counted
+from threebrokers.text import counted, listed
 
+OTHERS = {"timestamp", "tailnum", "origin", "scheduled"}  # the columns of the stream, without its id
 YEAR = 2013  # of the flights' own times
 DROP, MARK = "the call that drops duplicates", "withWatermark(…)"
 # A copy comes when Spark runs again; a week is what a topic keeps.
@@ -38,8 +39,10 @@ def judge_copies(query: StreamingQuery, sent: Sequence[str]) -> None:
                 "the columns of the query",
             )
         found, mode = [row[0] for row in table.select("id").collect()], output_mode(query)
+        columns = deciding(plan_of_query(query))
     judge_clock(step.newest for step in steps(progress))  # it explains departures that are gone
     compare_ids(found, sent)
+    judge_columns(columns)
     judge_memory(watermark_delay(steps(progress)))
     operators = {one.get("operatorName") for step in progress for one in step["stateOperators"]}
     if mode == "complete":
@@ -67,6 +70,19 @@ def judge_clock(newest: Iterable[datetime | None]) -> None:
             "two copies are up to 60 hours apart in `timestamp`, when they were written",
             MARK,
         )
+
+
+def judge_columns(columns: Sequence[str]) -> None:
+    """Raise NotYet if columns of the stream decide what a copy is, and the id is none of them."""
+    if not columns or not set(columns) <= OTHERS:
+        return  # the id is among them, or the query made a column of its own: what stands in it is not known
+    named = listed(f"`{name}`" for name in columns)
+    decide = "decides" if len(columns) == 1 else "decide"
+    raise NotYet(
+        f"the rows are right today, but {named} {decide} what a copy is, and not the id",
+        "on another day two departures may have all that in common, and the second one would be dropped",
+        DROP,
+    )
 
 
 def judge_memory(delay: timedelta | None) -> None:
