@@ -99,10 +99,11 @@ def expect_judgeable(number: str, check: str, known: Errors) -> None:
         raise _ended(run.fault, known)
     if run is not None and run is not running:
         _expect_not_anew(run, history, names)
-    if run is None and (old := _of_elsewhere(history, running, names)):
-        raise _not_attempted(number, f"run its cell first, which gives {listed(old)} another value")
     missing = [n for n in names if not (n in here.user_ns or n in running.assigned or hasattr(builtins, n))]
     if not missing:
+        old = _of_elsewhere(history, running, names) if run is None else []
+        if old and len(old) == len(names):  # else the exercise may be given some by other cells
+            raise _not_attempted(number, f"run its cell first, which gives {listed(old)} another value")
         return
     named = listed([f"`{name}`" for name in missing])
     if run is None:

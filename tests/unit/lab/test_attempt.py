@@ -198,6 +198,12 @@ def test_what_another_cell_of_the_page_has_set_is_no_answer_of_an_exercise_that_
     assert "you counted to 4" in str(run("check-9-1", "lab.check.three(number)"))
 
 
+def test_what_another_cell_gives_to_an_exercise_is_not_what_its_own_cell_should_give(run: Run) -> None:
+    run("code-1234abcd", "topic = 'x'")
+    said = str(run("check-9-2", "lab.check.two(topic, producer)"))
+    assert said.endswith("not attempted yet: run its cell first, which gives `producer` a value.")
+
+
 def test_a_cell_that_mends_another_answer_is_no_new_try_of_this_one(run: Run) -> None:
     [history] = [cells.history()]
     assert history is not None
