@@ -319,7 +319,7 @@ places
 # | this client and others that are made of librdkafka (C, C#, Rust, …) | CRC32 | `partitioner`: `consistent_random` |
 # | the same, but choosing as Java does | murmur2 | `partitioner`: `murmur2_random` |
 #
-# (*Random* is what happens to a record without a key; with `consistent_random` an empty key is none, too.) A client can never change its function: keys would go to other partitions than before. The same happens when a topic gets more partitions.
+# (*Random* is what happens to a record without a key; with `consistent_random` an empty key counts as no key.) A client can never change its function: keys would go to other partitions than before. The same happens when a topic gets more partitions.
 
 # %% [markdown]
 # ### Exercise 2.2: Make two programs agree

@@ -648,7 +648,7 @@ silent.round(1)
 # %% [markdown]
 # ## Here and in production
 #
-# What is set differently on your three brokers, so that you need not wait:
+# Six settings of your three brokers, and Kafka's defaults. The first three are shorter here, so that you need not wait:
 
 # %%
 names = ["broker.session.timeout.ms", "broker.heartbeat.interval.ms", "replica.lag.time.max.ms"]
@@ -1102,7 +1102,7 @@ lab.observed("With the right address all three arrived", len(told) == 3 and not 
 # | here | in Java | default here | default in Java |
 # |---|---|---|---|
 # | `message.timeout.ms`, or `delivery.timeout.ms` | `delivery.timeout.ms` | 5 minutes | 2 minutes |
-# | `request.timeout.ms` | the same | 30 s | 30 s |
+# | `request.timeout.ms`: how long the leader waits for its followers | the same name; in Java also how long the client waits for an answer | 30 s | 30 s |
 # | `retries` | the same | 2,147,483,647 | 2,147,483,647 |
 # | `acks` | the same | all | all |
 # | `enable.idempotence` | the same | false: what is sent again can be stored twice | true |

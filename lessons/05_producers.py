@@ -1,7 +1,7 @@
 # %% [markdown]
 # # How fast can you be sure?
 #
-# **You will** measure three ways of sending and write the one that is fast and loses no error, choose batches and a codec by what the log's own files say, and decide what a program does about each error.
+# **You will** measure three ways of sending and write the one that is fast and loses no error, choose batches and a way to compress them by what the log's own files say, and decide what a program does about each error.
 #
 # *{minutes} minutes, and {further} more if you go further. The lab has two halves; each stands alone, so there is a place to pause. You need lab 03: replicas, `acks`.*
 

@@ -472,7 +472,7 @@ while True:
     clerk.poll(0.1)
 
 # %% [markdown]
-# `Stream` sends tickets all the time, to every partition. First B closes its consumer, and the clerk's process is killed. You know what follows from lab 06. Then C hangs: its code works on one ticket for 8 s, and does not call `poll()` meanwhile.
+# `Stream` sends tickets all the time, to every partition. First B closes its consumer, and the clerk's process is killed. Lab 06 told what follows from each. Then C hangs: its code works on one ticket for 8 s, and does not call `poll()` meanwhile.
 
 # %%
 guess_7b = lab.predict("7.b")
@@ -510,7 +510,7 @@ guess_7b.compare("8 s" if hung > 7 else "3 s" if hung > 2.8 else "2 s")
 # %% [markdown] covers="D078 C030 E059" explains="max.poll.interval.ms"
 # - **close**: the member says that it leaves.
 # - **kill**: nobody says anything. The coordinator does not listen to broken connections: a member may come back on another one. So the session counts. By default it is 45 s, with a heartbeat every 3 s (one third of the session is the most that is wise).
-# - **hang**: C's heartbeats went on all the time! A thread of the client sends them, also while your code works. But there is a second clock, `max.poll.interval.ms`: for that long your code may work between two polls. When it is over, the client itself leaves the group. The default is 5 minutes.
+# - **hang**: C's heartbeats went on all the time! A thread of the client sends them, also while your code works. But there is a second clock, `max.poll.interval.ms`: it says how long your code may work between two polls. When it is over, the client itself leaves the group. The default is 5 minutes.
 #
 # The session counts from the last heartbeat, so the clerk may be missed a little before 2 s have passed. C's client looks twice a second whether its time is over. The others hear of both with their next heartbeat. Then they share out the partitions, which wait until that is done; on a busy machine this takes seconds.
 
@@ -646,7 +646,7 @@ table.round(2).add_suffix(" (s)")
 # %% [markdown] covers="A153"
 # ## The worker that is thrown out
 #
-# A clinic's worker examines 24 scans, 0.15 s each. To make it quick to see, `max.poll.interval.ms` is 2.5 s here. The worker's other settings are in `clinic.settings`: a session of 2.5 s, heartbeats every 0.2 s, no automatic commits. `clinic.open` is true while there is work that is not committed. It becomes false 5 s after the last scan (or 8 s after you first ask for it, if no scan was examined), or when 36 were examined, for then some came again.
+# A clinic's worker examines 24 scans, 0.15 s each. To make it quick to see, `max.poll.interval.ms` is 2.5 s here. The worker's other settings are in `clinic.settings`: a session of 2.5 s, heartbeats every 0.2 s, no automatic commits. `clinic.open` is true while there is work that is not committed, but not for ever: at the latest it becomes false 5 s after the last scan (or 8 s after you first ask for it, if no scan was examined), or when 36 were examined, for then some came again.
 
 # %% [markdown]
 # ### Exercise 7.4: The worker that is thrown out
@@ -869,7 +869,7 @@ lab.quiz()
 # %% [markdown]
 # ### Exercise 7.5: Hand over without doing work twice
 #
-# `hand_over` lets A work on 200 records. It commits after every 50 records, B joins after 70, and both go on. When all is done, both commit; B leaves, then A. Each calls your function `on_revoke` whenever it gives partitions up; its `on_lost` does nothing. With a function that does nothing, what A had done since its last commit is done twice:
+# `hand_over` lets A work on 200 records. A commits after every 50 records, B joins after 70, and both go on. When all is done, both commit; B leaves, then A. Each calls your function `on_revoke` whenever it gives partitions up; its `on_lost` does nothing. With a function that does nothing, what A had done since its last commit is done twice:
 
 # %%
 from threebrokers.lab.scenarios import hand_over
@@ -1244,7 +1244,7 @@ one_member, three_members = lags.iloc[-1]
 lab.observed("With three members the lag was gone first", three_members < one_member / 2)
 
 # %% [markdown]
-# Each mark is a measurement, half a second after the one before, or later on a busy machine. The second group, too, has one member until the new ones have got their partitions: until then its lag grows as well, and again while they are shared out.
+# Each mark is a measurement, half a second after the one before, or later on a busy machine. The second group, too, has one member until the new ones have got their partitions. So its lag grows in the burst as well, and shrinks only when they have them.
 #
 # The producers never waited: the log took the burst, and nothing is lost. A member does no more in a second than before. So one gains little on the 40 new sales of each second; three gain much more, and two of them may leave when the lag is gone. More producers or more consumers: neither side asks the other, as long as there is a partition for each member.
 

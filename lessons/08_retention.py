@@ -259,7 +259,7 @@ guess_8c.compare(" · ".join(two).replace("offset 100", "100 to 129"))
 places
 
 # %% [markdown] covers="D122" explains="OFFSET_OUT_OF_RANGE"
-# Brokers answer such a request with an error, `OFFSET_OUT_OF_RANGE`. The program does not hear of it: the client does what `auto.offset.reset` says, as for a new group. It only writes a line to its log (this one a warning with the word `OFFSET` on standard error, which the course's clients leave out).
+# Brokers answer such a request with an error, `OFFSET_OUT_OF_RANGE`. The client then does what `auto.offset.reset` says, as for a new group. Unless that is `error`, the program does not hear of it: the client only writes a line to its log. (This client writes a warning with the word `OFFSET`, to standard error. The course's clients write it into a file, `clients.log`.)
 #
 # - **latest** (the default, in Java too): all that is left is skipped, and the program is not told.
 # - **earliest**: from the start. From beyond the end, much may come again.
@@ -505,7 +505,7 @@ lab.check.within_bounds(frames)
 # ## What to remember
 #
 # - Whole segments go, the oldest first, when the time of their newest record is too old. So a record may stay for `retention.ms` and `segment.ms` together.
-# - If a group's place is gone, `auto.offset.reset` decides, and the program is not told. Compare the committed offset with the start of the log.
+# - If a group's place is gone, `auto.offset.reset` decides. Unless it is `error`, the program is not told. Compare the committed offset with the start of the log.
 # - `retention.bytes` is the least that each partition keeps. A segment more is the most.
 
 # %% [markdown] covers="B015"
@@ -524,7 +524,7 @@ lab.quiz()
 # %% [markdown] explains="delete_records"
 # ### Delete, now
 #
-# Sometimes there is no time to wait for retention. `delete_records` takes an offset of a partition, and deletes everything before it. It cannot take one record out of the middle. (A topic that is only compacted refuses it. There a tombstone takes a key away: lab 09.)
+# Sometimes there is no time to wait for retention. `delete_records` takes an offset of a partition, and deletes everything before it. It cannot take one record out of the middle. (A topic that is only compacted, lab 09, refuses it. There a record without a value takes its key away.)
 #
 # Here are 100 records, each with a password. The first 60 are deleted. **Predict** what the file says.
 
@@ -859,7 +859,7 @@ again = {
 lab.observed("Both indexes are what the log itself tells", again == indexes)
 
 # %% [markdown] covers="D139"
-# So an index needs no backup: a broker that finds none makes it anew when it starts, and after a crash also those of the segments that it must check. That takes time, because it must read the whole segment. (An index that is damaged elsewhere it does not notice: who deletes that file while the broker is down gets a new one.)
+# So an index needs no backup: a broker that finds none makes it anew when it starts, and after a crash also those of the segments that it must check. That takes time, because it must read the whole segment. (In the other segments the broker does not notice a damaged index. Delete that file while the broker is down, and it makes a new one.)
 
 # %% [markdown] covers="B013 A021"
 # ### What a log is good at

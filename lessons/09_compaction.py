@@ -58,7 +58,7 @@ segments_picture(segments)
 # |---|---|---|
 # | `segment.ms` | a segment so old is closed when the next record comes | 7 days |
 # | `min.cleanable.dirty.ratio` | the cleaner comes if the dirty share is more than this | 0.5 |
-# | `min.compaction.lag.ms` | so long the cleaner leaves a record alone | 0 |
+# | `min.compaction.lag.ms` | for how long the cleaner leaves a record alone | 0 |
 # | `max.compaction.lag.ms` | a segment so old is closed as by `segment.ms`; then the cleaner comes, whatever the share | no bound |
 #
 # `trading_day` plays a day; its times stand in the records, so nobody waits. In the morning 100 shares get two prices each. In the evening three of them get a new one, 4 s apart, and 4 s later another share comes. A colleague has chosen these settings:
@@ -76,7 +76,7 @@ cleaner_runs(lab, first_try)
 # %% [markdown]
 # ### Exercise 9.1: Gone within seconds
 #
-# Set `settings`, so that an old price is gone at most 3 s after the next one has come, as long as records come now and then, and the last price of each share stays for ever.
+# Set `settings`, so that an old price is gone at most 3 s after the next one has come (while records keep coming). The last price of each share stays for ever.
 
 # %%
 # TODO: set `settings`, a dictionary, and `shares`, the topic that trading_day(lab, settings) returns
@@ -660,7 +660,7 @@ log_picture(reports, text=lambda report: f"{report.key.decode()} {report.value.d
 #
 # | | here | default |
 # |---|---|---|
-# | the cleaner looks for work each (`log.cleaner.backoff.ms`) | 0.5 s | 15 s |
+# | the cleaner looks for work every (`log.cleaner.backoff.ms`) | 0.5 s | 15 s |
 # | its notes of keys (`log.cleaner.dedupe.buffer.size`) | 8 MB | 128 MB |
 # | a segment is closed after (`segment.ms`) | 1 s | 7 days |
 # | dirty share (`min.cleanable.dirty.ratio`) | 0.01 | 0.5 |
@@ -891,7 +891,7 @@ kept
 # %% [markdown] covers="E314"
 # ### How long does a start take?
 #
-# Here are 40,000 prices of 100 shares. They are read as they came, and once more when their segment was closed and the cleaner has had its turn. How long does a program need?
+# Here are 40,000 prices of 100 shares. They are read as they came, and once more when their segment is closed and the cleaner has had its turn. How long does a program need?
 
 # %%
 from threebrokers.kafka.log_reader import read_log
@@ -943,7 +943,7 @@ broker_settings(lab, names)
 # - The notes need 24 bytes for each key. 128 MB are enough for five million keys in one turn; a log with more takes several turns.
 # - The copies need room: one segment more, and all that was replaced in the last minute (`file.delete.delay.ms`).
 # - `log.cleaner.io.max.bytes.per.second` slows it down, if it takes the disk from producers and readers.
-# - `max-dirty-percent` among a broker's metrics tells how dirty the dirtiest log is that it still cleans. If it only grows, the cleaner is too slow. A log with a damaged record, which it has given up, is not in that number: `uncleanable-partitions-count` counts it, and *cleaner* in the broker's log tells why.
+# - `max-dirty-percent` among a broker's metrics is the dirty share of the dirtiest log that the cleaner still cleans. If it only grows, the cleaner is too slow. A log that the cleaner has given up, because of a damaged record, is not in that number. `uncleanable-partitions-count` counts such logs; look for *cleaner* in the broker's log to see why.
 # - To switch the cleaner off (`log.cleaner.enable`) is deprecated: `__consumer_offsets` would grow without end.
 
 # %% [markdown]

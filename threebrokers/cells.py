@@ -73,6 +73,11 @@ class CellRun:
         found = _Names(self.code).found
         return frozenset(found or re.findall(r"^(\w+)\s*=(?!=)", self.source, re.MULTILINE))
 
+    @property
+    def is_program(self) -> bool:
+        """Whether it is a program (`%%program`), which runs as a process of its own."""
+        return self.source.lstrip().startswith("%%program")
+
     @functools.cached_property
     def blanks(self) -> frozenset[str]:
         """The names that it sets to `...`."""

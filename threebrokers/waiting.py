@@ -105,11 +105,16 @@ class _Line:
             ticking.join()
 
 
+def can_show() -> bool:
+    """Tell whether what is waited for here is shown: in a cell of a notebook.
+
+    A panel's button waits in a thread: it belongs to no cell, and the panel says itself what it does.
+    """
+    return hasattr(shell(), "kernel") and threading.current_thread() is threading.main_thread()
+
+
 def _line_here() -> _Line:
-    here = shell()
-    # A panel's button waits in a thread: it belongs to no cell, and the panel says itself what it does.
-    aside = threading.current_thread() is not threading.main_thread()
-    return _Line() if here is None or not hasattr(here, "kernel") or aside else _line(running_cell())
+    return _line(running_cell()) if can_show() else _Line()
 
 
 @functools.lru_cache(maxsize=1)

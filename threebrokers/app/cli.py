@@ -33,8 +33,7 @@ def app(words: Sequence[str] | None = None) -> int:
         with endings.one_interrupt():
             return run(**asked) or 0
     except KeyboardInterrupt:
-        looks = "spark status" if run is spark else "status"
-        fault = f"Interrupted: `threebrokers {looks}` shows what runs."
+        fault = f"Interrupted: {_after_interrupt(run)}."
     except Exception as unknown:
         told = _sentence(unknown)
         if told is None:
@@ -42,6 +41,12 @@ def app(words: Sequence[str] | None = None) -> int:
         fault = told
     print(f"✗ {fault}", file=sys.stderr)
     return 1
+
+
+def _after_interrupt(run: Callable[..., int | None]) -> str:
+    if run is grade:
+        return "what was graded is kept, and the same command goes on from there"
+    return f"`threebrokers {'spark status' if run is spark else 'status'}` shows what runs"
 
 
 def say(text: str) -> None:

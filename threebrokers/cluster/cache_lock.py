@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from threebrokers import files
 from threebrokers.errors import LabError
-from threebrokers.notebook import shell
-from threebrokers.waiting import shown
+from threebrokers.waiting import can_show, shown
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -53,7 +52,7 @@ def _take(lock: "BaseFileLock", folder: Path, waits: bool) -> None:
         if not waits:
             raise
         what = f"another command that writes into {folder}"
-        if shell() is None:
+        if not can_show():
             print(f"Waiting for {what} …", file=sys.stderr, flush=True)
         with shown(what, WAIT_SECONDS):
             lock.acquire(timeout=WAIT_SECONDS)

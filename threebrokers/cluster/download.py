@@ -162,7 +162,7 @@ def _later(answer: requests.Response) -> float:
     """Return how long (s) a mirror wants to be left alone, as far as that is waited for."""
     try:
         return min(Retry().get_retry_after(answer.raw) or 0.0, LATER_SECONDS)
-    except InvalidHeader:
+    except (InvalidHeader, ValueError, OverflowError):  # also a date that is none
         return 0.0
 
 

@@ -133,7 +133,12 @@ def _expect_not_anew(run: CellRun, history: History, names: list[str]) -> None:
 
 
 def _of_elsewhere(history: History, running: CellRun, names: list[str]) -> list[str]:
-    """Return the names whose values only other cells of the lesson have set."""
+    """Return the names whose values only other cells of the lesson have set.
+
+    None if a program stands in a cell of the learner's own: these values come of it.
+    """
+    if any(run.is_program and not run.cell.startswith(OF_THE_LESSON) for run in history.runs):
+        return []
     others = (run for run in history.runs if run is not running and run.cell.startswith(OF_THE_LESSON))
     there = frozenset().union(*(run.assigned for run in others)) - running.assigned
     return [f"`{name}`" for name in names if name in there]

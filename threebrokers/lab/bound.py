@@ -1,6 +1,7 @@
 """A bound for checks: whatever the brokers do, the learner gets an answer within ten seconds."""
 
 import contextvars
+import gc
 import signal
 import sys
 import threading
@@ -47,6 +48,7 @@ def bounded(reason: Callable[[], LabError | None]) -> Iterator[None]:
         watch = _Watch(reason, notice)
         token = _END.set(monotonic() + ANSWER_SECONDS - 1)
         before = signal.signal(SIGNAL, watch.stop)
+        gc.callbacks.append(watch.collects)
         watch.thread.start()
         try:
             try:
@@ -61,6 +63,7 @@ def bounded(reason: Callable[[], LabError | None]) -> Iterator[None]:
         finally:
             watch.done.set()
             watch.thread.join()
+            gc.callbacks.remove(watch.collects)
             signal.signal(SIGNAL, before or signal.SIG_DFL)
             _END.reset(token)
 
@@ -72,18 +75,27 @@ class _Watch:
         self.reason, self.notice = reason, notice
         self.fault: LabError | None = None
         self.ended, self.done, self.spared = False, threading.Event(), 0
+        self.collecting = False
         self.began = monotonic()
         context = contextvars.copy_context()  # with it the notebook knows to which cell a line belongs
         self.thread = threading.Thread(target=context.run, args=(self._run,), daemon=True)
 
     def stop(self, number: int, frame: FrameType | None) -> None:
-        """End what the main thread does; what is ending already may close its connections first."""
-        if self.ended:
+        """End what the main thread does; what is ending already may close its connections first.
+
+        While Python collects garbage it writes any error under the cell, and goes on: the next signal counts.
+        """
+        if self.ended or self.collecting or (frame and frame.f_code is _Watch.collects.__code__):
             return
         if isinstance(sys.exc_info()[1], _OverError) and self.spared < TIDYING_SIGNALS:
             self.spared += 1
             return
         raise _OverError
+
+    def collects(self, phase: str, info: dict[str, int]) -> None:
+        """Note whether the main thread collects garbage: one of Python's `gc.callbacks`."""
+        if threading.current_thread() is threading.main_thread():
+            self.collecting = phase == "start"
 
     def _run(self) -> None:
         if self.done.wait(NOTICE_SECONDS):

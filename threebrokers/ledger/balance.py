@@ -117,12 +117,6 @@ class Balance:
         return [entry for entry in first(self.stored) if entry.number not in acknowledged]
 
     @cached_property
-    def undelivered(self) -> list[Entry]:
-        """Readable with read_committed, and never given to a program."""
-        given = numbers(self.delivered)
-        return [entry for entry in first(self.committed) if entry.number not in given]
-
-    @cached_property
     def unprocessed(self) -> list[Entry]:
         """Readable with read_committed, and never processed."""
         done = numbers(self.processed)

@@ -27,6 +27,7 @@ from threebrokers.cluster import spark_cluster
 from threebrokers.cluster.process import BrokerProcess
 from threebrokers.doctor import Finding
 from threebrokers.errors import LabError
+from threebrokers.grading.grader import Grader
 from threebrokers.kafka.state import BrokerState, ClusterState, PartitionState, TopicState
 from threebrokers.restore import Outline
 
@@ -159,6 +160,15 @@ def test_after_an_interrupt_of_spark_its_own_status_is_named(monkeypatch: pytest
 
     monkeypatch.setattr(spark_cluster, "up", interrupt)
     assert sentence(run("spark", "up")).startswith("✗ Interrupted: `threebrokers spark status`")
+
+
+def test_after_an_interrupt_of_a_grading_it_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def interrupt(self: Grader) -> list[Any]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Grader, "grade", interrupt)
+    said = sentence(run("grade", str(tmp_path)))
+    assert said == "✗ Interrupted: what was graded is kept, and the same command goes on from there."
 
 
 @pytest.mark.parametrize("ending", endings.ENDINGS)

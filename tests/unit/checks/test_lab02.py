@@ -101,6 +101,7 @@ def test_flights_without_a_tail_number_are_not_one_aircraft():
     keys.judge(nameless(lambda n: b"", lambda n: n % 6), 6)  # this client spreads empty keys
     keys.judge(nameless(lambda n: None, lambda n: n % 6), 6)
     keys.judge(nameless(lambda n: b"a flight %d" % n, lambda n: n % 6), 6)  # no two are one aircraft
+    keys.judge(nameless(lambda n: b"UA %d" % (n // 2 * n % 9), lambda n: n % 6), 6)  # two have one number
 
 
 def hashed(tails: list[str]) -> list[keys.Stored]:

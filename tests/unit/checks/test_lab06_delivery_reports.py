@@ -46,6 +46,8 @@ LISTENS = (
     f"{BOX}postman.produce(d, v, on_delivery=box.report)\nif box.last:\n    raise ValueError",
     "def told(e, m):\n    f.set_exception(X(e)) if e else f.set_result(m)\n    done.append(f)\n"
     "postman.produce(d, v, on_delivery=told)\ndone[0].result()",
+    "def told(e, m):\n    if e:\n        fault = X(e)\n        f.set_exception(fault)\n"
+    "p.produce(d, v, on_delivery=told)\nif f.exception():\n    raise f.exception()",
     f"{KEPT}\ndef safe():\n    if any(seen):\n        raise ValueError\nc.commit(m)\nsafe()",
     f"{KEPT}\ntry:\n    book(m)\nexcept ValueError:\n    p.flush()\n    if any(seen):\n        raise",
     f"{KEPT}\ntry:\n    book(m)\nexcept ValueError:\n    if p.flush():\n        raise\n    print(seen)",

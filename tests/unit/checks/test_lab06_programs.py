@@ -30,7 +30,8 @@ WAITS = "c.commit(m, asynchronous=False)"
         f"while x:\n    if messages:\n        {WAITS}\n{WAITS}\nc.close()",
         "c.subscribe([t], on_revoke=lambda c, p: c.commit(asynchronous=False))\ntry:\n"
         "    while x:\n        c.commit(m)\nfinally:\n    c.close()",
-        f"def end(c, p):\n    {WAITS}\nc.subscribe([t], begin, end)\nwhile x:\n    c.commit(m)\nc.close()",
+        f"def end(c, p):\n    {WAITS}\nc.subscribe([t], begin, end)\nwith lab.consumer() as c:\n"
+        "    while x:\n        c.commit(m)",
         f"with lab.consumer() as c, suppress(KeyboardInterrupt):\n    while x:\n        c.commit(m)\n{WAITS}",
         f"try:\n    while x:\n        c.commit(m)\nexcept BaseException:\n    {WAITS}\n    raise\n{WAITS}",
     ],
@@ -63,9 +64,15 @@ def test_a_last_commit_runs_after_an_interruption_too_and_is_waited_for(code: st
             f"try:\n    while x:\n        c.commit(m)\nexcept KeyboardInterrupt:\n    raise\n{WAITS}",
             "stands behind the loop",
         ),
+        (
+            f"def end(c, p):\n    {WAITS}\nc.subscribe([t], begin, end)\nwhile x:\n    c.commit(m)\n"
+            "c.close()",
+            "passes over `close\\(\\)`",
+        ),
         (f"EVERY: int = 9\nwhile x:\n    if n > EVERY:\n        {WAITS}", "the loop commits now and then"),
         (
-            "c.subscribe([t], on_revoke=lambda c, p: c.commit())\nwhile x:\n    c.commit(m)\nc.close()",
+            "c.subscribe([t], on_revoke=lambda c, p: c.commit())\ntry:\n    while x:\n        c.commit(m)\n"
+            "finally:\n    c.close()",
             "does not wait for its answer",
         ),
         (
@@ -114,6 +121,8 @@ def test_a_last_commit_that_is_passed_over_or_not_waited_for(code: str, words: s
         "            break\n        continue\n    work(m)",
         "def read():\n    while True:\n        m = c.poll(1)\n        if m is None:\n            return\n"
         "        yield m\nfor m in read():\n    work(m)",
+        "while not c.assignment():\n    c.poll(0.1)\nwhile True:\n    m = c.poll(1)\n    if m is None:\n"
+        "        break\n    work(m)",
     ],
 )
 def test_a_loop_that_ends_when_nothing_comes(code: str) -> None:
@@ -134,6 +143,8 @@ def test_a_loop_that_ends_when_nothing_comes(code: str) -> None:
         "for m in iter(lambda: c.poll(), None):\n    work(m)",
         "for m in iter(lambda: c.poll(1), end):\n    work(m)",
         "m = c.poll()\nwhile m is not None:\n    m = c.poll()",
+        "while ms := c.consume(num_messages=10, timeout=-1):\n    work(ms)",
+        "while m := c.poll(-1):\n    work(m)",
         "while m := c.poll(0.1):\n    work(m)\nwhile True:\n    work(c.poll(1))",
     ],
 )
@@ -149,6 +160,11 @@ def test_a_loop_that_goes_on(code: str) -> None:
         ("for _ in range(10):\n    c.poll(0.2)\nwhile not over:\n    work(c.poll(0.2))", False),
         ("for start in range(5):\n    c.poll(0)\n    while True:\n        work(c.poll(1))", False),
         ("def run():\n    while True:\n        work(c.poll(1))\nfor start in range(5):\n    run()", False),
+        (
+            "def some():\n    for _ in range(10):\n        work(c.poll(0.2))\nstep = some\n"
+            "while True:\n    step()",
+            False,
+        ),
         ("for n in itertools.count():\n    c.poll(1)", False),
         ("while True:\n    for _ in range(10):\n        c.poll(1)", False),
     ],

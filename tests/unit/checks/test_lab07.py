@@ -271,8 +271,9 @@ def test_a_function_that_asks_about_one_topic_is_found(monkeypatch):
     lag.judge_function(both, right)
     lag.judge_function(with_topics("backlog"), lambda group, topic: OTHERS)
     assert (
-        "returns 70 for partition 0 of another topic, 'backlog-before', whose group has committed 450 there; "
-        "that lag is 50: the function should ask the brokers about the topic it is given"
+        "returns 70 for partition 0 of another topic, 'backlog-before', where the group that was asked "
+        "about has committed 450; that lag is 50: the function should ask the brokers about the topic it is "
+        "given"
     ) in told(lag.judge_function, both, lambda group, topic: OTHERS)
 
 

@@ -243,6 +243,7 @@ PLACE, OTHER_KEY, NO_KEY = (
         ("CREATE TABLE invoices (order_number INTEGER, euros INTEGER)", NO_KEY),
         ("CREATE TABLE invoices (id INTEGER primary key, order_number INTEGER, kafka_offset INT)", OTHER_KEY),
         ("CREATE TABLE offsets (part INTEGER PRIMARY KEY, next_offset INTEGER)", OTHER_KEY),
+        ("CREATE TABLE offsets(part INTEGER PRIMARY KEY, next_offset INTEGER)", OTHER_KEY),
     ],
 )
 def test_what_keeps_out_no_second_row_of_an_order(schema, words):

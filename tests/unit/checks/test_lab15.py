@@ -158,6 +158,7 @@ def test_a_key_that_is_there_already_is_the_wrong_one_or_comes_a_second_time(col
     for fault in (
         LabError(f"The query ended before Spark could be killed ({why})", NEXT),
         LabError(f"The query failed after Spark's return ({why}.)", NEXT),
+        sqlite3.IntegrityError(f"UNIQUE constraint failed: {columns}"),  # of save() in the cell
     ):
         answer = str(_ended(fault_of(fault), KEY))
         assert said in answer

@@ -27,11 +27,11 @@ def shown(monkeypatch):
     return told
 
 
-@pytest.mark.parametrize("notebook", [None, object()])
+@pytest.mark.parametrize("notebook", [False, True])
 def test_who_does_not_come_to_an_end_is_waited_for_with_a_word_and_then_named(
     tmp_path, monkeypatch, capsys, shown, notebook
 ):
-    monkeypatch.setattr(cache_lock, "shell", lambda: notebook)
+    monkeypatch.setattr(cache_lock, "can_show", lambda: notebook)
     with (
         only_one(tmp_path),
         pytest.raises(LabError, match=rf"Another command is still writing into {tmp_path}: end it, or let"),

@@ -201,7 +201,7 @@ def test_a_mirror_that_wants_to_be_left_alone_for_hours_is_asked_again_soon(
     assert capsys.readouterr().out.count("Waiting 1 s, as the mirror http://") == 1
 
 
-@pytest.mark.parametrize("later", ["0", "soon"])
+@pytest.mark.parametrize("later", ["0", "soon", "Fri, 31 Dec 99999 23:59:59 GMT"])
 def test_a_mirror_that_is_busy_each_time_is_told(mirror: Mirror, monkeypatch: pytest.MonkeyPatch, later: str):
     monkeypatch.setattr(download, "THREADS", 1)
     mirror.busy, mirror.later = 1000, later

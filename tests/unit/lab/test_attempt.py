@@ -198,6 +198,16 @@ def test_what_another_cell_of_the_page_has_set_is_no_answer_of_an_exercise_that_
     assert "you counted to 4" in str(run("check-9-1", "lab.check.three(number)"))
 
 
+def test_a_program_in_a_cell_of_the_learners_own_is_the_answer_of_what_another_cell_made_of_it(
+    run: Run,
+) -> None:
+    shell = run("own", "from IPython.core.magic import register_cell_magic as cell\ncell('program')(print)")
+    assert shell is None
+    run("own-2", "%%program careful\nprint('it runs')")
+    run("code-1234abcd", "number = 3")
+    assert run("check-9-1", "lab.check.three(number)") is None
+
+
 def test_what_another_cell_gives_to_an_exercise_is_not_what_its_own_cell_should_give(run: Run) -> None:
     run("code-1234abcd", "topic = 'x'")
     said = str(run("check-9-2", "lab.check.two(topic, producer)"))

@@ -1,6 +1,7 @@
 """A check ends in time: by a signal that breaks off what it waits for."""
 
 import contextlib
+import gc
 import signal
 import threading
 import time
@@ -54,6 +55,29 @@ def test_what_waits_too_long_is_broken_off_with_the_reason(wait: Callable[[], ob
         wait()
     assert time.monotonic() - began < 30
     assert signal.getsignal(bound.SIGNAL) is signal.SIG_DFL
+
+
+class Dropped:
+    """Something that refers to itself, and takes long to end: as a client of a broker that is away."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+    def __del__(self) -> None:
+        time.sleep(1.5)
+
+
+def test_a_collection_of_garbage_is_not_broken_off() -> None:
+    """Python would write the error, with all its lines, and go on."""
+
+    def work() -> None:
+        Dropped()
+        gc.collect()
+        forever()
+
+    with pytest.raises(LabError, match="broker 2 is paused"), bounded(lambda: SLOW):
+        work()
+    assert all(getattr(one, "__name__", "") != "collects" for one in gc.callbacks)
 
 
 def test_what_is_broken_off_may_tidy_up_although_the_signal_comes_again() -> None:

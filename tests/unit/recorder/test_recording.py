@@ -110,6 +110,16 @@ def test_of_a_silence_in_which_something_was_done_the_rest_is_measured(recording
     assert (found.start, found.seconds, found.after) == (KILL.at, pytest.approx(4.3), KILL)
 
 
+def test_a_silence_that_belongs_to_a_later_action_is_not_measured_after_the_one_before(recording):
+    """Both were done while the machine was busy, and the second one began the silence."""
+    flow = beats("delivered", *every(0.02, 0.0, 2.9), *every(0.02, 7.0, 7.9))
+    second = Action(KILL.at + 0.1, "kill", 1)
+    recording = Recording(replace(recording.data, flows=(flow,), actions=(KILL, second)))
+    assert recording.longest_gap("delivered", after=second).seconds == pytest.approx(4.1)
+    with pytest.raises(LabError, match="nothing to measure"):
+        recording.longest_gap("delivered", after=KILL)
+
+
 def test_one_of_two_producers_may_end(recording):
     flows = (beats("sent", *every(0.02, 0, 5)), beats("sent", *every(0.02, 0, 13), client="producer 2"))
     assert [gap for gap in Recording(replace(recording.data, flows=flows)).gaps() if gap.kind == "sent"] == []

@@ -23,6 +23,7 @@ Function = ast.FunctionDef | ast.Lambda
 NAMES = ("on_delivery", "callback")
 PLACES = (4, 5)  # of the two among the arguments of produce()
 KEEPS = ("append", "appendleft", "add", "extend", "insert", "put", "put_nowait", "set", "update")
+RESULTS = ("set_exception", "set_result")  # what a Future is given
 SHOWS = ("display", "pprint", "pp")
 ENDS = ("exit", "quit", "_exit", "abort", "kill", "result")  # the last one raises what a Future was given
 WAITS = ("flush", "poll", "close", "result", "wait", "wait_until", "join", "commit_transaction")
@@ -275,7 +276,7 @@ def _kept(listeners: list[Function]) -> list[str]:
     nodes = [node for one in listeners for part in _body(one) for node in ast.walk(part)]
     calls = [node.func for node in nodes if isinstance(node, ast.Call)]
     boxes: list[ast.AST] = [
-        call.value for call in calls if isinstance(call, ast.Attribute) and call.attr in KEEPS
+        call.value for call in calls if isinstance(call, ast.Attribute) and call.attr in (*KEEPS, *RESULTS)
     ]
     stored = [node for node in nodes if isinstance(getattr(node, "ctx", None), ast.Store)]
     boxes += [node.value if isinstance(node, ast.Subscript) else node for node in stored]

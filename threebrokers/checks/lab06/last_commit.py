@@ -20,15 +20,19 @@ def expect_last_commit(code: ast.AST) -> None:
     nodes = set(ast.walk(code))
     commits: Nodes = {n for n in nodes if isinstance(n, ast.Attribute) and n.attr == "commit"}
     loops = reached(code, [node for node in nodes if isinstance(node, ast.For | ast.While)], by=ast.Name)
-    ends = reached(code, _ends(nodes), by=ast.Name) | reached(code, _at_close(nodes))
+    ends = reached(code, _ends(nodes), by=ast.Name)
+    at_close = reached(code, _at_close(nodes))
+    if _closes(code, nodes, ends):
+        ends |= at_close
     last = commits & ends
     if _goes_on(code, nodes):
         last |= commits - loops
     if not last and commits & loops and commits - loops and not _each_is_safe(code, nodes, commits & loops):
+        where, then = "stands behind the loop", "it"
+        if commits & at_close:
+            where, then = "is made when `close()` calls `on_revoke`", "`close()`"
         raise NotYet(
-            "the last commit stands behind the loop, and an interruption of the loop passes over it",
-            EITHER,
-            FINALLY,
+            f"the last commit {where}, and an interruption of the loop passes over {then}", EITHER, FINALLY
         )
     if not last and commits & loops and commits <= _now_and_then(code, nodes):
         raise NotYet(
@@ -67,13 +71,27 @@ def _each_is_safe(code: ast.AST, nodes: Nodes, commits: Nodes) -> bool:
 
 def _goes_on(code: ast.AST, nodes: Nodes) -> bool:
     """Tell whether a program may go on behind its loop when that is interrupted."""
-    closed = {name_of(target) for target, value in assigned(code) if _is_closed(value, set())} - {""}
+    closed = _closed(code)
     return any(
         (isinstance(node, ast.With) and not all(_is_closed(i.context_expr, closed) for i in node.items))
         or (isinstance(node, ast.ExceptHandler) and catches_ctrl_c(node) and not _raises_again(node))
         or (isinstance(node, ast.Attribute | ast.Name) and name_of(node) == "signal")
         for node in nodes
     )
+
+
+def _closes(code: ast.AST, nodes: Nodes, ends: Nodes) -> bool:
+    """Tell whether a consumer is closed, too, when the program is interrupted."""
+    closed = _closed(code)
+    return any(isinstance(node, ast.Attribute) and node.attr == "close" for node in ends) or any(
+        isinstance(node, ast.With) and any(_is_closed(item.context_expr, closed) for item in node.items)
+        for node in nodes
+    )
+
+
+def _closed(code: ast.AST) -> set[str]:
+    """Return the names of the consumers that a `with` block of theirs closes."""
+    return {name_of(target) for target, value in assigned(code) if _is_closed(value, set())} - {""}
 
 
 def _is_closed(value: ast.expr, closed: set[str]) -> bool:

@@ -38,12 +38,14 @@ def ends_when_empty(program: ast.Module) -> bool:
 
 
 def ends_by_count(program: ast.Module) -> bool:
-    """Tell whether the outermost loop of a program reads as often as a range() is long."""
-    return any(
+    """Tell whether the outermost loop of a program reads as often as a range() is long.
+
+    A `while` may call what has that loop, under any name.
+    """
+    return not any(isinstance(node, ast.While) for node in ast.walk(program)) and any(
         isinstance(loop, ast.For)
         and _is_call_of(loop.iter, "range")
         and any(_is_read(n.iter if isinstance(n, ast.For) else n) for n in within(loop.body))
-        and not any(isinstance(part, ast.While) for part in ast.walk(loop))
         for loop in _reading(program)
     )
 
@@ -87,9 +89,13 @@ def _outermost(program: ast.Module) -> list[ast.For | ast.While]:
 
 
 def _reading(program: ast.Module) -> list[ast.For | ast.While]:
-    """Return the outermost loop that reads; none if there are more: one may go on where another ends."""
+    """Return the outermost loop that reads. Of several that follow each other it is the last one.
+
+    None if that is not certain: one may go on where another ends.
+    """
     loops = [loop for loop in _outermost(program) if _reads_there(program, loop)]
-    return loops if len(loops) == 1 else []
+    in_turn = all(loop in program.body for loop in loops)
+    return loops[-1:] if in_turn or len(loops) == 1 else []
 
 
 def _reads_there(program: ast.Module, loop: ast.For | ast.While) -> bool:
@@ -169,8 +175,12 @@ def _may_be_empty(value: ast.expr) -> bool:
         value = value.value
     if not isinstance(value, ast.Call) or not _is_read(value):
         return False
-    timed = any(word.arg == "timeout" for word in value.keywords)
-    return timed or len(value.args) > (1 if name_of(value.func) == "consume" else 0)
+    place = 1 if name_of(value.func) == "consume" else 0
+    bounds = [
+        *value.args[place : place + 1],
+        *(word.value for word in value.keywords if word.arg == "timeout"),
+    ]
+    return any(not isinstance(bound, ast.UnaryOp) for bound in bounds)  # -1: for ever
 
 
 def _commits_of_offsets(program: ast.Module) -> list[ast.Call]:

@@ -71,10 +71,10 @@ def _judge_asked(lab: Lab, lag_of: Callable[..., Any], topic: str, other: str) -
     for p, offset in enumerate(OTHERS_PLACES):
         right = ends[p] - (BACKLOG[p].start if offset is None else offset)
         if told.get(p) != right:
-            has = "which has committed" if other == "group" else f"{topic!r}, whose group has committed"
+            has = "which has" if other == "group" else f"{topic!r}, where the group that was asked about has"
             raise NotYet(
                 f"`lag_of(…)` returns {told.get(p)!r:.40} for partition {p} of another {other}, {has} "
-                f"{'nothing' if offset is None else offset} there",
+                f"committed {'nothing' if offset is None else offset}",
                 f"that lag is {right}: the function should ask the brokers about the {other} it is given",
                 LOOK,
             )

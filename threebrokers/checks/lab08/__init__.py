@@ -62,7 +62,7 @@ def fits_on_disk(lab: Lab, on_disk: float, days: float) -> str:
     """Solved if a record's bytes are those of the files, and the days are those that surely fit."""
     judge_sizing(lab, on_disk, days)
     return (
-        "so long the disks suffice at any time. You have counted four things: the bytes in the files, the "
-        "replicas, the head room, and one segment more; who forgets one of them finds a full disk. (The two "
-        "indexes beside each segment are small: here half a percent.)"
+        "for so many days the disks suffice at any time. You have counted four things: the bytes in the "
+        "files, the replicas, the head room, and one segment more; who forgets one of them finds a full "
+        "disk. (The two indexes beside each segment are small: here half a percent.)"
     )

@@ -11,7 +11,7 @@ GO_ON = ("it should go on until it is killed, also when nothing has come for a w
 TABLE = "the statement that makes the table `invoices`"
 UNIQUE = "PRIMARY KEY|UNIQUE"
 # The key is a column with this word in its name, or such a column is a part of it.
-OF_OFFSETS = re.compile(rf"offset\w*\W[^,()]*({UNIQUE})|({UNIQUE})[^,()]*\([^)]*offset", re.IGNORECASE)
+OF_OFFSETS = re.compile(rf"offset\w*[^\w,()][^,()]*({UNIQUE})|({UNIQUE})[^,()]*\([^)]*offset", re.IGNORECASE)
 
 
 def judge_effects(books: Effects) -> None:

@@ -50,7 +50,8 @@ def readers_go_on(lab: Lab, stuck: Held, culprit: str) -> str:
     judge_opened(lab, stuck, culprit)
     return (
         "the records behind it can be read now, and the program that is at work goes on with its own "
-        "transaction: one open transaction holds up its partitions, and nothing else."
+        "transaction: an open transaction holds up the readers of committed records in its own partitions "
+        "only."
     )
 
 
