@@ -78,7 +78,7 @@ UNDO = {"stop": "start", "kill": "start", "pause": "resume", "cut": "heal"}
 seen = {}  # who led the other topics, before and after each of the four
 
 sensor = Sensor(lab, PATIENCE)
-with sensor, lab.record(sensor.topic) as four_ways:
+with lab.record(sensor.topic) as four_ways, sensor:
     for how, undo in UNDO.items():
         all_led = lab.cluster.state(others)
         getattr(lab.cluster, how)(sensor.leader)

@@ -17,7 +17,13 @@ from threebrokers.lab.exercise import Solved
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.opening import open_lab
 from threebrokers.lab.outage import UnansweredError
-from threebrokers.lab.scenarios import controller_last, partition_of, through_a_kill, two_outages
+from threebrokers.lab.scenarios import (
+    controller_last,
+    frozen_leader,
+    partition_of,
+    through_a_kill,
+    two_outages,
+)
 
 IDEMPOTENT = {"enable.idempotence": True}
 
@@ -28,6 +34,16 @@ def lab(cluster: Cluster) -> Iterator[Lab]:
     yield lab
     lab.close()
     cluster.recover()
+
+
+def test_a_recording_of_a_frozen_leader_has_seen_records_before(lab: Lab) -> None:
+    """A silence is measured from the last record that was seen."""
+    recording = frozen_leader(lab, {"socket.timeout.ms": 1000})
+    pause = recording.action("pause")
+    before = [
+        b for f in recording.data.flows if f.kind == "delivered" for b in f.bursts if b.first < pause.at
+    ]
+    assert sum(burst.records for burst in before) >= 3
 
 
 def at_once(lab: Lab, numbers: Iterator[int], topic: str) -> Any:

@@ -142,7 +142,8 @@ def frozen_leader(lab: Lab, settings: Mapping[str, Any]) -> "Recording":
     producer sends as soon as there is a new leader, so it is the consumer's own patience that counts.
     """
     sensor = Sensor(lab, PATIENCE_SECONDS, settings=settings)
-    with sensor, lab.record(sensor.topic) as recording:
+    # In this order it begins before the sensor: a silence is measured from the last record that it has seen.
+    with lab.record(sensor.topic) as recording, sensor:
         _MEASURED[recording] = dict(settings)
         began = time.monotonic()
         lab.cluster.pause(sensor.leader)
