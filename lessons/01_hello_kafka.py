@@ -298,6 +298,9 @@ guess_1c.compare({0: "none", 3: "one from each partition", 10: "all that are sto
 # It does get what is sent from now on:
 
 # %%
+from threebrokers.lab.scenarios import wait_for_place
+
+wait_for_place(lab, late)  # its group may still be at its beginning, if the machine is busy
 producer = lab.producer()
 producer.produce(hello, value="hello to those who listen now")
 producer.flush()
@@ -832,7 +835,7 @@ again = collector.consume(10, timeout=10)
 # seeks when it has its partitions
 collector = lab.consumer({"group.id": collectors})
 collector.subscribe([postcards])
-lab.wait_until(lambda: collector.poll(0.1) or collector.assignment(), what="the partitions")
+wait_for_place(lab, collector)
 for place in collector.assignment():
     collector.seek(TopicPartition(postcards, place.partition, 0))
 again = collector.consume(10, timeout=10)

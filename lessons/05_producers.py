@@ -1963,7 +1963,7 @@ for till in tills:
     till.start()
 over.wait()
 for till in tills:
-    till.join(0.2)
+    till.join()
 print("not sent:", seller.flush(10))
 
 # %%

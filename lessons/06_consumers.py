@@ -1548,7 +1548,7 @@ while ended < 3:
 # takes all that stands behind the place | they came late, and stand behind younger ones
 booker = lab.consumer({"group.id": bookers})
 booker.assign(booker.offsets_for_times([TopicPartition(webclicks, p, since) for p in range(3)], timeout=10))
-replayed = booker.consume(20, timeout=0.7)
+replayed = booker.consume(11, timeout=10)
 
 # %% tags=["wrong", "raises-exception"]
 # seeks before it has its partitions | ended in an error
@@ -1591,13 +1591,13 @@ replayed = booker.consume(10, timeout=2)
 # one partition only | nothing of partition 1
 booker = lab.consumer({"group.id": bookers})
 booker.assign(booker.offsets_for_times([TopicPartition(webclicks, 0, since)], timeout=10))
-replayed = [message for message in booker.consume(10, timeout=0.7) if message.timestamp()[1] >= since]
+replayed = [message for message in booker.consume(5, timeout=10) if message.timestamp()[1] >= since]
 
 # %% tags=["wrong"]
 # takes offsets for minutes | an offset is no time
 booker = lab.consumer({"group.id": bookers})
 booker.assign([TopicPartition(webclicks, p, 20) for p in range(3)])
-replayed = booker.consume(40, timeout=0.7)
+replayed = booker.consume(32, timeout=10)
 
 # %% tags=["wrong"]
 # another time | not ten minutes ago
@@ -1616,7 +1616,7 @@ replayed = booker.consume(10, timeout=1)
 # keeps the values | should be a Message
 booker = lab.consumer({"group.id": bookers})
 booker.assign(booker.offsets_for_times([TopicPartition(webclicks, p, since) for p in range(3)], timeout=10))
-replayed = [message.value() for message in booker.consume(10, timeout=0.7)]
+replayed = [message.value() for message in booker.consume(10, timeout=10)]
 
 # %% tags=["right"]
 # told where to begin when the partitions come
@@ -1631,7 +1631,7 @@ def back(consumer, places):
 booker.subscribe([webclicks], on_assign=back)
 replayed = []
 lab.wait_until(lambda: booker.assignment() or replayed.extend(booker.consume(1, 0.1)), what="partitions")
-while messages := booker.consume(10, timeout=0.7):
+while messages := booker.consume(10, timeout=3):
     replayed += [message for message in messages if message.timestamp()[1] >= since]
 
 # %% tags=["right"]
@@ -1751,7 +1751,8 @@ mixed.assign([TopicPartition(both_ways, 0)])
 for number in range(6):
     producer.produce(both_ways, f"record {number}", partition=number % 3)
 producer.flush()
-came = {message.partition() for message in mixed.consume(6, timeout=2)}
+arrived = mixed.consume(2, timeout=10) + mixed.consume(4, timeout=1)
+came = {message.partition() for message in arrived}
 member = lab.cluster.state([], [mixed_group]).groups[0].members[0]
 print("read from partitions", sorted(came), "· the group says:", [p for _, p in member.partitions])
 mixed.close()
@@ -1777,7 +1778,7 @@ lab.wait_until(
 for partition in (0, 1):
     producer.produce(grown, f"to partition {partition}", partition=partition)
 producer.flush()
-print([message.value() for message in fixed.consume(2, timeout=2)])
+print([message.value() for message in fixed.consume(1, timeout=10) + fixed.consume(1, timeout=1)])
 fixed.close()
 
 # %% [markdown] covers="D170 D171" explains="retry topic, pause, resume"

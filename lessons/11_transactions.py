@@ -1248,15 +1248,15 @@ for number in range(3):
 cashier.commit_transaction()
 
 python, java = lab.group("lagging-python"), lab.group("lagging-java")
-settings = {"group.id": python, "auto.offset.reset": "earliest", "enable.auto.commit": False}
-reader = lab.consumer(settings)
+reader = lab.consumer({"group.id": python, "auto.offset.reset": "earliest", "enable.auto.commit": False})
 reader.subscribe([receipts])
 for message in reader.consume(3, timeout=10):
     reader.commit(message=message, asynchronous=False)
 reader.close()
 tool = ["kafka-console-consumer", "--topic", receipts, "--group", java, "--from-beginning"]
-tool += ["--timeout-ms", "1000", "--isolation-level", "read_committed"]
-lab.wait_until(lambda: lab.cluster.tool(*tool), what="Java's consumer to read", within=60)
+tool += ["--isolation-level", "read_committed", "--timeout-ms"]
+longer = (str(1000 * 2**n) for n in range(6))  # a busy machine may need more than a second
+lab.wait_until(lambda: lab.cluster.tool(*tool, next(longer)), what="Java's consumer to read", within=60)
 table = lab.cluster.tool("kafka-consumer-groups", "--describe", "--group", python, "--group", java)
 print("\n".join(line[:90] for line in table.splitlines()))
 
@@ -1383,7 +1383,8 @@ lab.observed("Before it, B began much sooner", waited["before it"] < waited["aft
 from threebrokers.lab.scenarios import hanging_transaction, partition_of
 
 hanging = hanging_transaction(lab)
-known = lab.producer({"transactional.id": lab.topic("known"), "linger.ms": 0})
+known = {"transactional.id": lab.topic("known"), "transaction.timeout.ms": 900_000}
+known = lab.producer(known | {"linger.ms": 0})
 known.init_transactions()
 known.begin_transaction()
 known.produce(hanging, "of a transaction that is known")

@@ -161,7 +161,7 @@ def test_a_leader_is_killed_on_real_brokers_and_all_is_as_before_at_the_end(watc
                 key(watched, "Space")
                 heading(watched, title)
             key(watched, "Space")
-            expect(watched.page.locator("#panel .tb-down")).to_have_count(1, timeout=WITHIN)
+            expect(watched.page.locator("#panel .tb-events")).to_contain_text("killed broker", timeout=WITHIN)
             expect(watched.page.locator("#next")).to_have_text(re.compile("next step"), timeout=WITHIN)
             facts = watched.page.locator(".facts").inner_text()
             assert re.search(r"the leader moved\s+broker \d → \d", facts)

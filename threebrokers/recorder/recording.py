@@ -101,9 +101,8 @@ class Recording:
         `kind` is "sent", "acknowledged", "failed", "delivered" or "processed": the longest time between
         two records of one client and partition. Or "leader" or "quorum": 0 s if there always was one. Or
         "member": a member of a group that had partitions held none; 0 s if it always held some.
-        With `after`, one of `actions`: only what came after it and before the next action; if it came while a
-        busy machine was silent anyway, the rest of that. Raises LabError if there is no such kind, or too
-        little was recorded of it.
+        With `after`, one of `actions`: only what came after it and before the next action, and the rest of a
+        silence that was there already. Raises LabError if there is no such kind, or too little was recorded.
         """
         wanted = {"client": client, "topic": topic, "partition": partition}
         wanted = {name: value for name, value in wanted.items() if value is not None}
@@ -117,8 +116,8 @@ class Recording:
             if gap.kind == kind and all(getattr(gap, name) == value for name, value in wanted.items())
         ]
         fitting = [gap for gap in found if after is None or gap.after == after]
-        if not fitting and after and kind in KINDS:
-            fitting = [cut for gap in found if (cut := since(gap, after))]
+        if after and kind in KINDS:
+            fitting += [cut for gap in found if gap.after != after and (cut := since(gap, after))]
         if not fitting and kind not in KINDS:
             return Gap(kind, after.at if after else self.data.began, 0.0, after)
         if not fitting:

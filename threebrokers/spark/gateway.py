@@ -27,9 +27,10 @@ from pyspark.sql import SparkSession
 from threebrokers.cluster import spark_java
 from threebrokers.cluster.java import environment
 from threebrokers.errors import LabError
-from threebrokers.waiting import wait_until
+from threebrokers.waiting import quiet_wait, wait_until
 
 START_SECONDS, EXIT_SECONDS = 120.0, 10.0
+KNOWN_SECONDS = 10.0
 GOING_SECONDS = 0.5  # its connections break a moment before it has ended
 
 
@@ -41,12 +42,18 @@ def runs(settings: Mapping[str, str]) -> bool:
     kept = context.getConf()
     if any(kept.get(name) != settings.get(name) for name in ("spark.master", "spark.app.name", "spark.jars")):
         return False
-    driver = context._jsc.sc()
-    if driver.isStopped():
+    if context._jsc.sc().isStopped():
         return False
     # The master was ended, and perhaps started anew, without the driver: nobody would ever do its work.
-    alone = driver.getExecutorMemoryStatus().size() == 1  # the driver itself
-    return not (alone and settings["spark.master"].startswith("spark://"))
+    return not (_has_workers(settings) and _is_alone(context))
+
+
+def _has_workers(settings: Mapping[str, str]) -> bool:
+    return settings["spark.master"].startswith("spark://")
+
+
+def _is_alone(context: SparkContext) -> bool:
+    return bool(context._jsc.sc().getExecutorMemoryStatus().size() == 1)  # the driver itself
 
 
 def java_runs() -> bool:
@@ -93,7 +100,9 @@ def start(settings: Mapping[str, str], log: Path) -> SparkSession:
         with _set_for_a_while(where):
             gateway = launch_gateway(conf)  # type: ignore[no-untyped-call]
         gateway.proc = java
-        SparkContext(conf=conf, gateway=gateway)
+        context = SparkContext(conf=conf, gateway=gateway)
+        if _has_workers(settings):  # an executor that is registered tells a moment later where its blocks are
+            quiet_wait(lambda: not _is_alone(context), KNOWN_SECONDS)
         return SparkSession.builder.getOrCreate()
 
 

@@ -110,6 +110,16 @@ def test_of_a_silence_in_which_something_was_done_the_rest_is_measured(recording
     assert (found.start, found.seconds, found.after) == (KILL.at, pytest.approx(4.3), KILL)
 
 
+def test_a_silence_that_was_there_already_counts_beside_the_short_ones_after_it(recording):
+    """The machine stood still just before the kill, so the long silence was the previous action's."""
+    before = Action(at(1.5), "start", 1)
+    flow = beats("delivered", *every(0.02, 0.0, 2.7), *every(0.05, 5.0, 6.0))
+    recording = Recording(replace(recording.data, flows=(flow,), actions=(before, KILL)))
+    assert recording.longest_gap("delivered").after == before
+    found = recording.longest_gap("delivered", after=KILL)
+    assert (found.start, found.seconds, found.after) == (KILL.at, pytest.approx(2.0), KILL)
+
+
 def test_a_silence_that_belongs_to_a_later_action_is_not_measured_after_the_one_before(recording):
     """Both were done while the machine was busy, and the second one began the silence."""
     flow = beats("delivered", *every(0.02, 0.0, 2.9), *every(0.02, 7.0, 7.9))

@@ -94,6 +94,7 @@ from threebrokers.lab.scenarios.readers import (
     silent_consumers,
     ten_greetings,
     three_without_records,
+    wait_for_place,
 )
 from threebrokers.lab.scenarios.refusals import after_errors, in_words, six_errors
 from threebrokers.lab.scenarios.retention import (
@@ -301,6 +302,7 @@ __all__ = [
     "wait_for_cleaner",
     "wait_for_more",
     "wait_for_new_leaders",
+    "wait_for_place",
     "wait_for_retention",
     "where_they_are",
     "who_leads",

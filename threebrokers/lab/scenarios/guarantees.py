@@ -88,7 +88,11 @@ class Round:
         self.producers = {of: _producer(self.ledgers[of], of, set_ups[of]) for of in set_ups}
         self.written, self.end = 0, 0  # records of each producer, and what the leader should have then
         self.send()
-        lab.wait_until(self.copied, what="three replicas of the first records", within=COPIED_SECONDS)
+        lab.wait_until(
+            lambda: self.copied() and not any(map(len, self.producers.values())),
+            what="three replicas of the first records, and their reports",
+            within=COPIED_SECONDS,
+        )
         self.leader = _leader(lab, self.topic)
 
     def record(self, of: str, number: int) -> dict[str, str]:

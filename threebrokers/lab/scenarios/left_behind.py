@@ -27,7 +27,7 @@ CHARGES = 40
 BILLED = {0: 30, 1: 10, 2: 20}
 STARTS = {0: 0, 1: 25, 2: 40}
 # A member needs some tenths of a second to join, and to hear that its place is gone.
-JOIN_SECONDS, QUIET_SECONDS = 6.0, 1.5
+JOIN_SECONDS, QUIET_SECONDS = 6.0, 3.0
 
 
 def lost_places(lab: Lab) -> "pd.DataFrame":

@@ -31,7 +31,7 @@ def lookup_times(lab: Lab) -> "pd.DataFrame":
     for size, count in RECORDS.items():
         topic, first = _filled(lab, f"coupons-{count}", count)
         # A request that waits at the end of the log would hold up the next look.
-        settings = {"enable.auto.commit": False, "fetch.wait.max.ms": 10}
+        settings = {"enable.auto.commit": False, "fetch.wait.max.ms": 1}
         reader = lab.consumer({"group.id": lab.group("lookups"), **settings})
         target = count - FROM_END
         _at(reader, topic, 0)  # the first round pays for connections

@@ -9,8 +9,8 @@ from threebrokers.kafka.clients import LabConsumer, LabProducer
 from threebrokers.kafka.log_reader import read_log
 from threebrokers.lab.lab import Lab
 
-# A member that does not poll for so long is thrown out; its transaction may last longer than that.
-PATIENCE_MS, TRANSACTION_MS = 1500, 5000
+# A is thrown out if it does not poll for so long; its transaction may last longer than that. B is not.
+PATIENCE_MS, TRANSACTION_MS, UNHURRIED_MS = 1500, 5000, 30_000
 CALL_SECONDS, RECORD_SECONDS = 10.0, 60.0
 READ_AGAIN_SECONDS = 10.0
 GETS, WORKS = "B has the partition (s)", "B gets its first record (s)"
@@ -52,7 +52,8 @@ class _Worker:
 
     def __init__(self, lab: Lab, group: str, letters: str, replies: str, name: str) -> None:
         own = {"group.id": group, "client.id": name, "auto.offset.reset": "earliest"}
-        clocks = {"session.timeout.ms": PATIENCE_MS, "max.poll.interval.ms": PATIENCE_MS}
+        patience = PATIENCE_MS if name == "A" else UNHURRIED_MS
+        clocks = {"session.timeout.ms": patience, "max.poll.interval.ms": patience}
         self.lab, self.name, self.letters, self.replies = lab, name, letters, replies
         self.consumer: LabConsumer = lab.consumer(
             own | clocks | {"heartbeat.interval.ms": PATIENCE_MS // 8, "enable.auto.commit": False}

@@ -77,7 +77,7 @@ def silent_consumers(lab: Lab, topic: str) -> dict[str, LabConsumer]:
     for consumer in (a, b):
         consumer.subscribe([topic])
         _joined(lab, topic, str(consumer.config["group.id"]), [consumer])
-        _placed(lab, consumer, topic)
+        wait_for_place(lab, consumer)
     return {"A": a, "B": b, "C": pair[0]}
 
 
@@ -105,12 +105,17 @@ def _told(groups: Sequence[GroupState]) -> dict[str, set[int]]:
     }
 
 
-def _placed(lab: Lab, consumer: LabConsumer, topic: str) -> None:
-    """Poll a consumer until it has asked for what comes next: then it knows where it is."""
+def wait_for_place(lab: Lab, consumer: LabConsumer) -> None:
+    """Poll a consumer until it has asked for what comes next in each of its partitions: it knows where it is.
+
+    What comes meanwhile is passed over.
+    """
 
     def asked() -> bool:
         consumer.poll(0.05)
-        return bool(consumer.get_watermark_offsets(TopicPartition(topic, 0), cached=True)[1] >= 0)
+        places = consumer.assignment()
+        ends = [consumer.get_watermark_offsets(place, cached=True)[1] for place in places]
+        return bool(ends) and min(ends) >= 0
 
     lab.wait_until(asked, what="the consumer to find its place", within=JOIN_SECONDS)
 

@@ -25,7 +25,7 @@ from threebrokers.waiting import late, quiet_wait
 CUSTOMERS, EACH = 100, 3
 HOME, OTHERS = "NO", ("SE", "DK", "FI", "DE")
 # A group that has not got everything yet may wait for its first records as long as this.
-QUIET_SECONDS, WORK_SECONDS = 1.5, 6.0
+QUIET_SECONDS, WORK_SECONDS = 3.0, 12.0
 # Members hear of a rebalance with a heartbeat, by default every 3 s; a cooperative group needs two of them.
 GATHER_SECONDS = 15.0
 
