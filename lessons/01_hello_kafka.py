@@ -300,7 +300,7 @@ guess_1c.compare({0: "none", 3: "one from each partition", 10: "all that are sto
 # %%
 from threebrokers.lab.scenarios import wait_for_place
 
-wait_for_place(lab, late)  # its group may still be at its beginning, if the machine is busy
+wait_for_place(lab, late)  # on a busy machine it needs longer than 3 s to join its group
 producer = lab.producer()
 producer.produce(hello, value="hello to those who listen now")
 producer.flush()
