@@ -1383,8 +1383,8 @@ lab.observed("Before it, B began much sooner", waited["before it"] < waited["aft
 from threebrokers.lab.scenarios import hanging_transaction, partition_of
 
 hanging = hanging_transaction(lab)
-known = {"transactional.id": lab.topic("known"), "transaction.timeout.ms": 900_000}
-known = lab.producer(known | {"linger.ms": 0})
+patient = {"transaction.timeout.ms": 900_000}  # it is open until you run the next cell
+known = lab.producer({"transactional.id": lab.topic("known"), "linger.ms": 0, **patient})
 known.init_transactions()
 known.begin_transaction()
 known.produce(hanging, "of a transaction that is known")

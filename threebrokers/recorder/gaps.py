@@ -125,10 +125,10 @@ def with_action(recording: RecordingData, gap: Gap, rhythm: float = 0.0) -> Gap:
 
 
 def since(gap: Gap, action: Action) -> Gap | None:
-    """Return what a gap had left when this was done; None if not in it, or it belongs to a later action."""
+    """Return what a gap had left when this was done; None if not in it, or it is this or a later action's."""
     end = gap.start + gap.seconds
-    later = gap.after is not None and gap.after.at > action.at
-    if later or not gap.start < action.at < end:
+    known = gap.after is not None and gap.after.at >= action.at
+    if known or not gap.start < action.at < end:
         return None
     return replace(gap, start=action.at, seconds=round(end - action.at, 3), after=action)
 

@@ -117,7 +117,7 @@ class Recording:
         ]
         fitting = [gap for gap in found if after is None or gap.after == after]
         if after and kind in KINDS:
-            fitting += [cut for gap in found if gap.after != after and (cut := since(gap, after))]
+            fitting += [cut for gap in found if (cut := since(gap, after))]
         if not fitting and kind not in KINDS:
             return Gap(kind, after.at if after else self.data.began, 0.0, after)
         if not fitting:
