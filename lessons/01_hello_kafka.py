@@ -295,12 +295,12 @@ guess_1c.compare({0: "none", 3: "one from each partition", 10: "all that are sto
 # </details>
 
 # %% [markdown]
-# It does get what is sent from now on:
+# It does get what is sent from now on. (`wait_for_position` waits until the consumer knows where it begins.)
 
 # %%
-from threebrokers.lab.scenarios import wait_for_place
+from threebrokers.lab.scenarios import wait_for_position
 
-wait_for_place(lab, late)  # on a busy machine it needs longer than 3 s to join its group
+wait_for_position(lab, late)  # on a busy machine this may take longer than the 3 s above
 producer = lab.producer()
 producer.produce(hello, value="hello to those who listen now")
 producer.flush()
@@ -835,7 +835,7 @@ again = collector.consume(10, timeout=10)
 # seeks when it has its partitions
 collector = lab.consumer({"group.id": collectors})
 collector.subscribe([postcards])
-wait_for_place(lab, collector)
+wait_for_position(lab, collector)
 for place in collector.assignment():
     collector.seek(TopicPartition(postcards, place.partition, 0))
 again = collector.consume(10, timeout=10)

@@ -472,7 +472,7 @@ lab.check.nothing_lost(producer)
 # %% [markdown] covers="B130 D151 D152 D153 E115 E222" explains="unclean.leader.election.enable"
 # ## The last resort
 #
-# What if the leader dies and nobody in the ISR is left? Kafka waits until one of them returns, or another replica that has all that was acknowledged with `acks=all` (*ELR*, below). That is the default. A topic can choose otherwise: with `unclean.leader.election.enable=true` a replica that is *not* in sync may lead. Then the partition can be written again.
+# What if the leader dies and nobody in the ISR is left? Kafka waits until one of the last replicas in sync returns, or another replica that has all that was acknowledged with `acks=all` (*ELR*, below). That is the default. A topic can choose otherwise: with `unclean.leader.election.enable=true` a replica that is *not* in sync may lead. Then the partition can be written again.
 #
 # Here is how it comes to that. The topic `likes` has two replicas and is content with one (`min.insync.replicas=1`). A careful producer sends with `acks=all`.
 #

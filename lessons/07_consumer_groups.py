@@ -646,7 +646,7 @@ table.round(2).add_suffix(" (s)")
 # %% [markdown] covers="A153"
 # ## The worker that is thrown out
 #
-# A clinic's worker examines 24 scans, 0.15 s each. To make it quick to see, `max.poll.interval.ms` is 2.5 s here. The worker's other settings are in `clinic.settings`: a session of 2.5 s, heartbeats every 0.2 s, no automatic commits. `clinic.open` is true while there is work that is not committed, but not for ever: at the latest it becomes false 5 s after the last scan (or 8 s after you first ask for it, if no scan was examined), or when 36 were examined, for then some came again.
+# A clinic's worker examines 24 scans, 0.15 s each. To make it quick to see, `max.poll.interval.ms` is 2.5 s here. The worker's other settings are in `clinic.settings`: a session of 2.5 s, heartbeats every 0.2 s, no automatic commits. `clinic.open` is true until the group has committed all 24 scans. It also becomes false 5 s after the last scan that was examined, or 8 s after you first ask for it if none was. And it becomes false after 36 scans, because then some came again.
 
 # %% [markdown]
 # ### Exercise 7.4: The worker that is thrown out
@@ -869,7 +869,7 @@ lab.quiz()
 # %% [markdown]
 # ### Exercise 7.5: Hand over without doing work twice
 #
-# `hand_over` lets A work on 200 records. A commits after every 50 records, B joins after 70, and both go on. When all is done, both commit; B leaves, then A. Each calls your function `on_revoke` whenever it gives partitions up; its `on_lost` does nothing. With a function that does nothing, what A had done since its last commit is done twice:
+# `hand_over` lets A work on 200 records; B joins after 70, and both go on. Each commits after every 50 records of its own, and once more when all is done. Then B leaves, then A. Each calls your function `on_revoke` whenever it gives partitions up; its `on_lost` does nothing. With a function that does nothing, what A had done since its last commit is done twice:
 
 # %%
 from threebrokers.lab.scenarios import hand_over
@@ -1244,7 +1244,7 @@ one_member, three_members = lags.iloc[-1]
 lab.observed("With three members the lag was gone first", three_members < one_member / 2)
 
 # %% [markdown]
-# Each mark is a measurement, half a second after the one before, or later on a busy machine. The second group, too, has one member until the new ones have got their partitions. So its lag grows in the burst as well, and shrinks only when they have them.
+# Each mark is a measurement, half a second after the one before, or later on a busy machine. The second group, too, has one member until the new ones have got their partitions. So its lag grows in the burst as well. After the burst it shrinks slowly, and fast only when the new members have their partitions.
 #
 # The producers never waited: the log took the burst, and nothing is lost. A member does no more in a second than before. So one gains little on the 40 new sales of each second; three gain much more, and two of them may leave when the lag is gone. More producers or more consumers: neither side asks the other, as long as there is a partition for each member.
 

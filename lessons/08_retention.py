@@ -259,7 +259,7 @@ guess_8c.compare(" · ".join(two).replace("offset 100", "100 to 129"))
 places
 
 # %% [markdown] covers="D122" explains="OFFSET_OUT_OF_RANGE"
-# Brokers answer such a request with an error, `OFFSET_OUT_OF_RANGE`. The client then does what `auto.offset.reset` says, as for a new group. Unless that is `error`, the program does not hear of it: the client only writes a line to its log. (This client writes a warning with the word `OFFSET`, to standard error. The course's clients write it into a file, `clients.log`.)
+# Brokers answer such a request with an error, `OFFSET_OUT_OF_RANGE`. The client then does what `auto.offset.reset` says, as for a new group. Unless that is `error`, the program does not hear of it: the client only writes a line to its log. (confluent-kafka by itself writes a warning with the word `OFFSET` to standard error. A client that `lab.consumer` makes writes it into the file `clients.log`, in the course's folder for brokers.)
 #
 # - **latest** (the default, in Java too): all that is left is skipped, and the program is not told.
 # - **earliest**: from the start. From beyond the end, much may come again.
@@ -524,7 +524,7 @@ lab.quiz()
 # %% [markdown] explains="delete_records"
 # ### Delete, now
 #
-# Sometimes there is no time to wait for retention. `delete_records` takes an offset of a partition, and deletes everything before it. It cannot take one record out of the middle. (A topic that is only compacted, lab 09, refuses it. There a record without a value takes its key away.)
+# Sometimes there is no time to wait for retention. `delete_records` takes an offset of a partition, and deletes everything before it. It cannot take one record out of the middle. (A topic with `cleanup.policy=compact` alone, lab 09, refuses it. There you send a record with the key and without a value, and the older records of that key go.)
 #
 # Here are 100 records, each with a password. The first 60 are deleted. **Predict** what the file says.
 
@@ -859,7 +859,7 @@ again = {
 lab.observed("Both indexes are what the log itself tells", again == indexes)
 
 # %% [markdown] covers="D139"
-# So an index needs no backup: a broker that finds none makes it anew when it starts, and after a crash also those of the segments that it must check. That takes time, because it must read the whole segment. (In the other segments the broker does not notice a damaged index. Delete that file while the broker is down, and it makes a new one.)
+# So an index needs no backup: when a broker starts, it makes anew each index that is missing, and after a crash also the indexes of the segments that it must check. That takes time, because it must read the whole segment. (A damaged index of another segment is not noticed. Stop the broker, delete the `.index` file, and the broker makes a new one when it starts.)
 
 # %% [markdown] covers="B013 A021"
 # ### What a log is good at

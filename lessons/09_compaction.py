@@ -76,7 +76,7 @@ cleaner_runs(lab, first_try)
 # %% [markdown]
 # ### Exercise 9.1: Gone within seconds
 #
-# Set `settings`, so that an old price is gone at most 3 s after the next one has come (while records keep coming). The last price of each share stays for ever.
+# Set `settings`, so that an old price can go 3 s after the next one has come, or sooner. (The wait for the record that closes the segment does not count.) The last price of each share stays for ever.
 
 # %%
 # TODO: set `settings`, a dictionary, and `shares`, the topic that trading_day(lab, settings) returns

@@ -1512,7 +1512,8 @@ from threebrokers.spark import count_or_reason
 
 half_open = lab.fresh_topic("spark-open", replication_factor=3)
 send(lab, half_open, [(None, b"before")] * 3)
-till = lab.producer({"transactional.id": lab.topic("spark-open"), "transaction.timeout.ms": 900_000})
+patient = {"transaction.timeout.ms": 900_000}  # it is open until you run the next cell
+till = lab.producer({"transactional.id": lab.topic("spark-open"), **patient})
 till.init_transactions()
 till.begin_transaction()
 till.produce(half_open, "not decided yet")

@@ -74,9 +74,19 @@ class CellRun:
         return frozenset(found or re.findall(r"^(\w+)\s*=(?!=)", self.source, re.MULTILINE))
 
     @property
-    def is_program(self) -> bool:
-        """Whether it is a program (`%%program`), which runs as a process of its own."""
-        return self.source.lstrip().startswith("%%program")
+    def program(self) -> str:
+        """The name of the program in it (`%%program name`), which runs as a process of its own; or empty."""
+        first = self._lines[0].split()
+        return first[1] if len(first) > 1 and first[0] == "%%program" else ""
+
+    @property
+    def program_text(self) -> str:
+        """What a program does: all lines but the first."""
+        return self._lines[2]
+
+    @property
+    def _lines(self) -> tuple[str, str, str]:
+        return self.source.lstrip().partition("\n")
 
     @functools.cached_property
     def blanks(self) -> frozenset[str]:

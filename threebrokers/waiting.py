@@ -105,7 +105,7 @@ class _Line:
             ticking.join()
 
 
-def can_show() -> bool:
+def _can_show() -> bool:
     """Tell whether what is waited for here is shown: in a cell of a notebook.
 
     A panel's button waits in a thread: it belongs to no cell, and the panel says itself what it does.
@@ -114,7 +114,7 @@ def can_show() -> bool:
 
 
 def _line_here() -> _Line:
-    return _line(running_cell()) if can_show() else _Line()
+    return _line(running_cell()) if _can_show() else _Line()
 
 
 @functools.lru_cache(maxsize=1)

@@ -45,7 +45,7 @@ def app(words: Sequence[str] | None = None) -> int:
 
 def _after_interrupt(run: Callable[..., int | None]) -> str:
     if run is grade:
-        return "what was graded is kept, and the same command goes on from there"
+        return "what was graded is kept, and the same command, without `--again`, goes on from there"
     return f"`threebrokers {'spark status' if run is spark else 'status'}` shows what runs"
 
 

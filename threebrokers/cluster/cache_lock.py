@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from threebrokers import files
 from threebrokers.errors import LabError
-from threebrokers.waiting import can_show, shown
+from threebrokers.notebook import shell
+from threebrokers.waiting import shown
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -52,7 +53,7 @@ def _take(lock: "BaseFileLock", folder: Path, waits: bool) -> None:
         if not waits:
             raise
         what = f"another command that writes into {folder}"
-        if not can_show():
+        if not hasattr(shell(), "kernel"):  # a panel, whose thread shows nothing here, says it itself
             print(f"Waiting for {what} …", file=sys.stderr, flush=True)
         with shown(what, WAIT_SECONDS):
             lock.acquire(timeout=WAIT_SECONDS)

@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty
@@ -47,23 +48,27 @@ class Reply:
 class Kernel:
     """One kernel of this Python, started in a folder; it inherits the environment unless one is given.
 
-    `before` are words of a command that starts it.
+    `before` are words of a command that starts it. If it does not start, nothing of it is left.
     """
 
     def __init__(
         self, folder: Path, before: Sequence[str] = (), environment: Mapping[str, str] | None = None
     ) -> None:
-        self._sockets = _folder()
-        at = str(Path(self._sockets.name) / "at")
-        self.manager: Any = KernelManager(kernel_name="python3", transport=TRANSPORT, ip=at, config=QUIET)
-        if before:
-            spec: Any = self.manager.kernel_spec
-            spec.argv = [*before, sys.executable, *ARGUMENTS]
-        more = {} if environment is None else {"env": dict(environment)}
-        self.manager.start_kernel(cwd=str(folder), **more)
-        self.client: Any = self.manager.blocking_client()
-        self.client.start_channels()
-        self.client.wait_for_ready(timeout=READY_SECONDS)
+        with ExitStack() as ending:
+            at = str(Path(ending.enter_context(_folder())) / "at")
+            manager: Any = KernelManager(kernel_name="python3", transport=TRANSPORT, ip=at, config=QUIET)
+            ending.callback(manager.cleanup_resources)
+            if before:
+                spec: Any = manager.kernel_spec
+                spec.argv = [*before, sys.executable, *ARGUMENTS]
+            more = {} if environment is None else {"env": dict(environment)}
+            manager.start_kernel(cwd=str(folder), **more)
+            ending.callback(manager.shutdown_kernel)
+            client: Any = manager.blocking_client()
+            client.start_channels()
+            ending.callback(client.stop_channels)
+            client.wait_for_ready(timeout=READY_SECONDS)
+            self.manager, self.client, self._ending = manager, client, ending.pop_all()
 
     def __enter__(self) -> Self:
         return self
@@ -98,10 +103,7 @@ class Kernel:
 
     def close(self) -> None:
         """End the kernel."""
-        self.client.stop_channels()
-        self.manager.shutdown_kernel()
-        self.manager.cleanup_resources()
-        self._sockets.cleanup()
+        self._ending.close()
 
     def _take_answer(self, request: dict[str, Any], reply: Reply, within: float) -> None:
         """Take the answer to a request; those to cells that were given up come before it."""

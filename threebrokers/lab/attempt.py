@@ -18,7 +18,7 @@ VERDICTS = (NotAttempted.__name__, NotYet.__name__, Skipped.__name__)
 CELL = "the cell of the exercise"
 BELOW = f"{CELL}, or the one below it,"  # that one has the names, if the exercise's cell is a program
 
-# What is expected, and where to look, if the text of an error holds such a part.
+# What is expected, and where to look, if the text of an error holds such a part; it ends with a line break.
 Errors = Mapping[str, tuple[str, str]]
 
 _JUDGED: ContextVar[CellRun | None] = ContextVar("threebrokers_judged", default=None)
@@ -133,12 +133,7 @@ def _expect_not_anew(run: CellRun, history: History, names: list[str]) -> None:
 
 
 def _of_elsewhere(history: History, running: CellRun, names: list[str]) -> list[str]:
-    """Return the names whose values only other cells of the lesson have set.
-
-    None if a program stands in a cell of the learner's own: these values come of it.
-    """
-    if any(run.is_program and not run.cell.startswith(OF_THE_LESSON) for run in history.runs):
-        return []
+    """Return the names whose values only other cells of the lesson have set."""
     others = (run for run in history.runs if run is not running and run.cell.startswith(OF_THE_LESSON))
     there = frozenset().union(*(run.assigned for run in others)) - running.assigned
     return [f"`{name}`" for name in names if name in there]
@@ -148,14 +143,30 @@ def find(history: History, number: str, names: list[str]) -> CellRun | None:
     """Return the last run of the cell of exercise `number`, or of one of the learner's own in its place.
 
     In its place stands a cell of theirs, not of the lesson, that assigns one of the `names` which the check
-    is given. Where the front end tells no ids, the names alone decide.
+    is given; or, if the names were made of a program, the cell with that program. Where the front end tells
+    no ids, the names alone decide.
     """
-    own = f"exercise-{number.replace('.', '-')}"
+    own, wanted = f"exercise-{number.replace('.', '-')}", set(names)
+    makers = [run for run in history.runs if not run.program and run.assigned & wanted]
+    runs_it = _programs_of(makers[-1]) if makers else frozenset()
+    programs = frozenset(run.program for run in history.runs) - {""}
     for run in reversed(history.runs):
-        theirs = not run.cell.startswith(OF_THE_LESSON)
-        if run.cell == own or (theirs and run.assigned & set(names)):
+        if run.cell == own:
+            return run
+        if run.cell.startswith(OF_THE_LESSON):
+            continue
+        if run.program in runs_it or (run in makers and not _programs_of(run) & programs):
             return run
     return None
+
+
+def _programs_of(run: CellRun) -> frozenset[str]:
+    """Return the names of the programs that a cell runs by a helper: `killed_twice(lab, "careful")`."""
+    calls = [node.args for node in ast.walk(run.code) if isinstance(node, ast.Call)]
+    given = [args[1] for args in calls if len(args) > 1 and ast.unparse(args[0]) == "lab"]
+    return frozenset(
+        one.value for one in given if isinstance(one, ast.Constant) and isinstance(one.value, str)
+    )
 
 
 def given(run: CellRun, check: str) -> list[str]:
@@ -196,5 +207,5 @@ def _ended(fault: Fault, known: Errors, cell: str = CELL) -> NotYet:
         look = f"{f'line {fault.line} of ' if fault.line else ''}that cell: mend it and run it again"
     callback = " (often this is a callback that failed)" if fault.kind == "SystemError" else ""
     usual = "it should run to its end before there is an answer to judge", look
-    advice = next((advice for part, advice in known.items() if part in fault.text), usual)
+    advice = next((advice for part, advice in known.items() if part in f"{fault.text}\n"), usual)
     return NotYet(f"{cell} ended in an error{line}: {said.rstrip('.')}{callback}", *advice)

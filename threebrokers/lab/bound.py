@@ -62,8 +62,8 @@ def bounded(reason: Callable[[], LabError | None]) -> Iterator[None]:
             raise
         finally:
             watch.done.set()
-            watch.thread.join()
             gc.callbacks.remove(watch.collects)
+            watch.thread.join()
             signal.signal(SIGNAL, before or signal.SIG_DFL)
             _END.reset(token)
 
@@ -75,7 +75,7 @@ class _Watch:
         self.reason, self.notice = reason, notice
         self.fault: LabError | None = None
         self.ended, self.done, self.spared = False, threading.Event(), 0
-        self.collecting = False
+        self.collecting, self.main = False, threading.get_ident()
         self.began = monotonic()
         context = contextvars.copy_context()  # with it the notebook knows to which cell a line belongs
         self.thread = threading.Thread(target=context.run, args=(self._run,), daemon=True)
@@ -83,7 +83,8 @@ class _Watch:
     def stop(self, number: int, frame: FrameType | None) -> None:
         """End what the main thread does; what is ending already may close its connections first.
 
-        While Python collects garbage it writes any error under the cell, and goes on: the next signal counts.
+        An error that is raised while Python collects garbage is only printed under the cell: such a signal is
+        passed over, and the next one counts.
         """
         if self.ended or self.collecting or (frame and frame.f_code is _Watch.collects.__code__):
             return
@@ -94,7 +95,9 @@ class _Watch:
 
     def collects(self, phase: str, info: dict[str, int]) -> None:
         """Note whether the main thread collects garbage: one of Python's `gc.callbacks`."""
-        if threading.current_thread() is threading.main_thread():
+        if (
+            threading.get_ident() == self.main
+        ):  # asked without a function of Python's, where a signal may come
             self.collecting = phase == "start"
 
     def _run(self) -> None:
@@ -107,9 +110,8 @@ class _Watch:
             if self.done.wait(NOTICE_SECONDS):
                 return
         self.fault = fault
-        main = threading.main_thread().ident
-        while main is not None and not self.done.is_set():
-            signal.pthread_kill(main, SIGNAL)
+        while not self.done.is_set():
+            signal.pthread_kill(self.main, SIGNAL)
             self.done.wait(NOTICE_SECONDS / 2)
 
     def _over(self) -> LabError | None:

@@ -27,10 +27,11 @@ from pyspark.sql import SparkSession
 from threebrokers.cluster import spark_java
 from threebrokers.cluster.java import environment
 from threebrokers.errors import LabError
-from threebrokers.waiting import quiet_wait, wait_until
+from threebrokers.waiting import quiet_wait, shown, wait_until
 
 START_SECONDS, EXIT_SECONDS = 120.0, 10.0
-KNOWN_SECONDS = 10.0
+# Spark waits for executors for 30 s by default: on a busy machine two JVMs may need longer.
+EXECUTORS_SECONDS, KNOWN_SECONDS = 120.0, 10.0
 GOING_SECONDS = 0.5  # its connections break a moment before it has ended
 
 
@@ -100,9 +101,13 @@ def start(settings: Mapping[str, str], log: Path) -> SparkSession:
         with _set_for_a_while(where):
             gateway = launch_gateway(conf)  # type: ignore[no-untyped-call]
         gateway.proc = java
-        context = SparkContext(conf=conf, gateway=gateway)
-        if _has_workers(settings):  # an executor that is registered tells a moment later where its blocks are
-            quiet_wait(lambda: not _is_alone(context), KNOWN_SECONDS)
+        if _has_workers(settings):
+            with shown("executors of the Spark cluster to come", EXECUTORS_SECONDS + KNOWN_SECONDS):
+                context = SparkContext(conf=conf, gateway=gateway)
+                # An executor that is registered tells a moment later where its blocks are.
+                quiet_wait(lambda: not _is_alone(context), KNOWN_SECONDS)
+        else:
+            SparkContext(conf=conf, gateway=gateway)
         return SparkSession.builder.getOrCreate()
 
 

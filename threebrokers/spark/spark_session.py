@@ -156,8 +156,7 @@ def _settings(master: str) -> dict[str, str]:
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         # On a cluster the first tasks wait for two executors: otherwise the first to come does all the work.
         "spark.scheduler.minRegisteredResourcesRatio": "1.0",
-        # 30 s by default: on a busy machine two JVMs may need longer.
-        "spark.scheduler.maxRegisteredResourcesWaitingTime": "120s",
+        "spark.scheduler.maxRegisteredResourcesWaitingTime": f"{gateway.EXECUTORS_SECONDS:.0f}s",
     }
 
 

@@ -22,10 +22,11 @@ HEADING = "A worker is killed between read, work and commit"
 HEADINGS = (HEADING,)
 TEXT = f"""
 Workers read {COUNT} orders and write an invoice for each: the programs of lab 06. Each is killed twice and
-started again. The first time, order 7 is read and its invoice not written (who commits by itself, every
-{COMMIT_SECONDS:.0f} s, has done so meanwhile); the second time, the invoice of order 13 is written, and
-nothing was committed after it. For the worker with a database that is just before the `INSERT` of order 7,
-and just before the `COMMIT` of order 13. *Lost* has no invoice, *twice* has more than one.
+started again. The first time, order 7 is read and its invoice not written (the worker with
+automatic commits, every {COMMIT_SECONDS:.0f} s, has committed it by then); the second time, the invoice of
+order 13 is written, and nothing was committed after it. For the worker with a database that is just before
+the `INSERT` of order 7, and just before the `COMMIT` of order 13. *Lost* has no invoice, *twice* has more
+than one.
 """
 SEE = """
 Who commits before the work loses an order, who commits after it does one again, and a client that commits by

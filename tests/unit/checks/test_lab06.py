@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from threebrokers.cells import CellRun
 from threebrokers.checks import expect_clients
 from threebrokers.checks.lab06 import commits, dead_letters, heard, leaving, replay, runs
 from threebrokers.kafka.clients import LabConsumer, LabProducer
@@ -29,7 +30,7 @@ def told(check: Any, *answers: Any) -> str:
 
 def tries(monkeypatch: pytest.MonkeyPatch, source: str = "", began: float = 0.0) -> None:
     """Let the try that is judged be a cell of this text."""
-    found = SimpleNamespace(source=source, began=began, cell="exercise-6-1")
+    found = CellRun("exercise-6-1", source, began)
     for module in (runs, leaving, lab_attempt):
         monkeypatch.setattr(module, "attempt", lambda: found)
 

@@ -1,11 +1,11 @@
 """What lab 06's check says of programs whose threads sleep, or that close a consumer from another thread."""
 
 import ast
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from threebrokers.cells import CellRun
 from threebrokers.checks.lab06 import leaving, runs, threads
 from threebrokers.lab.exercise import NotYet
 from threebrokers.lab.scenarios import Departure
@@ -22,7 +22,7 @@ START = "thread = threading.Thread(target=work)\nthread.start()\n"
 
 
 def judged(monkeypatch: pytest.MonkeyPatch, program: str, **departure: Any) -> None:
-    run = SimpleNamespace(source=HEAD + program, began=0.0)
+    run = CellRun("exercise-6-4", HEAD + program, 0.0)
     for module in (runs, leaving):
         monkeypatch.setattr(module, "attempt", lambda: run)
     leaving.judge_leaving(Departure(100.0, **{"joined": True, "seconds": 2.3} | departure))

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from threebrokers.cells import CellRun
 from threebrokers.checks.lab06 import runs
 from threebrokers.checks.lab10 import effects, gone, lonely, reasons, trials, ways
 from threebrokers.kafka.log_reader import Record
@@ -27,7 +28,7 @@ def told(check: Any, *answers: Any) -> str:
 @pytest.fixture(autouse=True)
 def tries(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the try that is judged begin at 50."""
-    run = SimpleNamespace(began=50.0, ended=60.0, source="", cell="exercise-10-1")
+    run = CellRun("exercise-10-1", "", 50.0, 60.0)
     for module in (gone, lonely, runs, lab_attempt):
         monkeypatch.setattr(module, "attempt", lambda: run)
 

@@ -149,6 +149,8 @@ def test_a_book_without_the_table_is_one_sentence(tmp_path: Path):
         ("trips.place, trips.part", "a second time should change nothing"),
         ("trips.tailnum, trips.part, trips.place", "if the row, or the batch, is there"),
         ("trips.place_of_all", "if the row, or the batch, is there"),
+        ("trips.partplace", "if the row, or the batch, is there"),
+        ("trips.partition, trips.place", "if the row, or the batch, is there"),
         ("trips.id", "if the row, or the batch, is there"),
         ("done.batch", "if the row, or the batch, is there"),
     ],

@@ -3,6 +3,7 @@
 import threading
 import time
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 
@@ -31,7 +32,8 @@ def shown(monkeypatch):
 def test_who_does_not_come_to_an_end_is_waited_for_with_a_word_and_then_named(
     tmp_path, monkeypatch, capsys, shown, notebook
 ):
-    monkeypatch.setattr(cache_lock, "can_show", lambda: notebook)
+    here = SimpleNamespace(kernel=object()) if notebook else None
+    monkeypatch.setattr(cache_lock, "shell", lambda: here)
     with (
         only_one(tmp_path),
         pytest.raises(LabError, match=rf"Another command is still writing into {tmp_path}: end it, or let"),

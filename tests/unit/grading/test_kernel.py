@@ -38,3 +38,17 @@ def test_a_folder_s_name_is_measured_in_bytes_as_the_system_does(tmp_path, monke
         monkeypatch.setattr(kernels, "LONGEST", longest)
         with kernels._folder() as found:
             assert Path(found).is_relative_to(folder) is taken
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("before", ["false", "/no/such/command"])
+def test_a_kernel_that_does_not_start_leaves_no_file_and_no_process(tmp_path, monkeypatch, before):
+    files, folder = tmp_path / "files", tmp_path / "folder"
+    files.mkdir()
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(files))
+    others = set(psutil.Process().children())
+    with pytest.raises((RuntimeError, FileNotFoundError)):
+        Kernel(folder, before=(before,))
+    assert not [*files.iterdir()]
+    assert set(psutil.Process().children()) <= others

@@ -201,11 +201,41 @@ def test_what_another_cell_of_the_page_has_set_is_no_answer_of_an_exercise_that_
 def test_a_program_in_a_cell_of_the_learners_own_is_the_answer_of_what_another_cell_made_of_it(
     run: Run,
 ) -> None:
-    shell = run("own", "from IPython.core.magic import register_cell_magic as cell\ncell('program')(print)")
-    assert shell is None
+    _let_programs_stand_in_cells(run)
     run("own-2", "%%program careful\nprint('it runs')")
-    run("code-1234abcd", "number = 3")
-    assert run("check-9-1", "lab.check.three(number)") is None
+    run("code-1234abcd", "topic = producer = str(twice(lab, 'careful'))")
+    run("check-9-2", "said = lab.check.two(topic, producer).reason")
+    assert run("c", """assert said == "judged print('it runs').", said""") is None
+
+
+@pytest.mark.parametrize("made_in", ["code-1234abcd", "own-3"])
+def test_the_judged_program_is_the_last_one_of_the_name_that_was_run(run: Run, made_in: str) -> None:
+    _let_programs_stand_in_cells(run)
+    history = cells.history()
+    assert history is not None
+    run("exercise-9-1", "%%program careful\nprint('skeleton')")
+    run("own-2", "%%program careful\nprint('it runs')")
+    run(made_in, "number = twice(lab, 'careful')")
+    at = clock.now()
+    run("own-4", "%%program another\nprint('not this one')")
+    judged = module.find(history, "9.1", ["number"])
+    assert judged is not None
+    assert judged.program_text == "print('it runs')"
+    run("own-2", "%%program careful\nprint('it runs anew')")
+    with module.judged(module.find(history, "9.1", ["number"])):
+        assert module.has_changed_since(at)
+
+
+def test_the_value_of_another_program_than_the_learners_own_is_no_answer(run: Run) -> None:
+    _let_programs_stand_in_cells(run)
+    run("own-2", "%%program another\nprint('it runs')")
+    run("code-1234abcd", "number = twice(lab, 'careful')")
+    assert "is not attempted yet" in str(run("check-9-1", "lab.check.three(number)"))
+
+
+def _let_programs_stand_in_cells(run: Run) -> None:
+    magic = "from IPython.core.magic import register_cell_magic as cell\ncell('program')(print)"
+    assert run("code-0", f"{magic}\ntwice = lambda lab, name: 3") is None
 
 
 def test_what_another_cell_gives_to_an_exercise_is_not_what_its_own_cell_should_give(run: Run) -> None:

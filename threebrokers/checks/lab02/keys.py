@@ -244,7 +244,7 @@ def _of_nobody(stored: list[Stored]) -> None:
     """Refuse a few keys that flights without a tail number share; one may have none, or one of its own."""
     nobody = [(record.key, record.partition) for record, flight in stored if not flight["tailnum"]]
     keys = Counter(key for key, _ in nobody if key is not None)
-    # An airline with the number of a flight is a key of its own, although a few share it.
+    # Airline and flight number together are a right key, although a few of these flights share them.
     if not keys or 2 * len(keys) > len(nobody) or keys.total() < len(nobody):
         return
     if b"" in keys and len(set(nobody)) > 1:  # this client spreads empty keys

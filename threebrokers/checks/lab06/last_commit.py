@@ -22,18 +22,16 @@ def expect_last_commit(code: ast.AST) -> None:
     loops = reached(code, [node for node in nodes if isinstance(node, ast.For | ast.While)], by=ast.Name)
     ends = reached(code, _ends(nodes), by=ast.Name)
     at_close = reached(code, _at_close(nodes))
-    if _closes(code, nodes, ends):
+    if _closes(code, nodes):
         ends |= at_close
     last = commits & ends
     if _goes_on(code, nodes):
         last |= commits - loops
     if not last and commits & loops and commits - loops and not _each_is_safe(code, nodes, commits & loops):
-        where, then = "stands behind the loop", "it"
+        where, then = "stands behind the loop", "it never runs"
         if commits & at_close:
-            where, then = "is made when `close()` calls `on_revoke`", "`close()`"
-        raise NotYet(
-            f"the last commit {where}, and an interruption of the loop passes over {then}", EITHER, FINALLY
-        )
+            where, then = "is made when `close()` calls `on_revoke`", "`close()` is never called"
+        raise NotYet(f"the last commit {where}, and if the loop is interrupted, {then}", EITHER, FINALLY)
     if not last and commits & loops and commits <= _now_and_then(code, nodes):
         raise NotYet(
             "the loop commits now and then, and if it is interrupted, nothing commits what was read since "
@@ -80,9 +78,9 @@ def _goes_on(code: ast.AST, nodes: Nodes) -> bool:
     )
 
 
-def _closes(code: ast.AST, nodes: Nodes, ends: Nodes) -> bool:
+def _closes(code: ast.AST, nodes: Nodes) -> bool:
     """Tell whether a consumer is closed, too, when the program is interrupted."""
-    closed = _closed(code)
+    closed, ends = _closed(code), reached(code, _ends(nodes))
     return any(isinstance(node, ast.Attribute) and node.attr == "close" for node in ends) or any(
         isinstance(node, ast.With) and any(_is_closed(item.context_expr, closed) for item in node.items)
         for node in nodes

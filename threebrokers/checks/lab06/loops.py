@@ -40,12 +40,14 @@ def ends_when_empty(program: ast.Module) -> bool:
 def ends_by_count(program: ast.Module) -> bool:
     """Tell whether the outermost loop of a program reads as often as a range() is long.
 
-    A `while` may call what has that loop, under any name.
+    A `while` may call the function that has that loop, under any name.
     """
-    return not any(isinstance(node, ast.While) for node in ast.walk(program)) and any(
+    in_functions = {node for one in ast.walk(program) if isinstance(one, FUNCTIONS) for node in ast.walk(one)}
+    return any(
         isinstance(loop, ast.For)
         and _is_call_of(loop.iter, "range")
         and any(_is_read(n.iter if isinstance(n, ast.For) else n) for n in within(loop.body))
+        and not any(isinstance(n, ast.While) for n in ast.walk(program if loop in in_functions else loop))
         for loop in _reading(program)
     )
 
@@ -89,13 +91,20 @@ def _outermost(program: ast.Module) -> list[ast.For | ast.While]:
 
 
 def _reading(program: ast.Module) -> list[ast.For | ast.While]:
-    """Return the outermost loop that reads. Of several that follow each other it is the last one.
+    """Return the outermost loop that reads, or that behind those which only prepare it.
 
-    None if that is not certain: one may go on where another ends.
+    Empty if there are more: one may go on where another ends.
     """
     loops = [loop for loop in _outermost(program) if _reads_there(program, loop)]
     in_turn = all(loop in program.body for loop in loops)
-    return loops[-1:] if in_turn or len(loops) == 1 else []
+    return loops[-1:] if len(loops) == 1 or (in_turn and all(map(_prepares, loops[:-1]))) else []
+
+
+def _prepares(loop: ast.For | ast.While) -> bool:
+    """Tell whether a loop only waits for the consumer's partitions, or reads so many times."""
+    if isinstance(loop, ast.For):
+        return _is_call_of(loop.iter, "range")
+    return any(isinstance(node, ast.Attribute) and node.attr == "assignment" for node in ast.walk(loop.test))
 
 
 def _reads_there(program: ast.Module, loop: ast.For | ast.While) -> bool:

@@ -26,7 +26,7 @@ DEAF = "asked for no topic"  # what the last run's `why` says then
 def expect_run(number: str, ending: Ending, call: str) -> None:
     """Raise an Outcome if the runs are of another program or an earlier try, or if there was no worker."""
     run = attempt()
-    own = _program_name(run.source) if run else ""
+    own = run.program if run else ""
     if own and ending.program not in ("", own):
         raise NotYet(
             f"these runs are those of the program {ending.program!r}",
@@ -345,17 +345,11 @@ def _missing(missing: list[int]) -> NotYet:
     return NotYet(f"{lost}: it commits before the work is done", "the work should come first", look)
 
 
-def _program_name(source: str) -> str:
-    first = source.partition("\n")[0].split()
-    return first[1] if len(first) > 1 and first[0] == "%%program" else ""
-
-
 def program() -> ast.Module | None:
     """Return the program that this try has written; None if nobody can tell."""
     run = attempt()
-    first, _, rest = run.source.partition("\n") if run else ("", "", "")
     try:
-        return ast.parse(rest) if first.startswith("%%program") else None
+        return ast.parse(run.program_text) if run and run.program else None
     except SyntaxError:
         return None
 

@@ -46,13 +46,11 @@ OWN_KEY = (
     "each departure should have a key of its own",
     "PRIMARY KEY of your table: a place is one of each partition",
 )
-# What the database says, in part, of a key that is there already; the first that fits counts: a key of more
-# columns, or of another with a longer name; of one column that cannot be a key alone; of any other.
-ALONE = [f"failed: trips.{column}" for column in ("part", "place", "tailnum")]
-KEY = {
-    **{f"{failed}{more}": SECOND_TIME for failed in ALONE for more in (", ", "_")},
-    **dict.fromkeys(ALONE, OWN_KEY),
-    "UNIQUE constraint": SECOND_TIME,
+# What the database says, in part, of a key that is there already: of one column that cannot be a key alone,
+# and of all else. What ends the error's text, or Spark's sentence about it: no other column follows.
+ENDS = ("\n", ")", ".)")
+KEY = {f"failed: trips.{column}{end}": OWN_KEY for column in ("part", "place", "tailnum") for end in ENDS} | {
+    "UNIQUE constraint": SECOND_TIME
 }
 
 

@@ -94,7 +94,7 @@ from threebrokers.lab.scenarios.readers import (
     silent_consumers,
     ten_greetings,
     three_without_records,
-    wait_for_place,
+    wait_for_position,
 )
 from threebrokers.lab.scenarios.refusals import after_errors, in_words, six_errors
 from threebrokers.lab.scenarios.retention import (
@@ -302,7 +302,7 @@ __all__ = [
     "wait_for_cleaner",
     "wait_for_more",
     "wait_for_new_leaders",
-    "wait_for_place",
+    "wait_for_position",
     "wait_for_retention",
     "where_they_are",
     "who_leads",

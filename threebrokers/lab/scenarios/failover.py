@@ -13,9 +13,10 @@ from threebrokers.ledger import Ledger
 from threebrokers.waiting import quiet_wait
 
 # A producer that waits for each record takes no more numbers while a replica is missing. So an outage goes
-# on after this time, and what was sent has that time to be stored. All of it together must be shorter than
-# `replica.lag.time.max.ms` (4 s): then the missing replica still counts as in sync.
-TAKEN_SECONDS, STORED_SECONDS = 0.8, 0.5
+# on after this time, and what such a producer has sent has little time to be stored; who takes the numbers at
+# once has more. Two steps of either must be shorter than `replica.lag.time.max.ms` (4 s): then the missing
+# replica still counts as in sync.
+TAKEN_SECONDS, WAITING_SECONDS, STORED_SECONDS = 0.8, 0.5, 1.3
 COPIED_SECONDS, STEP_SECONDS = 10.0, 30.0
 # What is sent has so long to be acknowledged: a busy machine may need seconds for a producer's first records.
 SENT_SECONDS, REPORTED_SECONDS = 10, 10
@@ -96,10 +97,10 @@ class _Outage:
         ]
         try:
             for step, (stored, act) in enumerate(steps):
-                self.told[step].wait(TAKEN_SECONDS)
+                taken = self.told[step].wait(TAKEN_SECONDS)
                 if self.left.is_set():
                     break
-                quiet_wait(stored, STORED_SECONDS)
+                quiet_wait(stored, STORED_SECONDS if taken else WAITING_SECONDS)
                 act()
                 self.done[step].set()
         except Exception as fault:  # the notebook's own thread raises it

@@ -26,8 +26,9 @@ READ_SECONDS = 20.0
 CHARGES = 40
 BILLED = {0: 30, 1: 10, 2: 20}
 STARTS = {0: 0, 1: 25, 2: 40}
-# A member needs some tenths of a second to join, and to hear that its place is gone.
-JOIN_SECONDS, QUIET_SECONDS = 6.0, 3.0
+# A member needs some tenths of a second to get its partitions, and to hear that its place is gone; on a busy
+# machine, seconds.
+ASSIGN_SECONDS, FIRST_SECONDS, QUIET_SECONDS = 30.0, 6.0, 3.0
 
 
 def lost_places(lab: Lab) -> "pd.DataFrame":
@@ -107,18 +108,21 @@ class Charges:
     def bill_all(self, worker: LabConsumer) -> int:
         """Bill what a worker gets, and return how many charges that were; then the worker leaves its group.
 
-        It ends when all that is left for the group is billed, or nothing has come for 1.5 s. Raises
-        KafkaException for an error among the records.
+        It ends when all that is left for the group is billed, or nothing has come for 3 s; the worker has
+        30 s to get its partitions, and then 6 s to get its first record. Raises KafkaException for an error
+        among the records.
         """
         left = {(r.partition, r.offset) for r in read_log(self._lab.bootstrap, self.topic)}
         left -= {(partition, offset) for partition, end in BILLED.items() for offset in range(end)}
-        count, ends = 0, time.monotonic() + JOIN_SECONDS
+        count, placed, ends = 0, False, time.monotonic() + ASSIGN_SECONDS
         while left and time.monotonic() < ends and getattr(worker, "asked", True):
             for message in worker.consume(20, timeout=0.05):
                 if (fault := message.error()) is not None:
                     raise KafkaException(fault)
                 self.ledger.processed(message)
                 left.discard((message.partition() or 0, message.offset() or 0))
-                count, ends = count + 1, time.monotonic() + QUIET_SECONDS
+                count, placed, ends = count + 1, True, time.monotonic() + QUIET_SECONDS
+            if not placed and worker.assignment():
+                placed, ends = True, time.monotonic() + FIRST_SECONDS
         worker.close()
         return count

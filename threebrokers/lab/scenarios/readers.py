@@ -77,7 +77,7 @@ def silent_consumers(lab: Lab, topic: str) -> dict[str, LabConsumer]:
     for consumer in (a, b):
         consumer.subscribe([topic])
         _joined(lab, topic, str(consumer.config["group.id"]), [consumer])
-        wait_for_place(lab, consumer)
+        wait_for_position(lab, consumer)
     return {"A": a, "B": b, "C": pair[0]}
 
 
@@ -105,10 +105,10 @@ def _told(groups: Sequence[GroupState]) -> dict[str, set[int]]:
     }
 
 
-def wait_for_place(lab: Lab, consumer: LabConsumer) -> None:
-    """Poll a consumer until it has asked for what comes next in each of its partitions: it knows where it is.
+def wait_for_position(lab: Lab, consumer: LabConsumer) -> None:
+    """Poll a consumer until it has a position in each of its partitions, and has asked for what comes there.
 
-    What comes meanwhile is passed over.
+    Records that come meanwhile are read, and nobody gets them.
     """
 
     def asked() -> bool:
@@ -117,7 +117,7 @@ def wait_for_place(lab: Lab, consumer: LabConsumer) -> None:
         ends = [consumer.get_watermark_offsets(place, cached=True)[1] for place in places]
         return bool(ends) and min(ends) >= 0
 
-    lab.wait_until(asked, what="the consumer to find its place", within=JOIN_SECONDS)
+    lab.wait_until(asked, what="the consumer to find its position", within=JOIN_SECONDS)
 
 
 def three_without_records(lab: Lab) -> tuple[str, dict[str, LabConsumer]]:

@@ -24,7 +24,8 @@ from threebrokers.waiting import late, quiet_wait
 
 CUSTOMERS, EACH = 100, 3
 HOME, OTHERS = "NO", ("SE", "DK", "FI", "DE")
-# A group that has not got everything yet may wait for its first records as long as this.
+# A group that has not got everything yet may wait for its first records, or for the next ones while the
+# machine is busy, as long as QUIET_SECONDS.
 QUIET_SECONDS, WORK_SECONDS = 3.0, 12.0
 # Members hear of a rebalance with a heartbeat, by default every 3 s; a cooperative group needs two of them.
 GATHER_SECONDS = 15.0
@@ -56,7 +57,7 @@ def work_together(lab: Lab, topic: str, ledger: Ledger, workers: Sequence[LabCon
     """Let workers do all that a topic holds, side by side; return how many records each has done.
 
     They begin when those of each group have shared out the partitions, at the latest after 15 s. They end
-    when each group has everything, or nothing has come for 1.5 s; after 6 s in any case. All of them leave
+    when each group has everything, or nothing has come for 3 s; after 12 s in any case. All of them leave
     their groups. Raises LabError for a consumer that is not the lab's or the ledger's.
     """
     for worker in workers:
