@@ -10,7 +10,7 @@ from threebrokers.errors import LabError
 from threebrokers.kafka.batches import Batch
 from threebrokers.kafka.state import PartitionState, TopicState
 from threebrokers.kafka.transactions import TransactionNote
-from threebrokers.lab.scenarios import costs, failing, transactions
+from threebrokers.lab.scenarios import costs, failing, partitions, transactions
 from threebrokers.lab.scenarios.failing import CASES, tried_in_five_cases
 
 
@@ -88,12 +88,28 @@ def test_a_hash_is_that_of_java(text: str, number: int):
     assert transactions._java_hash(text) == number
 
 
-def test_the_coordinator_leads_the_partition_that_the_hash_chooses():
+def test_the_coordinator_leads_the_partition_that_the_hash_chooses(monkeypatch: pytest.MonkeyPatch):
     known = SimpleNamespace(partitions=[SimpleNamespace(leader=leader) for leader in (2, 3, None)])
     lab: Any = cluster(known)  # type: ignore[arg-type]
     assert transactions.coordinator_of_transactions(lab, "hello") == 3  # 99162322 % 3 is 1
-    with pytest.raises(LabError, match="Nobody coordinates"):
+    monkeypatch.setattr(partitions, "LEADER_SECONDS", 0)
+    with pytest.raises(LabError, match="Nobody leads partition 2 of '__transaction_state'"):
         transactions.coordinator_of_transactions(lab, "b")  # 98 % 3 is 2
+
+
+def test_a_coordinator_whose_broker_comes_back_is_waited_for():
+    before, after = ([SimpleNamespace(leader=leader) for leader in (2, 3, last)] for last in (None, 1))
+    told = iter([before, before, after])
+    known = SimpleNamespace()
+    lab: Any = cluster(known)  # type: ignore[arg-type]
+    real = lab.cluster.state
+
+    def state(topics: Any) -> Any:
+        known.partitions = next(told)
+        return real(topics)
+
+    lab.cluster.state = state
+    assert transactions.coordinator_of_transactions(lab, "b") == 1
 
 
 class Writer:

@@ -28,7 +28,7 @@ from threebrokers.kafka.connection import Connections, Request
 from threebrokers.kafka.log_reader import read_log
 from threebrokers.lab import changes
 from threebrokers.lab.lab import Lab
-from threebrokers.lab.scenarios.partitions import partition_of
+from threebrokers.lab.scenarios.partitions import leader_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +54,7 @@ class HandMade:
         self.lab, self.name, self.topic, self.version = lab, name, topic, version
         self._connections = connections
         self.sequence = 0
-        self._leader = lab.cluster.address(partition_of(lab, topic).leader or 1)
+        self._leader = lab.cluster.address(leader_of(lab, topic))
         self._coordinator = self._found()
         asked = InitProducerIdRequest(
             transactional_id=name, transaction_timeout_ms=TIMEOUT_MS, producer_id=-1, producer_epoch=-1

@@ -6,7 +6,7 @@ from confluent_kafka import KafkaException, Message, TopicPartition
 
 from threebrokers.kafka.clients import LabConsumer
 from threebrokers.lab.lab import Lab
-from threebrokers.lab.scenarios.partitions import controller_last, topic_of
+from threebrokers.lab.scenarios.partitions import controller_last, leader_of
 from threebrokers.waiting import wait_until
 
 
@@ -29,7 +29,7 @@ def member_of_new_group(lab: Lab, topic: str, prefix: str) -> tuple[str, LabCons
 
     The group's name begins with `prefix`.
     """
-    leader = topic_of(lab, topic).partitions[0].leader
+    leader = leader_of(lab, topic)
     wanted = [broker for broker in controller_last(lab) if broker != leader]
     found: dict[int, str] = {}
     for _ in range(12):  # who coordinates a group depends on its name: a few names give a choice

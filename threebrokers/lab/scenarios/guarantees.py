@@ -13,6 +13,7 @@ from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.partitions import (
     controller_last,
     existing,
+    leader_of,
     partition_of,
     wait_for_new_leaders,
 )
@@ -93,7 +94,7 @@ class Round:
             what="three replicas of the first records, and their reports",
             within=COPIED_SECONDS,
         )
-        self.leader = _leader(lab, self.topic)
+        self.leader = leader_of(lab, self.topic)
 
     def record(self, of: str, number: int) -> dict[str, str]:
         """Return what `produce` is given for a record of a set-up, besides the topic."""
@@ -231,7 +232,7 @@ def acknowledged_and_gone(lab: Lab) -> Gone:
     lab.wait_until(
         lambda: _all_have(lab, topic, before + first), what="three replicas", within=COPIED_SECONDS
     )
-    leader = _leader(lab, topic)
+    leader = leader_of(lab, topic)
     lab.cluster.cut(leader)
     try:
         _write(hasty, topic, "payment", behind)
@@ -280,7 +281,7 @@ def leader_alone(lab: Lab) -> Alone:
         lab.fresh_topic(f"alone-{name}", brokers=brokers, config={"min.insync.replicas": least})
         for name, least in (("loose", "1"), ("strict", "2"))
     )
-    leader = _leader(lab, loose)
+    leader = leader_of(lab, loose)
     lab.cluster.cut(leader, "brokers")
     hasty = lab.producer({"acks": 1})
     for topic in (loose, strict):
@@ -301,13 +302,6 @@ def is_alone(lab: Lab, topic: str, leader: int) -> bool:
 def who_has(lab: Lab, topic: str) -> list[int]:
     """Return the brokers whose own replica of partition 0 holds more than what was there first."""
     return sorted(broker for broker, end in partition_of(lab, topic).log_end_offsets if end > FIRST)
-
-
-def _leader(lab: Lab, topic: str) -> int:
-    leader = partition_of(lab, topic).leader
-    if leader is None:
-        raise LabError(f"Nobody leads '{topic}'", "run the cell again")
-    return leader
 
 
 def _in_sync(lab: Lab, topic: str, broker: int) -> set[int]:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from threebrokers.errors import LabError
 from threebrokers.kafka.state import ClusterState, PartitionState, TopicState
 from threebrokers.lab.lab import Lab
-from threebrokers.waiting import late
+from threebrokers.waiting import late, poll
 
 T = TypeVar("T")
 ANSWER_SECONDS = LEADER_SECONDS = 20.0
@@ -16,6 +16,19 @@ ANSWER_SECONDS = LEADER_SECONDS = 20.0
 def partition_of(lab: Lab, topic: str, number: int = 0) -> PartitionState:
     """Return one partition of a topic as the brokers tell it now. Raises LabError if there is no topic."""
     return topic_of(lab, topic).partitions[number]
+
+
+def leader_of(lab: Lab, topic: str, number: int = 0) -> int:
+    """Return the broker that leads a partition, as soon as one does. Raises LabError if none does for 20 s.
+
+    On a busy machine a broker may lose its session for a moment.
+    """
+    with late(f"a leader of '{topic}'", LEADER_SECONDS) as say:
+        for partition in poll(lambda: partition_of(lab, topic, number), LEADER_SECONDS):
+            if partition.leader is not None:
+                return partition.leader
+            say()
+    raise LabError(f"Nobody leads partition {number} of '{topic}'", "see lab.cluster.state() who is away")
 
 
 def topic_of(lab: Lab, name: str) -> TopicState:

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from threebrokers import clock
-from threebrokers.errors import LabError
 from threebrokers.kafka.batches import Batch
 from threebrokers.kafka.clients import LabProducer
 from threebrokers.kafka.log_reader import read_log
 from threebrokers.kafka.transactions import STATE_TOPIC, TransactionNote, notes_in
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.scenarios.packing import stored_batches
-from threebrokers.lab.scenarios.partitions import topic_of
+from threebrokers.lab.scenarios.partitions import leader_of, topic_of
 from threebrokers.text import counted, listed
 from threebrokers.waiting import quiet_wait
 
@@ -235,12 +234,7 @@ def coordinator_of_transactions(lab: Lab, transactional_id: str) -> int:
     It leads the partition of `__transaction_state` that Java's hash of the name chooses.
     """
     partitions = topic_of(lab, STATE_TOPIC).partitions
-    chosen = partitions[abs(_java_hash(transactional_id)) % len(partitions)]
-    if chosen.leader is None:
-        raise LabError(
-            f"Nobody coordinates the transactions of '{transactional_id}' now", "run the cell again"
-        )
-    return chosen.leader
+    return leader_of(lab, STATE_TOPIC, abs(_java_hash(transactional_id)) % len(partitions))
 
 
 def _java_hash(text: str) -> int:
