@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from threebrokers.cluster import Cluster
+from threebrokers.cluster import Cluster, local
 from tools.proof import environment
 
 __all__ = ["cluster", "home"]
@@ -23,7 +23,9 @@ def home(request: pytest.FixtureRequest) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def cluster(home: Path) -> Cluster:
-    """Three running brokers."""
-    cluster = Cluster()
-    cluster.up()
+    """Three running brokers; their first start beside other tests may take long."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local.LocalEngine, "start_seconds", 240.0)
+        cluster = Cluster()
+        cluster.up()
     return cluster

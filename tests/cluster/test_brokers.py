@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 
 from tests.commands import SLOW, imported
-from threebrokers.cluster import log_dirs, process, state_file
+from threebrokers.cluster import local, log_dirs, process, state_file
 from threebrokers.cluster.settings import BROKERS
 
 
@@ -45,7 +45,8 @@ def saved_at(home: Path, node: int) -> float:
     return (log_dirs.folder(home, node) / ".kafka_cleanshutdown").stat().st_mtime
 
 
-def test_all_end_cleanly_and_nobody_waits_for_a_quorum_that_is_gone(cluster, home):
+def test_all_end_cleanly_and_nobody_waits_for_a_quorum_that_is_gone(cluster, home, monkeypatch):
+    monkeypatch.setattr(local, "STOP_SECONDS", 60.0)
     assert not any(log_dirs.is_saved(home, n) for n in BROKERS), "a running broker counts as saved"
     assert cluster.down() == [1, 2, 3]
     ended = time.time()

@@ -46,7 +46,7 @@ def test_a_topic_and_its_ledger(lab: Lab):
     producer.produce(topic, f"{run} 3")
     producer.produce(topic, "of another program")
     producer.flush()
-    broken = delivery_ledger.verify(str(ledger.file), {"bootstrap.servers": lab.bootstrap}, patience=3)
+    broken = delivery_ledger.verify(str(ledger.file), {"bootstrap.servers": lab.bootstrap}, patience=8)
     assert (broken.lost, broken.twice) == ([10_000], [3])
     assert broken.stored == found.counts["stored"]
 
@@ -55,7 +55,7 @@ def test_what_was_begun_goes_on(lab: Lab):
     topic = lab.fresh_topic("checked", replication_factor=3)
     ledger = DeliveryLedger(lab, topic)
     for _ in range(2):
-        with ledger.sending("acks=all"):
+        with ledger.sending("acks=all", "enable.idempotence=true"):
             wait_for_more(lab, [topic])
     assert ledger.verify().is_whole
     with closing(sqlite3.connect(ledger.file)) as database:

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 
 import pytest
 
-from threebrokers.kafka.elections import UncleanElection
 from threebrokers.lab.lab import Lab
 from threebrokers.lab.opening import open_lab
 from threebrokers.lab.scenarios import controller_last, partition_of
@@ -179,4 +178,3 @@ def test_a_clean_failover_is_not_called_unclean(lab: Lab, kind: str) -> None:
 def test_an_unclean_election_is_told(lab: Lab) -> None:
     lines, recording, elected = lose_ten(lab)
     assert as_it_was(lines, recording, elected), (lines, recording.unclean_elections())
-    assert all(isinstance(found, UncleanElection) for found in recording.unclean_elections())

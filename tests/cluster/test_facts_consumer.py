@@ -187,7 +187,6 @@ def test_ctrl_c(
     reader.assign([TopicPartition(plain, 0, OFFSET_END)])
     took = {}
     for name, wait in (("poll", lambda: reader.poll(20)), ("consume", lambda: reader.consume(1, 2.5))):
-        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         began = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
             until_ctrl_c(wait)
@@ -198,9 +197,16 @@ def test_ctrl_c(
 
 
 def until_ctrl_c(wait: Callable[[], Any]) -> None:
-    """Wait, and give Python the moment in which it hears of a signal."""
-    wait()
-    time.sleep(0.2)
+    """Wait, until Ctrl-C comes in 0.3 s, and give Python the moment in which it hears of the signal."""
+    ctrl_c = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    ctrl_c.start()
+    try:
+        wait()
+        ctrl_c.join()
+        time.sleep(0.2)
+    finally:
+        ctrl_c.cancel()  # it must not come when nobody waits for it
+        ctrl_c.join()
 
 
 @pytest.mark.fact("Consumer", "two threads")

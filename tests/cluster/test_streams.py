@@ -12,7 +12,9 @@ from threebrokers.cluster.jars import spark_jars
 from threebrokers.grading.kernel import Kernel
 from threebrokers.waiting import quiet_wait
 
-pytestmark = pytest.mark.cluster  # Spark alone: no test here starts brokers
+PROGRAM_SECONDS = 600
+# Spark alone: no test here starts brokers.
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(PROGRAM_SECONDS + 300)]
 
 START = """
 import sys
@@ -55,20 +57,21 @@ def _jars(home: object) -> None:
     spark_jars()
 
 
+def run(text: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", text]
+    return subprocess.run(command, capture_output=True, text=True, timeout=PROGRAM_SECONDS, check=False)
+
+
 @pytest.mark.usefixtures("_jars")
 def test_a_query_ends_with_its_cell_and_with_its_lab():
-    done = subprocess.run(
-        [sys.executable, "-c", START + AGAIN], capture_output=True, text=True, timeout=200, check=False
-    )
+    done = run(START + AGAIN)
     assert done.stdout.split() == ["False", "True", "False", "False", "0"], done.stderr
     assert done.stderr == ""
 
 
 @pytest.mark.usefixtures("_jars")
 def test_a_dead_java_is_one_sentence():
-    done = subprocess.run(
-        [sys.executable, "-c", START + DEAD], capture_output=True, text=True, timeout=200, check=False
-    )
+    done = run(START + DEAD)
     assert done.stdout.startswith("Spark's Java process has ended: run the cell with `spark = session()`")
 
 

@@ -93,15 +93,13 @@ def test_a_hanging_process(healthy, home, behaviour, monkeypatch):
 
 @pytest.mark.fault("Links", "the links' token is deleted or overwritten")
 @pytest.mark.parametrize("damage", [None, b"", b"\xff\n{"])
-def test_a_lost_token(healthy, home, behaviour, damage, monkeypatch):
-    monkeypatch.setattr(links, "ANSWER_SECONDS", 1.0)
+def test_a_lost_token(healthy, home, behaviour, damage):
     token, before = home / "links.token", pids(healthy)
     token.unlink()
     if damage is not None:
         token.write_bytes(damage)
     with pytest.raises(LabError, match="gives this home no answer") as told:
         healthy.cut(2)
-    monkeypatch.undo()
     assert healthy.up() == []
     assert pids(healthy) == before
     assert token.stat().st_mode & 0o777 == 0o600

@@ -21,6 +21,7 @@ from threebrokers.cluster.process import MARK, NODE
 from threebrokers.doctor import processes, report
 from threebrokers.doctor.processes import RunningHome, look_for_forgotten, running_homes
 from threebrokers.errors import LabError
+from threebrokers.waiting import quiet_wait
 
 __all__ = ["clone"]
 
@@ -98,7 +99,8 @@ def test_brokers_of_another_user(clone: Clone, monkeypatch, behaviour):
     words = [f"{MARK}/home/bob/x", f"{NODE}1"]
     ours = subprocess.Popen([sys.executable, "-c", "input()", *words], stdin=subprocess.PIPE)
     try:
-        assert [home for home in running_homes() if home.pids == (ours.pid,)]
+        # Its command line is there a moment after its start.
+        assert quiet_wait(lambda: any(home.pids == (ours.pid,) for home in running_homes()), 5)
         monkeypatch.setattr(processes, "os", SimpleNamespace(getuid=lambda: os.getuid() + 1))
         assert [home for home in running_homes() if home.pids == (ours.pid,)] == []
     finally:
