@@ -17,8 +17,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[STDERR] = os.dup(2)
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
-    os.close(config.stash[STDERR])
+    """Watch the end of Python, too: a client that nobody has closed may hang there."""
+    _watch(config, GRACE_SECONDS)  # to a file that stays open until then
 
 
 @pytest.hookimpl(wrapper=True)

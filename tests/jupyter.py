@@ -47,5 +47,5 @@ def restart(page: Page) -> None:
     page.get_by_role("menuitem", name="Kernel", exact=True).click()
     page.locator('[data-command="kernelmenu:restart"]').click()
     page.locator(".jp-Dialog .jp-mod-accept").click()
-    expect(page.locator("#jp-main-statusbar")).not_to_contain_text("| Idle", timeout=10 * MS)
+    expect(page.locator("#jp-main-statusbar")).not_to_contain_text("| Idle")
     idle(page)

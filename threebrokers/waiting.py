@@ -5,7 +5,7 @@ import functools
 import html
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -54,8 +54,7 @@ def late(what: str, within: float) -> Iterator[Callable[[], None]]:
     line = _line_here()
 
     def say() -> None:
-        if not line.text:
-            line.say(f"{what} (at most {within:g} s)")
+        line.say(f"{what} (at most {within:g} s)", [""])
 
     try:
         yield say
@@ -72,12 +71,17 @@ class _Line:
 
     def __init__(self, handle: Any = None) -> None:
         self._handle, self.text = handle, ""
+        self._lock = threading.RLock()
 
-    def say(self, text: str) -> None:
-        """Show this text, or nothing."""
-        self.text = text
-        if self._handle is not None:
-            self._handle.update(_Notice(text))
+    def say(self, text: str, instead_of: Container[str] | None = None) -> bool:
+        """Show this text, or nothing. With `instead_of`, only in place of these; tell whether it is shown."""
+        with self._lock:  # waits that count tell of themselves from threads of their own
+            if instead_of is not None and self.text not in instead_of:
+                return False
+            self.text = text
+            if self._handle is not None:
+                self._handle.update(_Notice(text))
+            return True
 
     @contextmanager
     def counted(self, what: str, within: float | None) -> Iterator[None]:
@@ -91,9 +95,9 @@ class _Line:
         def tick() -> None:
             nonlocal mine
             while not over.wait(TICK_SECONDS):
-                if self.text in ("", mine):  # else a wait inside this one is shown
-                    mine = f"{what}: {time.monotonic() - began:.0f} s{most}"
-                    self.say(mine)
+                told = f"{what}: {time.monotonic() - began:.0f} s{most}"
+                if self.say(told, ["", mine]):  # else a wait inside this one is shown
+                    mine = told
 
         # What a thread shows belongs to the cell in whose context it runs.
         ticking = threading.Thread(target=contextvars.copy_context().run, args=(tick,), daemon=True)

@@ -52,6 +52,8 @@ def main() -> object:
 
 def end(number: int, _frame: FrameType | None) -> None:
     """End the program through the blocks that end brokers and processes."""
+    # `timeout` and make tell it twice. (What it starts would inherit SIG_IGN.)
+    signal.signal(signal.SIGTERM, lambda *_: None)
     sys.exit(128 + number)
 
 

@@ -43,16 +43,16 @@ def test_a_panel_is_docked_beside_its_notebook(tmp_path, watched, theme):
         dock = page.get_by_role("button", name="dock: keep this panel in sight beside the notebook")
         page.locator(".tb-broker").first.wait_for(timeout=60 * MS)
         assert page.evaluate("typeof jupyterapp") == "object"
-        dock.wait_for(timeout=10 * MS)
+        dock.wait_for(timeout=60 * MS)
         idle(page)
         dock.focus()
         page.keyboard.press("Enter")
         docked = page.locator(".jp-LinkedOutputView .tb")
-        expect(docked.locator(".tb-broker")).to_have_count(3, timeout=20 * MS)
+        expect(docked.locator(".tb-broker")).to_have_count(3)
         expect(docked.locator(".tb-dock")).to_have_count(0)
         expect(page.locator(".jp-DirListing:visible")).to_have_count(0)
         # JupyterLab gives each its new place when it draws next.
-        assert quiet_wait(lambda: beside(page, docked), 10), (
+        assert quiet_wait(lambda: beside(page, docked), 30), (
             "it does not stand beside the notebook, with room"
         )
         dock.focus()
@@ -65,13 +65,13 @@ def test_a_panel_is_docked_beside_its_notebook(tmp_path, watched, theme):
         numbered(page, 2, "3")
         expect(page.locator(".jp-CodeCell").first.locator(".tb")).not_to_be_in_viewport()
         expect(docked).to_be_in_viewport()
-        expect(docked.locator(".tb-broker.tb-b2 .tb-state")).to_have_text("✕ down", timeout=10 * MS)
+        expect(docked.locator(".tb-broker.tb-b2 .tb-state")).to_have_text("✕ down")
         watched.page.screenshot(path=watched.place(f"docked-{theme.lower()}"))
         assert watched.measured_barriers(".jp-LinkedOutputView .tb") == []
         assert watched.errors == []
 
         run(page, 0)
-        expect(docked.locator(".tb-broker.tb-b2 .tb-state")).to_have_text("● up", timeout=20 * MS)
+        expect(docked.locator(".tb-broker.tb-b2 .tb-state")).to_have_text("● up")
         expect(docked).to_have_count(1)
 
 
@@ -80,7 +80,7 @@ def kept(home: Path) -> bool:
     for path in (home / "jupyter").glob("**/*.jupyterlab-workspace"):
         try:
             layout = json.loads(path.read_text("utf-8"))["data"]["layout-restorer:data"]["main"]
-        except (json.JSONDecodeError, KeyError):  # it is just being written, or nothing is in it yet
+        except (ValueError, KeyError):  # it is just being written, or nothing is in it yet
             continue
         if "cloned-outputs:" in json.dumps(layout):
             return True
@@ -101,7 +101,7 @@ def test_after_a_reload_of_the_page_it_is_there_again(tmp_path, watched):
         saved(page, notebook)
         button.click()
         docked = page.locator(".jp-LinkedOutputView .tb")
-        expect(docked.locator(".tb-broker")).to_have_count(3, timeout=20 * MS)
+        expect(docked.locator(".tb-broker")).to_have_count(3)
         idle(page)
         assert quiet_wait(lambda: kept(home), 20), "JupyterLab does not write down that it stands there"
         page.reload()
@@ -110,6 +110,6 @@ def test_after_a_reload_of_the_page_it_is_there_again(tmp_path, watched):
         page.locator(".lm-TabBar-tab", has_text="panel.ipynb").click()  # the view has no kernel to wait for
         idle(page)
         run(page, 2)
-        expect(docked.locator(".tb-broker.tb-b2 .tb-state")).to_have_text("✕ down", timeout=20 * MS)
+        expect(docked.locator(".tb-broker.tb-b2 .tb-state")).to_have_text("✕ down")
         watched.page.screenshot(path=watched.place("docked-after-a-reload"))
         assert watched.errors == []

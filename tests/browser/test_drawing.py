@@ -432,7 +432,7 @@ def test_a_recording_plays_and_stops_at_its_end(show):
     assert page.locator(".tb-buttons").count() == 0
     page.get_by_role("button", name="play").click()
     slider = page.get_by_role("slider")
-    expect(slider).to_have_js_property("value", "3", timeout=5000)
+    expect(slider).to_have_js_property("value", "3")
     expect(page.get_by_role("button", name="play")).to_be_visible()
     page.get_by_role("button", name="go to 0.3 s: you killed broker 2").click()
     expect(slider).to_have_js_property("value", "2")

@@ -16,7 +16,7 @@ from tools.proof import environment
 
 NAME = "03_replication.ipynb"
 # A cell that ends when somebody pauses broker 2, as a learner does while a producer runs.
-BUSY = "lab.wait_until(lambda: lab.cluster.processes()[2].state == 'paused', what='a pause', within=60)"
+BUSY = "lab.wait_until(lambda: lab.cluster.processes()[2].state == 'paused', what='a pause', within=240)"
 
 
 @pytest.fixture
@@ -41,9 +41,9 @@ def address(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     jupyterlab.end(server.identity)
 
 
-def state(page: Page, broker: int, word: str, within: float) -> None:
+def state(page: Page, broker: int, word: str) -> None:
     card = page.locator(f".tb-broker.tb-b{broker}").first
-    expect(card.locator(".tb-state")).to_have_text(re.compile(word), timeout=within * MS)
+    expect(card.locator(".tb-state")).to_have_text(re.compile(word))
 
 
 def test_broker_2_is_killed_and_comes_back_under_the_learners_eyes(watched, address, cluster):
@@ -57,17 +57,17 @@ def test_broker_2_is_killed_and_comes_back_under_the_learners_eyes(watched, addr
     panel = page.locator(".tb").first
     panel.scroll_into_view_if_needed()
     for broker in cluster.brokers:
-        state(page, broker, "up", 30)
+        state(page, broker, "up")
     # On a busy machine a broker may have been silent for a session: it is back, but leads nothing any more.
     cluster.recover()
     expect(panel.locator(".tb-broker.tb-b2").first).to_contain_text(re.compile("leads [45] of 13"))
     watched.keep("lab03-before")
 
     panel.locator('[data-press="kill 2"]').click()
-    state(page, 2, "down", 10)
+    state(page, 2, "down")
     events = panel.locator(".tb-events")
     expect(events).to_contain_text("you killed broker 2")
-    expect(events).to_contain_text("new leader, at most", timeout=30 * MS)
+    expect(events).to_contain_text("new leader, at most", timeout=60 * MS)
     assert cluster.processes()[2].state == "down"
     watched.keep("lab03-killed")
 
@@ -80,18 +80,18 @@ def test_broker_2_is_killed_and_comes_back_under_the_learners_eyes(watched, addr
 
     panel.locator('[data-press="start 2"]').focus()
     page.keyboard.press("Enter")  # JupyterLab would enter the cell, if the panel let it
-    state(page, 2, "up", 30)
-    expect(events).to_contain_text("broker 2 is in sync again", timeout=30 * MS)
+    state(page, 2, "up")
+    expect(events).to_contain_text("broker 2 is in sync again", timeout=60 * MS)
     watched.keep("lab03-back")
 
     panel.locator('[data-press="cut 3"]').click()
-    state(page, 3, "cut off", 10)
+    state(page, 3, "cut off")
     links = panel.locator(".tb-links")
     expect(links).to_have_attribute("aria-label", "links: 1–2 whole, 1–3 cut, 2–3 cut")
     assert [fault.broker for fault in cluster.faults()] == [3]
     watched.keep("lab03-cut")
     panel.locator('[data-press="heal 3"]').click()
-    state(page, 3, "up", 10)
+    state(page, 3, "up")
     expect(links).to_have_attribute("aria-label", "links: all whole")
     expect(events).to_contain_text("you mended the links of broker 3")
     assert cluster.faults() == []
@@ -104,12 +104,12 @@ def test_broker_2_is_killed_and_comes_back_under_the_learners_eyes(watched, addr
     # Not "| Busy" in the status bar: that tells what the last message of the kernel said, of any widget too.
     expect(running).to_contain_text("Waiting for a pause", timeout=60 * MS)
     panel.locator('[data-press="pause 2"]').click()
-    state(page, 2, "paused", 10)
+    state(page, 2, "paused")
     idle(page)
     cell.scroll_into_view_if_needed()  # what came while it was out of sight is drawn only now
     expect(cell.locator(".jp-OutputArea-output").last).to_contain_text("True")
     panel.locator('[data-press="resume 2"]').click()
-    state(page, 2, "up", 10)
+    state(page, 2, "up")
 
     assert watched.barriers() == []
     assert watched.errors == []

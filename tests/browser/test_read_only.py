@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests import jupyter
-from tests.jupyter import MS, idle, numbered, run
+from tests.jupyter import idle, numbered, run
 from tools import ROOT
 from tools.proof import environment
 
@@ -37,7 +37,7 @@ def test_a_solution_stays_as_it_is(tmp_path, watched, behaviour):
         expect(cell.locator(".cm-content")).to_have_text(text, use_inner_text=True)
         page.keyboard.press("Escape")
         page.keyboard.press("Control+s")
-        expect(page.get_by_text("is read-only. Use")).to_be_visible(timeout=10 * MS)
+        expect(page.get_by_text("is read-only. Use")).to_be_visible()
         says = told.inner_text()
     assert solution.read_bytes() == before
     # JupyterLab makes an empty folder for checkpoints, which git leaves out.

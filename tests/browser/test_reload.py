@@ -96,7 +96,7 @@ def runs(notebook: Path) -> list[str] | None:
     """Return the number of each cell's run; None while Jupyter writes the file, which it does in place."""
     try:
         cells = json.loads(notebook.read_text("utf-8"))["cells"]
-    except json.JSONDecodeError:
+    except ValueError:
         return None
     return [str(cell["execution_count"] or "") for cell in cells]
 
@@ -172,7 +172,7 @@ def test_a_program_comes_back_with_its_buttons_which_end_it_while_a_cell_runs(
     stop.focus()
     page.keyboard.press("Enter")
     state = page.locator(".tb-program b")
-    expect(state).to_have_text("○ clock: stopped on request (SIGTERM)", timeout=20 * MS)
+    expect(state).to_have_text("○ clock: stopped on request (SIGTERM)", timeout=60 * MS)
     expect(kill).to_have_count(0)
     told = state.inner_text()
     cluster.pause(2)
@@ -183,8 +183,8 @@ def test_a_program_comes_back_with_its_buttons_which_end_it_while_a_cell_runs(
     run(page, PROGRAM)
     kill.click()
     ended = output(page, PROGRAM)
-    expect(ended).to_contain_text("○ clock: killed on purpose (SIGKILL)", timeout=20 * MS)
-    expect(page.locator(".tb-program")).to_have_count(0, timeout=10 * MS)  # what stays needs no kernel
+    expect(ended).to_contain_text("○ clock: killed on purpose (SIGKILL)", timeout=60 * MS)
+    expect(page.locator(".tb-program")).to_have_count(0)  # what stays needs no kernel
     saved(page, notebook)
     page.reload()
     expect(ended).to_contain_text("killed on purpose", timeout=60 * MS)
@@ -198,7 +198,7 @@ def test_a_place_whose_kernel_ended_says_what_to_run(shown, watched, behaviour):
     page = watched.page
     opened(page, server.address)
     jupyter.restart(page)
-    expect(page.locator(".tb-notice")).to_contain_text(AGAIN, timeout=20 * MS)
+    expect(page.locator(".tb-notice")).to_contain_text(AGAIN, timeout=60 * MS)
     expect(page.locator(".tb-predict .tb-note")).to_contain_text(AGAIN)
     expect(page.get_by_role("button", name=ANSWER)).to_be_disabled()
     watched.keep(f"restarted-{theme}")

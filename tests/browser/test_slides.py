@@ -1,6 +1,7 @@
 """Every slide can be read from the last row, in the sizes of two projectors, and without a network."""
 
 import re
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -57,11 +58,15 @@ def test_the_look_finds_each_fault_and_says_in_which_slide(browser: Browser, pag
 
 def test_a_recording_plays_inside_its_slide(browser: Browser, pages: list[Path]) -> None:
     page = browser.new_page(viewport=look.SIZES[0])
+    page.clock.install()
     page.goto(page_of(pages, "04").as_uri() + "#/2")
     player = page.locator(".player")
     expect(player.locator(".card")).to_have_count(3)
     expect(player.locator(".card:not(.up)")).to_have_count(0)
+    # From here on the page's time goes on only when the test says so: the broker is down for two seconds.
+    page.clock.pause_at(datetime.now() + timedelta(hours=1))
     player.get_by_role("button", name="play").click()
+    page.clock.run_for(1000)
     expect(player.locator(".card:not(.up)")).to_have_count(1)
     expect(player.locator(".events")).to_contain_text(re.compile("killed broker"))
     player.get_by_role("button", name="pause").click()

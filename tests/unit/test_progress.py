@@ -65,7 +65,7 @@ def test_a_second_damaged_file_does_not_replace_the_first(bench: Path) -> None:
 
 def test_notebooks_that_record_at_once_lose_nothing() -> None:
     code = (
-        "import sys; from threebrokers import progress\n"
+        "import sys; from threebrokers import progress; progress.LOCK_SECONDS = 60\n"
         "for n in range(15): progress.record(f'{sys.argv[1]}.{n}', solved=True)"
     )
     notebooks = [subprocess.Popen([sys.executable, "-c", code, str(lab)]) for lab in range(4)]

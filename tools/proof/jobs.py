@@ -91,7 +91,8 @@ class Pool:
         with ThreadPoolExecutor(self._lanes) as threads:
             left: set[Future[Ended | None]] = set()
             try:  # the first job runs while the others are handed over: Ctrl-C may come then, too
-                left |= {threads.submit(self._one) for _ in order}
+                for _ in order:
+                    left.add(threads.submit(self._one))
                 while left:
                     done, left = wait(left, return_when=FIRST_COMPLETED)
                     for future in done:

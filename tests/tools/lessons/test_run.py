@@ -49,7 +49,8 @@ def test_nothing_in_it_belongs_to_one_run_only(runnable):
     assert all("execution" not in cell["metadata"] for cell in notebook["cells"])
 
 
-def test_a_second_execution_differs_in_nothing(runnable):
+def test_a_second_execution_differs_in_nothing(runnable, monkeypatch):
+    monkeypatch.setattr(execution, "WAIT_SECONDS", 600)  # else a slow cell's time is noted, each time another
     path = runnable.notebook("solutions")
     execution.execute(runnable.root, path)
     before = path.read_bytes()
@@ -168,8 +169,8 @@ def test_a_kernel_that_dies_is_told(runnable, capsys):
 
 
 def test_a_cell_that_never_ends_is_told(runnable, capsys, monkeypatch):
-    monkeypatch.setattr(execution, "CELL_SECONDS", 1)
-    runnable.edit('shown = "shown"', 'shown = "shown"\nwhile shown: pass')
+    monkeypatch.setattr(execution, "CELL_SECONDS", 10)  # on a busy machine the first cell needs a second
+    runnable.edit('shown = "shown"', 'shown = "shown"\nimport time\ntime.sleep(600)')
     assert build(runnable.root) == []
     assert run.main([], runnable.root) == 1
     assert "cell 5 ('shown = \"shown\"'): CellTimeoutError" in capsys.readouterr().err

@@ -14,7 +14,7 @@ import ctypes, subprocess, sys
 import pytest
 import tests.hung
 
-tests.hung.GRACE_SECONDS = 1.0
+tests.hung.GRACE_SECONDS = 5.0
 
 def hang():
     lock, mutex = ctypes.CDLL(None).pthread_mutex_lock, ctypes.create_string_buffer(128)
@@ -26,7 +26,7 @@ def hanging():
     yield
     hang()
 
-@pytest.mark.timeout(1)
+@pytest.mark.timeout(5)
 def test_that_hangs():
     started = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     open({pid!r}, "w").write(str(started.pid))
@@ -34,6 +34,17 @@ def test_that_hangs():
 
 def test_that_fails_and_hangs_as_it_tidies_up(hanging):
     assert False
+
+class HangsAtTheEnd:
+    def __init__(self):
+        self.lock, self.mutex = ctypes.CDLL(None).pthread_mutex_lock, ctypes.create_string_buffer(128)
+
+    def __del__(self):
+        self.lock(self.mutex)
+        self.lock(self.mutex)
+
+def test_that_leaves_what_hangs_at_the_end_of_python():
+    sys.hangs = HangsAtTheEnd()
 """
 
 
@@ -70,3 +81,10 @@ def test_so_does_one_that_has_failed_and_hangs_as_it_tidies_up(run):
     [why] = report.why_red(run("test_that_fails_and_hangs_as_it_tidies_up"))
     assert why.startswith("part: one, hung: ")
     assert "in hanging" in why
+
+
+@pytest.mark.programs
+def test_so_does_a_run_that_hangs_when_its_last_test_has_passed(run):
+    one = run("test_that_leaves_what_hangs_at_the_end_of_python")
+    assert "1 passed" in one.output
+    assert "Timeout" in one.output

@@ -138,14 +138,20 @@ def test_a_job_that_fails_and_is_no_gate_ends_nothing(pool):
     assert len(ended) == 3
 
 
-def test_ctrl_c_ends_the_jobs_in_good_order(pool, tmp_path, said):
-    begun = tmp_path / "begun"
-    main = threading.main_thread().ident
+def test_ctrl_c_ends_the_jobs_in_good_order(pool, tmp_path, said, monkeypatch):
+    begun, waits = tmp_path / "begun", threading.Event()
+    main, wait = threading.main_thread().ident, jobs.wait
     assert main is not None
 
+    def waiting(*futures, **more):
+        waits.set()
+        return wait(*futures, **more)
+
+    monkeypatch.setattr(jobs, "wait", waiting)
+
     def interrupt() -> None:
-        while not begun.exists():
-            pass
+        assert quiet_wait(begun.exists, 60)
+        assert waits.wait(60)
         signal.pthread_kill(main, signal.SIGINT)
 
     threading.Thread(target=interrupt).start()

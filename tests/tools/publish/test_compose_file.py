@@ -185,7 +185,7 @@ def test_without_docker_its_tests_fail_with_one_sentence(missing: str, tmp_path:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert done.returncode == 1
