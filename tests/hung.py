@@ -11,6 +11,7 @@ import pytest
 
 STDERR = pytest.StashKey[int]()  # pytest catches the one that tests know
 GRACE_SECONDS = 60.0  # a test that has run out of time tidies up
+END_SECONDS = 600.0  # Python goes through all that a run has left
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -20,7 +21,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Watch the end of Python, too: a client that nobody has closed may hang there."""
-    _watch(config, GRACE_SECONDS)  # to a file that stays open until then
+    _watch(config, END_SECONDS)  # to a file that stays open until then
 
 
 @pytest.hookimpl(wrapper=True)

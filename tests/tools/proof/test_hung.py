@@ -14,7 +14,7 @@ import ctypes, subprocess, sys
 import pytest
 import tests.hung
 
-tests.hung.GRACE_SECONDS = 5.0
+tests.hung.GRACE_SECONDS = tests.hung.END_SECONDS = 5.0
 
 def hang():
     lock, mutex = ctypes.CDLL(None).pthread_mutex_lock, ctypes.create_string_buffer(128)

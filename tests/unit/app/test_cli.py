@@ -168,7 +168,8 @@ def test_after_an_interrupt_of_a_grading_it_goes_on(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(Grader, "grade", interrupt)
     said = sentence(run("grade", str(tmp_path)))
-    assert said == "✗ Interrupted: what was graded is kept, and the same command goes on from there."
+    then = "what was graded is kept, and the same command, without `--again`, goes on from there."
+    assert said == f"✗ Interrupted: {then}"
 
 
 @pytest.mark.parametrize("ending", endings.ENDINGS)

@@ -91,9 +91,9 @@ BY_NAME = [
 
 
 @pytest.fixture
-def ask(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
+def ask(ipython: InteractiveShell, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
     """Ask the seal after a cell has run in a shell whose lab was opened; return what comes back."""
-    shell = InteractiveShell()
+    shell = ipython
     monkeypatch.setattr(InteractiveShell, "_instance", shell)
     shell.user_ns["lab"] = SimpleNamespace(opened="x", opened_at=1.0, check=SimpleNamespace())
     # So that what a cell replaces is put back.

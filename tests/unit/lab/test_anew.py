@@ -14,10 +14,10 @@ Define = Callable[[str], Callable[..., Any] | None]
 
 
 @pytest.fixture
-def define(monkeypatch: pytest.MonkeyPatch, tmp_path) -> Iterator[Define]:
+def define(ipython: InteractiveShell, monkeypatch: pytest.MonkeyPatch, tmp_path) -> Iterator[Define]:
     """Run the cell of exercise 9.1, call its `place` once, and return what `place` is in a new process."""
     monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
-    shell = InteractiveShell()
+    shell = ipython
     for module in (cells, attempt, anew):
         monkeypatch.setattr(module, "shell", lambda: shell)
     cells._history.cache_clear()

@@ -31,10 +31,10 @@ def two(lab: object, topic: str, producer: object) -> str:
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, tmp_path) -> Iterator[Run]:
+def run(ipython: InteractiveShell, monkeypatch: pytest.MonkeyPatch, tmp_path) -> Iterator[Run]:
     """Run a cell as Jupyter does, with its id; return the error in which it ended."""
     monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
-    shell = InteractiveShell()
+    shell = ipython
     for place in (cells, module):
         monkeypatch.setattr(place, "shell", lambda: shell)
     cells._history.cache_clear()

@@ -42,7 +42,7 @@ class Brokers:
 
 @pytest.fixture
 def lab(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(by_hand, "partition_of", lambda lab, topic: SimpleNamespace(leader=3))
+    monkeypatch.setattr(by_hand, "leader_of", lambda lab, topic: 3)
     cluster = SimpleNamespace(address=lambda broker: f"broker-{broker}", wait_for_markers=lambda: None)
 
     def wait_until(look: Any, what: str, within: float) -> None:

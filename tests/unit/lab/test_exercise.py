@@ -6,7 +6,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from IPython.core.interactiveshell import InteractiveShell
 
 from threebrokers import progress
 from threebrokers.cells import CellRun
@@ -222,8 +221,8 @@ def test_eventually_lets_other_exceptions_out_at_once():
 
 
 @pytest.mark.parametrize("fault", [NotYet("a", "b", "c"), NotAttempted("x"), LabError("y")])
-def test_a_notebook_shows_one_line_and_no_traceback(fault, capsys):
-    shell = InteractiveShell()
+def test_a_notebook_shows_one_line_and_no_traceback(ipython, fault, capsys):
+    shell = ipython
     shell.user_ns["fault"] = fault
     logging.disable()
     result = shell.run_cell("raise fault")
