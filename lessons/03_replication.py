@@ -648,7 +648,7 @@ silent.round(1)
 # %% [markdown]
 # ## Here and in production
 #
-# Six settings of your three brokers, beside Kafka's defaults. The first three times are shorter here, so that you need not wait. The fourth is off here, so that you hold the election yourself (*It comes back*). The last is the number of threads with which a follower copies from each other broker.
+# Six settings of your three brokers, beside Kafka's defaults. The first three are times, and shorter here, so that you need not wait. The fourth is off here, so that you hold the election yourself (*It comes back*); the fifth is how often it would look. The last is the number of threads with which a follower copies from every other broker.
 
 # %%
 names = ["broker.session.timeout.ms", "broker.heartbeat.interval.ms", "replica.lag.time.max.ms"]

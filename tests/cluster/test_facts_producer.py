@@ -100,7 +100,8 @@ def test_the_id_of_a_producer(
         waiting = sorted(plain_ones)[-3]
         return max(median(asking_ones), min(java_ones)) < waiting - 0.2
 
-    assert quiet_wait(only_one_waits, 60), "also if connecting once takes half a second"
+    # Twice, because a busy machine may need half a second to connect.
+    assert only_one_waits() or only_one_waits(), "all wait for the id, or nobody does"
     found(
         "is mostly fetched 500 ms after the producer was made, and the first record waits for it; after two "
         "calls of `list_topics()` it is there",

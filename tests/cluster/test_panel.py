@@ -10,6 +10,7 @@ from threebrokers.panel import Panel, Panels
 from threebrokers.waiting import quiet_wait
 
 STILL_SECONDS = 1.0
+LONGEST_SECONDS = 5.0
 
 
 @pytest.fixture
@@ -71,4 +72,5 @@ def test_it_tells_of_every_fault_and_never_stands_still(cluster, panel, ticks, n
     notes.append(
         f"panel: {len(drawn)} frames, at most {longest:.2f} s apart (killed, paused and stopped brokers)"
     )
-    assert third < STILL_SECONDS, "two frames may come while a starting broker keeps the machine busy"
+    assert longest < LONGEST_SECONDS, "a starting broker may keep the machine busy"
+    assert third < STILL_SECONDS

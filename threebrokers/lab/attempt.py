@@ -54,7 +54,8 @@ def has_changed_since(at: float) -> bool:
     run, history = attempt(), cells.history()
     if run is None or at >= run.began:
         return False
-    before = [one for one in (history.runs if history else ()) if one.cell == run.cell and one.began <= at]
+    runs = history.runs if history else ()
+    before = [r for r in runs if (r.cell, r.program) == (run.cell, run.program) and r.began <= at]
     return not before or before[-1].source != run.source
 
 
@@ -144,7 +145,7 @@ def find(history: History, number: str, names: list[str]) -> CellRun | None:
 
     In its place stands a cell of theirs, not of the lesson, that assigns one of the `names` which the check
     is given; or, if the names were made of a program, the cell with that program. Where the front end tells
-    no ids, the names alone decide.
+    no ids, only the names and that program decide.
     """
     own, wanted = f"exercise-{number.replace('.', '-')}", set(names)
     makers = [run for run in history.runs if not run.program and run.assigned & wanted]
@@ -161,12 +162,14 @@ def find(history: History, number: str, names: list[str]) -> CellRun | None:
 
 
 def _programs_of(run: CellRun) -> frozenset[str]:
-    """Return the names of the programs that a cell runs by a helper: `killed_twice(lab, "careful")`."""
-    calls = [node.args for node in ast.walk(run.code) if isinstance(node, ast.Call)]
-    given = [args[1] for args in calls if len(args) > 1 and ast.unparse(args[0]) == "lab"]
-    return frozenset(
-        one.value for one in given if isinstance(one, ast.Constant) and isinstance(one.value, str)
-    )
+    """Return what may be the names of programs that a cell runs by a helper: `killed_twice(lab, "careful")`.
+
+    All texts of a cell with such a call: the name may also stand behind a word, or in a variable.
+    """
+    nodes = list(ast.walk(run.code))
+    helped = any(isinstance(n, ast.Call) and n.args and ast.unparse(n.args[0]) == "lab" for n in nodes)
+    texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    return frozenset(texts if helped else ())
 
 
 def given(run: CellRun, check: str) -> list[str]:

@@ -95,9 +95,8 @@ class _Watch:
 
     def collects(self, phase: str, info: dict[str, int]) -> None:
         """Note whether the main thread collects garbage: one of Python's `gc.callbacks`."""
-        if (
-            threading.get_ident() == self.main
-        ):  # asked without a function of Python's, where a signal may come
+        # No function that is written in Python is called here: a signal could come inside it.
+        if threading.get_ident() == self.main:
             self.collecting = phase == "start"
 
     def _run(self) -> None:

@@ -101,9 +101,9 @@ class Recording:
         `kind` is "sent", "acknowledged", "failed", "delivered" or "processed": the longest time between
         two records of one client and partition. Or "leader" or "quorum": 0 s if there always was one. Or
         "member": a member of a group that had partitions held none; 0 s if it always held some.
-        With `after`, one of `actions`: only silences that began after it and before the next action. Of one
-        between two records that had begun before, only the part after the action. Raises LabError if there
-        is no such kind, or too little was recorded.
+        With `after`, one of `actions`: only silences that began after it and before the next action. A
+        silence between two records that began before the action counts from the action on. Raises LabError
+        if there is no such kind, or too little was recorded.
         """
         wanted = {"client": client, "topic": topic, "partition": partition}
         wanted = {name: value for name, value in wanted.items() if value is not None}

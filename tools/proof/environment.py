@@ -12,7 +12,7 @@ import psutil
 from threebrokers.cluster import Cluster
 from threebrokers.kafka import access
 
-ENDING_SECONDS = 60.0  # Spark's Java process ends with its kernel, which on a busy machine takes a moment
+ENDING_SECONDS = 30.0  # Spark's Java process ends with its kernel, which on a busy machine takes a moment
 
 
 @contextmanager

@@ -173,6 +173,10 @@ def test_a_loop_that_goes_on(code: str) -> None:
             "for _ in range(1000):\n    work(c.poll(0.2))",
             True,
         ),
+        (
+            "for _ in range(50):\n    c.poll(0.1)\nread = c.poll\nwhile True:\n    work(read(0.2))",
+            False,
+        ),
         ("for n in itertools.count():\n    c.poll(1)", False),
         ("while True:\n    for _ in range(10):\n        c.poll(1)", False),
     ],

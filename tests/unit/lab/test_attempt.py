@@ -209,19 +209,44 @@ def test_a_program_in_a_cell_of_the_learners_own_is_the_answer_of_what_another_c
 
 
 @pytest.mark.parametrize("made_in", ["code-1234abcd", "own-3"])
-def test_the_judged_program_is_the_last_one_of_the_name_that_was_run(run: Run, made_in: str) -> None:
+@pytest.mark.parametrize(
+    "made",
+    [
+        "number = twice(lab, 'careful')",
+        "of = 'careful'\nnumber = twice(lab, of)",
+        "number = twice(lab, name='careful')",
+    ],
+)
+def test_the_judged_program_is_the_last_one_of_the_name_that_was_run(
+    run: Run, made_in: str, made: str
+) -> None:
     _let_programs_stand_in_cells(run)
     history = cells.history()
     assert history is not None
     run("exercise-9-1", "%%program careful\nprint('skeleton')")
     run("own-2", "%%program careful\nprint('it runs')")
-    run(made_in, "number = twice(lab, 'careful')")
+    run(made_in, made)
     at = clock.now()
     run("own-4", "%%program another\nprint('not this one')")
     judged = module.find(history, "9.1", ["number"])
     assert judged is not None
     assert judged.program_text == "print('it runs')"
     run("own-2", "%%program careful\nprint('it runs anew')")
+    with module.judged(module.find(history, "9.1", ["number"])):
+        assert module.has_changed_since(at)
+
+
+def test_a_program_that_is_only_run_again_has_not_changed_where_cells_have_no_ids(run: Run) -> None:
+    _let_programs_stand_in_cells(run)
+    history = cells.history()
+    assert history is not None
+    run("", "%%program careful\nprint('it runs')")
+    run("", "number = twice(lab, 'careful')")
+    at = clock.now()
+    run("", "%%program careful\nprint('it runs')")
+    with module.judged(module.find(history, "9.1", ["number"])):
+        assert not module.has_changed_since(at)
+    run("", "%%program careful\nprint('it runs anew')")
     with module.judged(module.find(history, "9.1", ["number"])):
         assert module.has_changed_since(at)
 

@@ -99,7 +99,7 @@ def test_the_coordinator_leads_the_partition_that_the_hash_chooses(monkeypatch: 
 
 def test_a_coordinator_whose_broker_comes_back_is_waited_for():
     before, after = ([SimpleNamespace(leader=leader) for leader in (2, 3, last)] for last in (None, 1))
-    told = iter([before, before, after])
+    told = iter([before, before, before, after])
     known = SimpleNamespace()
     lab: Any = cluster(known)  # type: ignore[arg-type]
     real = lab.cluster.state

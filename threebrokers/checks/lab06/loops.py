@@ -40,14 +40,16 @@ def ends_when_empty(program: ast.Module) -> bool:
 def ends_by_count(program: ast.Module) -> bool:
     """Tell whether the outermost loop of a program reads as often as a range() is long.
 
-    A `while` may call the function that has that loop, under any name.
+    A `while` may call the function that has that loop, or read behind it, under any name.
     """
-    in_functions = {node for one in ast.walk(program) if isinstance(one, FUNCTIONS) for node in ast.walk(one)}
+    functions = {node for one in ast.walk(program) if isinstance(one, FUNCTIONS) for node in ast.walk(one)}
+    whiles = [node for node in ast.walk(program) if isinstance(node, ast.While)]
+    outside = [loop for loop in whiles if loop not in functions and not _prepares(loop)]
     return any(
         isinstance(loop, ast.For)
         and _is_call_of(loop.iter, "range")
         and any(_is_read(n.iter if isinstance(n, ast.For) else n) for n in within(loop.body))
-        and not any(isinstance(n, ast.While) for n in ast.walk(program if loop in in_functions else loop))
+        and not (whiles if loop in functions else outside)
         for loop in _reading(program)
     )
 
@@ -91,7 +93,7 @@ def _outermost(program: ast.Module) -> list[ast.For | ast.While]:
 
 
 def _reading(program: ast.Module) -> list[ast.For | ast.While]:
-    """Return the outermost loop that reads, or that behind those which only prepare it.
+    """Return the outermost loop that reads, or the one after loops that only prepare it.
 
     Empty if there are more: one may go on where another ends.
     """

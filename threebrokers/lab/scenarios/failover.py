@@ -16,7 +16,7 @@ from threebrokers.waiting import quiet_wait
 # on after this time, and what such a producer has sent has little time to be stored; who takes the numbers at
 # once has more. Two steps of either must be shorter than `replica.lag.time.max.ms` (4 s): then the missing
 # replica still counts as in sync.
-TAKEN_SECONDS, WAITING_SECONDS, STORED_SECONDS = 0.8, 0.5, 1.3
+TAKEN_SECONDS, WAITING_SECONDS, STORED_SECONDS = 0.8, 0.5, 1.1
 COPIED_SECONDS, STEP_SECONDS = 10.0, 30.0
 # What is sent has so long to be acknowledged: a busy machine may need seconds for a producer's first records.
 SENT_SECONDS, REPORTED_SECONDS = 10, 10

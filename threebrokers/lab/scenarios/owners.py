@@ -9,8 +9,8 @@ from threebrokers.kafka.clients import LabConsumer, LabProducer
 from threebrokers.kafka.log_reader import read_log
 from threebrokers.lab.lab import Lab
 
-# A does not poll for longer than PATIENCE_MS, and is thrown out; its transaction may last longer. B has 30 s,
-# so that a busy machine does not throw it out.
+# A stays away from poll() for longer than PATIENCE_MS, and is thrown out; its transaction may last longer. B
+# has 30 s, so that a busy machine does not throw it out.
 PATIENCE_MS, TRANSACTION_MS, UNHURRIED_MS = 1500, 5000, 30_000
 CALL_SECONDS, RECORD_SECONDS = 10.0, 60.0
 READ_AGAIN_SECONDS = 10.0

@@ -23,12 +23,17 @@ def leader_of(lab: Lab, topic: str, number: int = 0) -> int:
 
     On a busy machine a broker may lose its session for a moment.
     """
+    if (leader := partition_of(lab, topic, number).leader) is not None:
+        return leader
     with late(f"a leader of '{topic}'", LEADER_SECONDS) as say:
-        for partition in poll(lambda: partition_of(lab, topic, number), LEADER_SECONDS):
-            if partition.leader is not None:
-                return partition.leader
+        for state in poll(lambda: lab.cluster.state([topic]), LEADER_SECONDS):
+            told = state.topic(topic)
+            if told and (leader := told.partitions[number].leader) is not None:
+                return leader
             say()
-    raise LabError(f"Nobody leads partition {number} of '{topic}'", "see lab.cluster.state() who is away")
+    raise LabError(
+        f"Nobody leads partition {number} of '{topic}'", "see `threebrokers doctor`, then run the cell again"
+    )
 
 
 def topic_of(lab: Lab, name: str) -> TopicState:
