@@ -71,7 +71,7 @@ def read(wait):
 
 read(10)
 quick, slow = zip(*[(read(10), read(3_000)) for _ in range(3)], strict=True)  # in turns
-print(f"{min(slow) - min(quick):.1f}")
+print(f"{min(quick):.2f} {min(slow):.2f}")
 """
 BOUND = """
 import time
@@ -243,7 +243,9 @@ def test_what_a_check_asks_of_spark_is_cancelled_when_its_time_is_over(lab):
 
 def test_a_read_waits_at_the_end_of_each_partition_as_long_as_a_fetch_does(lab):
     """There are three partitions and two tasks at a time: two waits of 3 s, one after the other."""
-    assert float(run(WAITS, lab.bootstrap).stdout) > 5
+    # Not the difference: while the last fetch waits, a busy machine still makes rows of the one before.
+    quick, slow = map(float, run(WAITS, lab.bootstrap).stdout.split())
+    assert quick < 5.9 < slow
 
 
 def test_a_topic_made_afresh_gets_a_fresh_producer(lab, home):
