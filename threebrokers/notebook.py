@@ -11,10 +11,16 @@ def shell() -> Any | None:
     return ipython.get_ipython() if ipython else None
 
 
+def kernel_shell() -> Any | None:
+    """Return the shell of the notebook that this code runs in; None in a terminal's IPython and elsewhere."""
+    here = shell()
+    return here if hasattr(here, "kernel") else None
+
+
 def running_cell() -> tuple[str, int]:
     """Name the notebook cell that runs now, and which of its runs this is; ('', 0) elsewhere."""
-    here = shell()
-    if here is None or not hasattr(here, "kernel"):
+    here = kernel_shell()
+    if here is None:
         return "", 0
     parent = here.get_parent()
     # JupyterLab sends the cell's id; other front ends are known by the cell's text.
@@ -24,8 +30,7 @@ def running_cell() -> tuple[str, int]:
 
 def tell(value: object) -> None:
     """Show a value under the running cell; outside a notebook print it in words."""
-    here = shell()
-    if here is None or not hasattr(here, "kernel"):
+    if kernel_shell() is None:
         print(repr(value))
         return
     from IPython.display import display  # whoever has a cell has it loaded

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from threebrokers.errors import LabError
-from threebrokers.notebook import running_cell, shell, show
+from threebrokers.notebook import kernel_shell, running_cell, show
 
 T = TypeVar("T")
 POLL_SECONDS, TICK_SECONDS = 0.05, 1.0
@@ -114,7 +114,7 @@ def _can_show() -> bool:
 
     A panel's button waits in a thread: it belongs to no cell, and the panel says itself what it does.
     """
-    return hasattr(shell(), "kernel") and threading.current_thread() is threading.main_thread()
+    return kernel_shell() is not None and threading.current_thread() is threading.main_thread()
 
 
 def _line_here() -> _Line:

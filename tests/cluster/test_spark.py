@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.spark_program import PROGRAM_SECONDS, run_program
 from threebrokers.cluster import ports, spark_cluster, state_file
 from threebrokers.cluster.jars import spark_jars
 from threebrokers.data import topics
@@ -19,8 +20,6 @@ from threebrokers.lab.lab import Lab
 from threebrokers.lab.opening import open_lab
 from threebrokers.waiting import quiet_wait, wait_until
 
-# A busy machine may need minutes for one of these programs: three were within 20 s of 200 s at load 11.
-PROGRAM_SECONDS = 600
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(PROGRAM_SECONDS + 300)]
 
 READ = """
@@ -218,8 +217,7 @@ def program(text: str) -> str:
 
 
 def run(text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", program(text), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=PROGRAM_SECONDS, check=False)
+    return run_program(program(text), *arguments)
 
 
 def test_a_session_is_one_and_quiet(lab, home):

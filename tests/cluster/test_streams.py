@@ -8,11 +8,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.spark_program import PROGRAM_SECONDS, run_program
 from threebrokers.cluster.jars import spark_jars
 from threebrokers.grading.kernel import Kernel
 from threebrokers.waiting import quiet_wait
 
-PROGRAM_SECONDS = 600
 # Spark alone: no test here starts brokers.
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(PROGRAM_SECONDS + 300)]
 
@@ -57,21 +57,16 @@ def _jars(home: object) -> None:
     spark_jars()
 
 
-def run(text: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", text]
-    return subprocess.run(command, capture_output=True, text=True, timeout=PROGRAM_SECONDS, check=False)
-
-
 @pytest.mark.usefixtures("_jars")
 def test_a_query_ends_with_its_cell_and_with_its_lab():
-    done = run(START + AGAIN)
+    done = run_program(START + AGAIN)
     assert done.stdout.split() == ["False", "True", "False", "False", "0"], done.stderr
     assert done.stderr == ""
 
 
 @pytest.mark.usefixtures("_jars")
 def test_a_dead_java_is_one_sentence():
-    done = run(START + DEAD)
+    done = run_program(START + DEAD)
     assert done.stdout.startswith("Spark's Java process has ended: run the cell with `spark = session()`")
 
 

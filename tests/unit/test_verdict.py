@@ -163,8 +163,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Any]]:
     """Run a cell in a shell of a notebook, in which verdicts have boxes; return the error that ended it."""
     shell = NotebookShell()
     shell.user_ns["counts"] = counts
-    for place in (notebook, outcomes):
-        monkeypatch.setattr(place, "shell", lambda: shell)
+    monkeypatch.setattr(notebook, "shell", lambda: shell)
     show_in_boxes()
     yield lambda text: shell.run_cell(text).error_in_exec
     shell.history_manager.end_session()
@@ -223,7 +222,7 @@ def test_an_outcome_that_the_cell_catches_shows_nothing(run, capsys):
 
 def test_outside_a_notebook_nothing_is_changed(monkeypatch):
     for shell in (None, SimpleNamespace()):  # no IPython; IPython in a terminal
-        monkeypatch.setattr(outcomes, "shell", lambda shell=shell: shell)
+        monkeypatch.setattr(notebook, "shell", lambda shell=shell: shell)
         show_in_boxes()
         show_in_words((ConnectionError,), lambda fault: None)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from threebrokers import files
 from threebrokers.errors import LabError
-from threebrokers.notebook import shell
+from threebrokers.notebook import kernel_shell
 from threebrokers.waiting import shown
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _take(lock: "BaseFileLock", folder: Path, waits: bool) -> None:
         if not waits:
             raise
         what = f"another command that writes into {folder}"
-        if not hasattr(shell(), "kernel"):  # a panel, whose thread shows nothing here, says it itself
+        if kernel_shell() is None:  # a panel, whose thread shows nothing here, says it itself
             print(f"Waiting for {what} …", file=sys.stderr, flush=True)
         with shown(what, WAIT_SECONDS):
             lock.acquire(timeout=WAIT_SECONDS)

@@ -10,7 +10,7 @@ from confluent_kafka import KafkaException
 from threebrokers import theme
 from threebrokers.errors import LabError, NotYoursError
 from threebrokers.kafka import rights
-from threebrokers.notebook import shell, tell
+from threebrokers.notebook import kernel_shell, tell
 from threebrokers.verdict import Box
 
 
@@ -92,8 +92,8 @@ def show_in_boxes(instead: Callable[[NotYoursError], None] = lambda fault: None)
     The cell fails as before: its error, with the same sentence, follows the box. What a cluster does not
     allow is said in a box too; `instead` shows something in place of what needs power over brokers.
     """
-    here = shell()
-    if here is None or not hasattr(here, "kernel"):
+    here = kernel_shell()
+    if here is None:
         return
 
     def show(
@@ -115,8 +115,8 @@ def show_in_words(kinds: tuple[type[Exception], ...], words: Callable[[Exception
 
     It is asked for again after `show_in_boxes`, and does nothing where that did nothing.
     """
-    here = shell()
-    if here is None or not hasattr(here, "kernel") or here.custom_exceptions[-len(kinds) :] == kinds:
+    here = kernel_shell()
+    if here is None or here.custom_exceptions[-len(kinds) :] == kinds:
         return
     known, before = tuple(here.custom_exceptions), here.CustomTB
 

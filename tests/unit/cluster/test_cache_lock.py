@@ -33,7 +33,7 @@ def test_who_does_not_come_to_an_end_is_waited_for_with_a_word_and_then_named(
     tmp_path, monkeypatch, capsys, shown, notebook
 ):
     here = SimpleNamespace(kernel=object()) if notebook else None
-    monkeypatch.setattr(cache_lock, "shell", lambda: here)
+    monkeypatch.setattr(cache_lock, "kernel_shell", lambda: here)
     with (
         only_one(tmp_path),
         pytest.raises(LabError, match=rf"Another command is still writing into {tmp_path}: end it, or let"),
