@@ -132,7 +132,7 @@ class ComposeEngine:
         return at
 
     def kill(self, node: int) -> float:
-        """End one broker with SIGKILL, as a power cut would."""
+        """End one broker with SIGKILL, as a crash of its process would."""
         with self._locked():
             found, at = self._running(node, *_ENDED), clock.now()
             self.containers.kill(found)

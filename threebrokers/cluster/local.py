@@ -157,7 +157,7 @@ class LocalEngine:
         return self._end(node, STOP_SECONDS)
 
     def kill(self, node: int) -> float:
-        """End one broker with SIGKILL, as a power cut would."""
+        """End one broker with SIGKILL, as a crash of its process would."""
         return self._end(node, 0)
 
     def pause(self, node: int) -> float:

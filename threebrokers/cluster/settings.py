@@ -1,4 +1,4 @@
-"""Every broker setting that differs from Kafka's default, with its reason.
+"""Every broker setting that differs from Kafka's default or is written out on purpose, with its reason.
 
 Defaults are those of Kafka 4.3.1. One table for every engine; the labs show it.
 """
@@ -11,7 +11,7 @@ LISTENERS = ("CLIENT", "REPL", "CONTROLLER")
 
 @dataclass(frozen=True)
 class Setting:
-    """One broker setting: its name, Kafka's default, the course's value, and why it differs."""
+    """One broker setting: its name, Kafka's default, the course's value, and why it has that."""
 
     name: str
     default: str
@@ -31,7 +31,7 @@ TABLE = (
         "2000",
         "a frozen controller holds up for a moment only what brokers pass on to it",
     ),
-    Setting("replica.lag.time.max.ms", "30000", "4000", "a slow copy leaves the ISR while you look"),
+    Setting("replica.lag.time.max.ms", "30000", "4000", "a slow replica leaves the ISR while you look"),
     Setting("replica.fetch.backoff.ms", "1000", "200", "a follower tries again soon after an error"),
     Setting(
         "auto.leader.rebalance.enable",
@@ -42,8 +42,10 @@ TABLE = (
     Setting("auto.create.topics.enable", "true", "false", "a misspelt topic is an error, not a new topic"),
     Setting("group.initial.rebalance.delay.ms", "3000", "0", "the first consumer of a group starts at once"),
     Setting("group.min.session.timeout.ms", "6000", "1000", "labs may ask for a short session"),
-    Setting("group.consumer.min.session.timeout.ms", "45000", "1000", "the lower bound of the next but one"),
-    Setting("group.consumer.min.heartbeat.interval.ms", "5000", "200", "the lower bound of the next but one"),
+    Setting("group.consumer.min.session.timeout.ms", "45000", "1000", "a group may ask for a short session"),
+    Setting(
+        "group.consumer.min.heartbeat.interval.ms", "5000", "200", "a group may ask for short heartbeats"
+    ),
     Setting("group.consumer.session.timeout.ms", "45000", "6000", "a dead member is noticed in 6 s"),
     Setting("group.consumer.heartbeat.interval.ms", "5000", "1000", "members hear soon of a change"),
     Setting("offsets.topic.num.partitions", "50", "3", "fewer files to open at a start"),
@@ -57,7 +59,9 @@ TABLE = (
     Setting(
         "transaction.state.log.replication.factor", "3", "3", "transactions go on when a broker dies (kept)"
     ),
-    Setting("transaction.state.log.min.isr", "2", "2", "transactions survive with two copies (kept)"),
+    Setting(
+        "transaction.state.log.min.isr", "2", "2", "transactions go on with two of three replicas (kept)"
+    ),
     Setting(
         "transaction.abort.timed.out.transaction.cleanup.interval.ms",
         "10000",
@@ -111,7 +115,7 @@ def properties(
     return {
         "process.roles": "broker,controller",
         "node.id": str(node),
-        "broker.rack": f"rack-{node}",  # each in a rack of its own: a reader can ask for the nearest copy
+        "broker.rack": f"rack-{node}",  # each in a rack of its own: a reader can ask for the nearest replica
         "controller.quorum.voters": ",".join(f"{n}@{a['CONTROLLER']}" for n, a in sorted(addresses.items())),
         "listeners": ",".join(f"{name}://{(listening or own)[name]}" for name in LISTENERS),
         "advertised.listeners": advertised_listeners(own),

@@ -326,7 +326,7 @@ Computed from the tables above, for records of this size and this query:
 
 - **Cores**: one core did {worst:,.0f} to {best:,.0f} records per second, by the number of partitions,
   so one million takes {cores} to {most} cores; with {many} cores here the rate was {grown:.1f} times that of
-  one. Cores that are just enough never catch up after a stop. From here on {most} are meant.
+  one. Cores that are just enough never catch up after a stop. The next points count with {most} cores.
 - **Hosts**: with {host} cores each, {hosts} hosts are the least, one of them for the case that another fails.
 - **Partitions**: at least one for each core that reads, or `minPartitions`; {partitions} let twice as many
   cores work after a stop. One partition with one core gave {alone:,.0f} records per second. More partitions
