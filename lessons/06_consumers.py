@@ -42,7 +42,7 @@ print("position", reader.position(place)[0].offset)
 print("committed", reader.committed(place, timeout=5)[0].offset)
 
 # %% [markdown]
-# The first `poll` came too early: a consumer finds its group and gets its partitions inside `poll`, and that takes several calls. The group has committed 3, after the record with offset 2: a committed offset is the *next* one to read. There is no acknowledgement for each record. Committed 3 means that 0, 1 and 2 are done.
+# The first `poll` came too early, for it did not wait. `subscribe` only begins: in the background the client finds its group, and it takes its partitions inside `poll` or `consume`. So give these some time. The group has committed 3, after the record with offset 2: a committed offset is the *next* one to read. There is no acknowledgement for each record. Committed 3 means that 0, 1 and 2 are done.
 #
 # Nothing ties the two offsets together: a program may read on for hours and commit nothing.
 
@@ -1856,7 +1856,7 @@ print("done in this order:", *done, "· attempts at payment 2:", [n for value, n
 #
 # - **More partitions, and one consumer for each thread or process.** It is the simplest way: order and commits stay as they are.
 # - **A pool of threads behind one consumer.** You have seen what it loses. It is right if the consumer commits only up to the first record that is *not* done, and if records of one key go to the same thread.
-# - **A share group** (Kafka 4.2; this client has `ShareConsumer` for it): members share the records of a partition, and acknowledge each by itself.
+# - **A share group** (Kafka 4.2; this client's `ShareConsumer` is still a preview): members share the records of a partition, and acknowledge each by itself.
 #
 # Here is such a pool. Twenty records have four keys; each key has a thread of its own, and record 3 takes long. When all that need not wait is done, how far may the consumer commit?
 

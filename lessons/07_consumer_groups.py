@@ -72,7 +72,7 @@ guess_7a.compare(
 growing.members()
 
 # %% [markdown] covers="D061 E069 E073 A155"
-# Who computes this? With this client's default, **range**, each member gets partitions that lie side by side, and the first members get one more if there is a rest.
+# Who computes this? One of the members, for all (more in *Going further*). With this client's default, **range**, each member gets partitions that lie side by side, and the first members get one more if there is a rest.
 
 # %% [markdown] covers="B043 D060 A147"
 # ### Exercise 7.1: Three workers share the load
@@ -228,7 +228,7 @@ lab.check.load_shared(workers)
 # %% [markdown] covers="B002 D002 D019 B019"
 # ## Is the group behind?
 #
-# Each group has its own committed offsets, so groups do not disturb each other. A queue system would delete what was handed out; this log waits for the slowest reader. Its **lag** in a partition is the end of what consumers may see (lab 03), less what the group has committed: the records still to be read, if no offset is missing (lab 02). If the log ends at 12, group A has committed 6 and group B 9, A's lag is 6 and B's 3. If lag grows, records come in faster than the group works.
+# Each group has its own committed offsets, so groups do not disturb each other. A queue system would delete what was handed out; a log keeps it, read or not, for as long as its settings say (lab 08). A group's **lag** in a partition is the end of what consumers may see (lab 03), less what the group has committed: the records still to be read, if no offset is missing (lab 02). If the log ends at 12, group A has committed 6 and group B 9, A's lag is 6 and B's 3. If lag grows, records come in faster than the group works.
 
 # %% [markdown]
 # ### Exercise 7.2: Where is the group behind?
@@ -445,7 +445,7 @@ worse = {p for p in before if after[p] > before[p]}
 lab.check.lag_known(lag_of, before, after, worse)
 
 # %% [markdown]
-# `kafka-consumer-groups --describe` shows the same where something is committed; a partition without a commit has a line, with `-`, only while a member has it. (Where old records were deleted, a log does not begin at 0: `get_watermark_offsets` returns its start, too.) Beware of lag that a client tells of itself: a client that has died tells nothing. Ask the brokers.
+# `kafka-consumer-groups --describe` shows the same where something is committed, and is still in the log (the tool counts deleted records, too); a partition without a commit has a line, with `-`, only while a member has it. (Where old records were deleted, a log does not begin at 0: `get_watermark_offsets` returns its start, too.) Beware of lag that a client tells of itself: a client that has died tells nothing. Ask the brokers.
 #
 # *Here is a good place to pause. The second half needs nothing of the first; run the first cell again when you come back.*
 
@@ -512,7 +512,7 @@ guess_7b.compare("8 s" if hung > 7 else "3 s" if hung > 2.8 else "2 s")
 # - **kill**: nobody says anything. The coordinator does not listen to broken connections: a member may come back on another one. So the session counts. By default it is 45 s, with a heartbeat every 3 s (one third of the session is the most that is wise).
 # - **hang**: C's heartbeats went on all the time! A thread of the client sends them, also while your code works. But there is a second clock, `max.poll.interval.ms`: it says how long your code may work between two polls. When it is over, the client itself leaves the group. The default is 5 minutes.
 #
-# The session counts from the last heartbeat, so the clerk may be missed a little before 2 s have passed. C's client looks twice a second whether its time is over. The others hear of both with their next heartbeat. Then they share out the partitions, which wait until that is done; on a busy machine this takes seconds.
+# The session counts from the last heartbeat, so the clerk may be missed a little before 2 s have passed. C's client looks twice a second whether its time is over. The others hear of both with their next heartbeat. Together that may be a second and more. Then they share out the partitions, which wait until that is done; on a busy machine this takes seconds.
 
 # %% [markdown] covers="B099"
 # Here are the members of this program, each with what it was told itself. In the end A is alone and gets every ticket. But C's row still has its partitions: C hears that they are lost only at its next `poll()`.
@@ -840,7 +840,7 @@ lab.check.never_thrown_out(worker, clinic)
 #
 # - A group gives each partition to one member at a time. Partitions limit how many members have work, and keys decide how even it is.
 # - Two clocks: heartbeats tell that the process lives, `max.poll.interval.ms` that your code gets on. The second one is your promise.
-# - In an eager rebalance all stop and wait for the slowest member; in a cooperative one only the newcomer waits; in the new protocol nobody waits for all.
+# - In an eager rebalance all stop and wait for the slowest member; in a cooperative one only the newcomer waits, and the partitions that it gets; in the new protocol nobody waits for all.
 
 # %% [markdown] covers="B045 A148"
 # ## Quiz
@@ -1244,7 +1244,7 @@ one_member, three_members = lags.iloc[-1]
 lab.observed("With three members the lag was gone first", three_members < one_member / 2)
 
 # %% [markdown]
-# Each mark is a measurement, half a second after the one before, or later on a busy machine. The second group, too, has one member until the new ones have got their partitions. So its lag grows in the burst as well. After the burst it shrinks slowly, and fast only when the new members have their partitions.
+# Each mark is a measurement, half a second after the one before, or later on a busy machine. The second group, too, has one member until the new ones have got their partitions. So its lag grows in the burst as well. After the burst it shrinks slowly, and may even grow for a moment while partitions change hands, for nobody reads those meanwhile. It shrinks fast when the new members have their partitions.
 #
 # The producers never waited: the log took the burst, and nothing is lost. A member does no more in a second than before. So one gains little on the 40 new sales of each second; three gain much more, and two of them may leave when the lag is gone. More producers or more consumers: neither side asks the other, as long as there is a partition for each member.
 

@@ -267,7 +267,7 @@ places
 #
 # None of them says how much is missing.
 #
-# A place beyond the end needs no move to another cluster: in [lab 04](04_broker_failover.ipynb) a log was cut back when a replica led that was not in sync.
+# A place beyond the end needs no move to another cluster: in [lab 04](04_broker_failover.ipynb) a log was cut back when a replica led that was not in sync. A group's own commit helps then: it also names the leader's epoch, by which the broker finds where the two logs part, and reading goes on there, with `latest` and `earliest` alike (KIP-320). A place that was copied as a bare number has none.
 
 # %% [markdown]
 # ### Exercise 8.2: What was missed?
@@ -784,6 +784,11 @@ days = int(95e9 / (10 * 86_400 * on_disk)) - 7
 # gives milliseconds | seems to be in milliseconds
 on_disk = sum(path.stat().st_size for path in lab.cluster.segments(meters, 0)) / 500
 days = 78 * 24 * 60 * 60 * 1000
+
+# %% tags=["wrong"]
+# not rounded down | which is not whole
+on_disk = sum(path.stat().st_size for path in lab.cluster.segments(meters, 0)) / 500
+days = 80e9 / (10 * 86_400 * on_disk) - 7
 
 # %% tags=["right"]
 # from the size of the file, a little less

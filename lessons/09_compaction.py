@@ -443,7 +443,7 @@ starts
 # </details>
 # <details><summary>Another hint</summary>
 #
-# `is not None` asks what you mean. `table.pop(key, None)` takes a key away. `assign` with an offset begins where you say. With `enable.partition.eof` the end of the log comes as an error, `_PARTITION_EOF` (lab 06).
+# `is not None` asks what you mean. `table.pop(key, None)` takes a key away. `assign` with an offset begins where you say. With `enable.partition.eof` the end of the log comes as an error in place of a record, `_PARTITION_EOF`.
 #
 # </details>
 
@@ -628,7 +628,7 @@ def load(topic):
 lab.check.table_rebuilt(load, starts)
 
 # %% [markdown]
-# Read to `_PARTITION_EOF`, and not until your place is the end offset: where transactions are written the last offset holds no record, and such a loop never ends (lab 11). And a read that was broken off is no table: then raise an error.
+# A loop until your place is the end offset is right here. Where transactions are written the last offset holds no record, and such a loop never ends (lab 11), so read to `_PARTITION_EOF`. And a read that was broken off is no table: then raise an error.
 
 # %% [markdown]
 # ## One stage, two partitions

@@ -698,6 +698,7 @@ def ticks_off(price: StockPrice) -> bytes:
         (lambda price: json.dumps(vars(price)), "which .encode() makes of a text"),
         (lambda price: json.dumps(vars(price)).encode(), "its cents is wrong, so nothing should be sent"),
         (lambda price: b'{"symbol": "IBM"}', 'gives {"symbol": "IBM"}'),
+        (lambda p: json.dumps({**vars(p), "dollars": float(p.dollars)}).encode(), '"dollars": 141.0'),
         (lambda price: None, "returned None"),
         (swallows, "returned None, and a record without a value would be sent"),
         (vague, "says 'a bad price'; it should name the field that is wrong, cents"),

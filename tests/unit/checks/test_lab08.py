@@ -286,7 +286,7 @@ RECORD = 1070.0
 
 
 def test_what_fits_is_right():
-    for days in (79, 78.5, 78):
+    for days in (79, 78.0, 78):
         sizing.judge_period(days, RECORD)
     sizing.judge_record(1075, RECORD)
 
@@ -294,6 +294,7 @@ def test_what_fits_is_right():
 @pytest.mark.parametrize(
     ("days", "words"),
     [
+        (78.5, "`days` is 78.5, which is not whole; it should be the largest whole number of days"),
         (80, "of a segment more fill a disk for a little more than four fifths"),
         (86, "they stay longer than retention.ms"),
         (93, "93 days are about 7 more than four fifths of a disk can take; a record may stay up to 7 days"),

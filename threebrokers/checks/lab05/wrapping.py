@@ -81,7 +81,8 @@ def _judge_good(price: StockPrice, made: Any) -> None:
             f"it should be {json.dumps(wanted)}, as bytes",
             SERIALIZE,
         ) from None
-    if found != wanted:
+    # In Python 141.0 == 141 and True == 1; a program in another language reads another type.
+    if found != wanted or any(type(found[name]) is not type(value) for name, value in wanted.items()):
         raise NotYet(
             f"`serialize({price})` gives {json.dumps(found)}",
             f"it should give {json.dumps(wanted)}",

@@ -52,9 +52,11 @@ def judge_period(days: float, record: float) -> None:
     """Raise NotYet unless `days` is the longest retention for which the disks surely suffice."""
     fits = possible(record)
     most = fits - SEGMENT_DAYS
+    expected = "the largest whole number of days for which no disk is ever fuller than four fifths"
     if most - SHORT <= days <= most:
-        return
-    expected = "the largest number of days for which no disk is ever fuller than four fifths"
+        if float(days).is_integer():
+            return
+        raise NotYet(f"`days` is {days:g}, which is not whole", f"it should be {expected}", "`days`")
     if days < most - SHORT:
         raise NotYet(
             f"with {days:g} days the disks stay emptier than they may be{_divided(days, fits)}",
