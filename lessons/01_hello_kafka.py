@@ -513,7 +513,7 @@ guess_1d.compare(f"{second} and {other}")
 # %% [markdown] explains="commit, auto.commit.interval.ms"
 # <details><summary>What happened?</summary>
 #
-# A group has a memory. Its consumers tell the brokers how far it has come in each partition: they **commit** offsets, every five seconds (`auto.commit.interval.ms`) and when they close. The next consumer of the group goes on from there; `auto.offset.reset` matters only where the group has committed nothing. Another group has a place of its own: nobody takes records away from anybody.
+# A group has a memory. Its consumers tell the brokers how far it has come in each partition: they **commit** offsets, every five seconds (`auto.commit.interval.ms`) and when they close. The next consumer of the group goes on from there; `auto.offset.reset` matters only where the group has committed nothing (or a place that the log no longer has: lab 08). Another group has a place of its own: nobody takes records away from anybody.
 #
 # </details>
 

@@ -431,6 +431,15 @@ for record in read_log(lab.bootstrap, movements):
 lander.flush()
 
 # %% tags=["wrong"]
+# lands before it departs | it stands before it
+movements = lab.fresh_topic("movements", partitions=6)
+lander = lab.producer({"partitioner": "murmur2_random"})
+for what in ["landed", "departed"]:
+    for tail in AIRCRAFT:
+        lander.produce(movements, f"{what} {tail}", key=tail)
+lander.flush()
+
+# %% tags=["wrong"]
 # into the topic of the colleague | there are no landings
 lander = lab.producer({"partitioner": "murmur2_random"})
 for tail in AIRCRAFT:

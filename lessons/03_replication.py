@@ -3,7 +3,7 @@
 #
 # **You will** create a topic that survives the death of a broker, say in advance what its partitions will do, and see a write refused for a good reason.
 #
-# *{minutes} minutes, and {further} more if you go further. You need nothing but this page.*
+# *{minutes} minutes, and {further} more if you go further. You need lab 01: partition, offset, delivery report.*
 
 # %%
 from threebrokers import open_lab
@@ -912,7 +912,7 @@ lab.observed("So they were spread as evenly as 13 can be", leads == [4, 4, 5])
 # In each group of three partitions every broker is first once, and the order is drawn anew for each group. Which broker leads five of the 13 is chance. (Old books describe an order that goes round and shifts. That was Kafka with ZooKeeper.) The other replicas follow on other brokers: two on one would protect from nothing. So ten partitions of three replicas on six brokers are 30 replicas, about five on each. Real brokers hold hundreds or thousands of replicas.
 
 # %% [markdown] covers="A040 B033 B123"
-# What is copied is a partition, batch by batch. These are the files of one partition on the three brokers, and a picture of a small topic.
+# What is copied is a partition, batch by batch. These are the files of one partition on the three brokers, and a picture of a small topic. (Its leaders are those that the outages above have left.)
 
 # %%
 from threebrokers.diagrams import topic_picture

@@ -116,7 +116,7 @@ guess_4a.compare("0.5 s · 2 s · 4 s · until the network is mended" if grows e
 
 # %% [markdown] covers="D115"
 # - **stop**: the broker asks the active controller to move its partitions, and only then ends. Clients get the error *not leader*, ask any broker for new metadata (who leads what), and go on.
-# - **kill**: connections break, so clients know at once. But there is no new leader before the session is over.
+# - **kill**: connections break, so clients know at once. But there is no new leader before the session is over. Then up to a second more: a client that has no leader asks again in pauses that grow to 1 s.
 # - **pause**: a new leader is there as soon as after `kill`, and the monitor does not look for it: nothing is broken, there is only no answer. Its own 2.5 s decide. To them come 0.5 s for which a broker may keep a request that finds nothing, and up to two seconds more: this client looks once a second whether its time is over, and may need another to find the leader.
 # - **cut**: the others have a new leader as soon as before. The sensor's records with `acks=all` are not acknowledged, so it loses patience and asks again who leads. The monitor gets an answer to every request: "nothing new".
 #
@@ -269,7 +269,7 @@ lab.observed("The second record with acks=1 was gone after the heal, and no othe
 guess_4c.compare(f"it is acknowledged, and the record {'is lost' if gone else 'stays'}")
 
 # %% [markdown] covers="E094"
-# The old leader is fenced, and does not know it. So it still takes records with `acks=1`. With `acks=all` a record counts when the whole ISR has it. To shrink its ISR the old leader must ask the active controller, and that one is out of reach. So it waits, and the producer gets an error in the end. An error is honest: the producer knows that it should send the record again.
+# The old leader is fenced, and does not know it. So it still takes records with `acks=1`. With `acks=all` a record counts when the whole ISR has it. To shrink its ISR the old leader must ask the active controller, and that one is out of reach. So it waits, and the producer gets an error in the end. An error is honest: it promises nothing. (After a time-out a record may be stored all the same, so to send it again may double it: lab 10. Here the heal cut it off.)
 
 # %% [markdown] covers="B069 D106 E101 E090 D104" explains="leader epoch"
 # **The way back.** When the network heals, or a dead broker returns, its replicas become followers. Each asks the new leader: "up to which offset do we agree?" Every leader has a number, the **leader epoch**, and every batch carries the epoch in which it was written; so both can tell. What the new leader does not have is cut off, also if the old one had acknowledged it. Then the follower fetches the rest, and is in the ISR again.
@@ -616,7 +616,7 @@ left = {entry.number for entry in ledgers["careful"].balance(numbers).stored}
 guess_4g.compare({200: "all 200", 0: "none"}.get(len(left), "a part of them"))
 
 # %% [markdown] explains="power cut"
-# What a broker has written is in the page cache of the machine (lab 02). The machine stayed on, so it was there again. A **power cut** is another thing: what is only in memory is gone. A record that was acknowledged may be in three page caches and on no disk yet; one power cut for all three machines would take it. So in production the three replicas should be in three buildings, or at least on three sources of power (`broker.rack`).
+# What a broker has written is first in memory of the operating system, its *page cache*. The machine stayed on, so it was there again. A **power cut** is another thing: what is only in memory is gone. A record that was acknowledged may be in three page caches and on no disk yet; one power cut for all three machines would take it. So in production the three replicas should be in three buildings, or at least on three sources of power (`broker.rack`).
 
 # %% [markdown]
 # ## Here and in production
@@ -919,7 +919,7 @@ lab.check.group_goes_on(takeover, next_one)
 # %% [markdown] covers="E092"
 # ### The log that decides
 #
-# What the active controller decides stands in the controllers' own log, `__cluster_metadata`. It is a log like any other, in files like any other, and the dump tool of lab 02 reads it. `decisions` is a helper of this course: it takes what the tool prints about brokers and partitions, and says it in words. Here is what was written between the kill and the return in the first experiment.
+# What the active controller decides stands in the controllers' own log, `__cluster_metadata`. It is a log like any other, in files like any other, and the dump tool of lab 02 reads it. `decisions` is a helper of this course: it takes what the tool prints about brokers and partitions, and says it in words. Here is what was written between the kill and the return in the first experiment. (*A topic* is one that was deleted since: the sensor's, which exercise 4.4 made anew.)
 
 # %%
 from threebrokers.lab.scenarios import decisions

@@ -228,7 +228,9 @@ lab.check.load_shared(workers)
 # %% [markdown] covers="B002 D002 D019 B019"
 # ## Is the group behind?
 #
-# Each group has its own committed offsets, so groups do not disturb each other. A queue system would delete what was handed out; a log keeps it, read or not, for as long as its settings say (lab 08). A group's **lag** in a partition is the end of what consumers may see (lab 03), less what the group has committed: the records still to be read, if no offset is missing (lab 02). If the log ends at 12, group A has committed 6 and group B 9, A's lag is 6 and B's 3. If lag grows, records come in faster than the group works.
+# Each group has its own committed offsets, so groups do not disturb each other. A queue system would delete what was handed out; a log keeps it, read or not, for as long as its settings say (lab 08).
+#
+# A group's **lag** in a partition is the end of what consumers may see (lab 03), less what the group has committed: the records still to be read, if no offset is missing (lab 02). If the log ends at 12, group A has committed 6 and group B 9, A's lag is 6 and B's 3. If lag grows, records come in faster than the group works.
 
 # %% [markdown]
 # ### Exercise 7.2: Where is the group behind?

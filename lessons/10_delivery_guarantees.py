@@ -71,7 +71,7 @@ guess_10e.compare(killed.numbers)
 # - `acks=1`: the leader has written it, and answers. If it dies before a follower has fetched the record, the record is gone, although it was acknowledged. (The split brain of [lab 04](04_broker_failover.ipynb) began with the same cut, and ended with the same loss.) Before Kafka 3 this was the default of Java's producer (KIP-679).
 # - `acks=all`: the leader waits until every replica in sync has it, so the slowest of them sets the time. The request waits on the leader meanwhile, in what Kafka calls *purgatory*. The leader died, no answer came, and the producer sent the records to the next one.
 #
-# So Kafka's promise is about records that all replicas in sync have (books call them *committed*). They survive while one of these replicas lives, and consumers see no others; and while fewer replicas are in sync than `min.insync.replicas` says, no record becomes readable (lab 03). With `acks=0` and `acks=1` you hear "acknowledged" before that.
+# So Kafka's promise is about records that all replicas in sync have (books call them *committed*). They survive as long as one of these replicas is always there (without one the partition waits, unless an unclean election is allowed: lab 04), and consumers see no others; and while fewer replicas are in sync than `min.insync.replicas` says, no record becomes readable (lab 03). With `acks=0` and `acks=1` you hear "acknowledged" before that.
 
 # %% [markdown]
 # ### Exercise 10.1: Acknowledged, and gone
@@ -343,7 +343,7 @@ guess_10d.compare(f"refused: {refusers}; lost: {losers}")
 restarts
 
 # %% [markdown]
-# Nothing was lost: a broker that stops cleanly hands over what it leads, and both others have every record that was acknowledged. (*Other errors*: the broker that stopped took a connection with it. A client that tries again hides these errors, and only the pause is left, in which it looks for the next leader; `retries=0` shows them.) So which one?
+# Nothing was lost: a broker that stops cleanly hands over what it leads, and both others have every record that was acknowledged. (*Other errors*, if there are any: the broker that stopped took a connection with it. A client that tries again hides these errors, and only the pause is left, in which it looks for the next leader; `retries=0` shows them.) So which one?
 #
 # - **1**, for what may get lost: writing goes on in every restart, and also if a second replica falls behind meanwhile; but then the leader alone acknowledges (exercise 10.5), and if its disk is lost, these records are gone.
 # - **2**, for data that count: writing goes on in every restart, and whatever is acknowledged is on two brokers.
@@ -390,7 +390,7 @@ numbered_batches(lab, lab.topic("lost-answers"))
 #
 # So it needs `acks=all`, retries, and at most five requests on their way.
 #
-# Java's producer is idempotent unless told otherwise (since Kafka 3), and `acks=1` alone switches that off in silence; beside `enable.idempotence=true` it is refused. This client is not: set `enable.idempotence` in every producer that must not double.
+# Java's producer is idempotent unless told otherwise (since Kafka 3), and `acks=1` alone switches that off, with no more than a line in its log; beside `enable.idempotence=true` it is refused. This client is not: set `enable.idempotence` in every producer that must not double.
 
 # %% [markdown]
 # ### Exercise 10.3: Nothing twice
@@ -1078,7 +1078,7 @@ lab.check.both_orders(ways)
 # %% [markdown] covers="D166 E110"
 # ### What a reliable consumer sets
 #
-# Four settings decide: `group.id` (who shares the committed offsets), `auto.offset.reset` (where to begin if there is none: `latest` passes over records), `enable.auto.commit` (true by default: set it to `False` in this client, and let the program commit; lab 06 tells when Java's automatic commits lose nothing), and, if it commits by itself, `auto.commit.interval.ms` (how much comes again). The rest is code. This is what two kills left of 40 orders, in twenty runs:
+# Four settings decide: `group.id` (who shares the committed offsets), `auto.offset.reset` (where to begin if there is none, or none that is still in the log: `latest` passes over records), `enable.auto.commit` (true by default: in this client set it to `False` and let the program commit, or store what is done with `enable.auto.offset.store=False`, as in lab 06; there is also when Java's automatic commits lose nothing), and, if it commits by itself, `auto.commit.interval.ms` (how much comes again). The rest is code. This is what two kills left of 40 orders, in twenty runs:
 #
 # | | lost | twice |
 # |---|---|---|

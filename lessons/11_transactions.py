@@ -3,7 +3,7 @@
 #
 # **You will** write records of three topics so that readers see all of them or none, find a transaction that hangs and end it, and kill a worker in ten places without losing or doubling a transfer.
 #
-# *{minutes} minutes, and {further} more if you go further. You need lab 06: committed offset, and what a killed worker loses.*
+# *{minutes} minutes, and {further} more if you go further. You need lab 06: committed offset, and what a killed worker loses; and lab 10: idempotence.*
 
 # %%
 from threebrokers import open_lab
@@ -1006,7 +1006,7 @@ decider.commit_transaction()
 written_by_coordinator(lab, deciding)
 
 # %% [markdown] covers="E131 B118" explains="two-phase commit"
-# - *Ongoing*: a partition is written down before its first record is sent.
+# - *Ongoing*: a partition is written down before its first record is stored.
 # - *PrepareCommit*: this line is the decision. From here on nothing can turn it into an abort, also if every client and the coordinator itself die: the next coordinator reads its topic and goes on.
 # - *CompleteCommit*: the marks stand in all partitions.
 #
@@ -1184,7 +1184,7 @@ choices = {"A": "transaction", "B": "database", "C": "number", "D": "nothing"}
 # </details>
 # <details><summary>Another hint</summary>
 #
-# Two requests of a browser are two transactions. A sum cannot tell which payments are in it. A screen that is written again shows the same.
+# Two requests of a browser are two transactions. A sum cannot tell which payments are in it: what would tell it, and how large does that get? A screen that is written again shows the same.
 #
 # </details>
 
@@ -1197,7 +1197,7 @@ choices = dict.fromkeys("ABCD", "transaction")
 choices = {"A": "transaction", "B": "database", "C": "transaction", "D": "nothing"}
 
 # %% tags=["wrong"]
-# a number for each payment in a sum | and a sum has none
+# a number for each payment in a sum | that gets a row for each payment
 choices = {"A": "transaction", "B": "number", "C": "number", "D": "nothing"}
 
 # %% tags=["wrong"]
@@ -1294,7 +1294,7 @@ test = ["--num-records", "200", "--record-size", "10", "--throughput", "200"]
 test += ["--transactional-id", lab.topic("by-java"), "--transaction-duration-ms", "100"]
 lab.cluster.tool("kafka-producer-perf-test", "--topic", by_java, *test)
 logs = {topic: in_the_log(lab, topic) for topic in (by_python, by_java)}
-logs[by_java].head(8)
+logs[by_java][logs[by_java]["what"].str.startswith("mark")].head(8)
 
 # %%
 epochs = []
@@ -1404,7 +1404,7 @@ ended = lab.wait_until(lambda: partition_of(lab, hanging).last_stable_offset > i
 lab.observed("The one that nobody knew was found, and ended; readers go on", ended)
 
 # %% [markdown]
-# `find-hanging` names one of the two: it compares what each partition says with what the coordinators know, and leaves out those that both know. It looks only at what is open for longer than a time that you give, in minutes (15 unless told: after that the coordinator has ended all that it knows). `abort` takes the place where it begins, because no coordinator could look it up by a name.
+# `find-hanging` names one of the two: it compares what each partition says with what the coordinators know, and leaves out those that both know. It looks only at open transactions whose last record is older than a time that you give, in minutes (15 unless told). `abort` takes the place where it begins, because no coordinator could look it up by a name.
 
 # %% [markdown]
 # ### An old page

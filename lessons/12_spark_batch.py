@@ -78,7 +78,7 @@ guess_12a.compare("none" if started == 0 else "a few" if started == 1 else "all"
 records.printSchema()
 
 # %% [markdown]
-# A DataFrame is a plan. Spark reads when you ask for rows or for a number, for example with `show()`, `count()` or `toPandas()`. It reads again each time, and it reads what the topic holds *at that moment*.
+# A DataFrame is a plan. Spark reads when you ask for rows or a number, as with `show()`, `count()` or `toPandas()`. It reads again each time: what the topic holds *at that moment*. (One DataFrame with `groupBy` or `orderBy` gives its first answer again to `toPandas()` and `collect()`: make it anew.)
 #
 # `key` and `value` are bytes, because Kafka knows nothing else; `cast("string")` makes text of them.
 
@@ -363,6 +363,13 @@ means = groups.agg(flights=("flight", "size"), mean_delay=("dep_delay", "mean"))
 means = means[means["flights"] >= 100].sort_values("mean_delay", ascending=False)
 delays = spark.createDataFrame(means)
 
+# %% tags=["wrong"]
+# a larger number, which changes nothing in January | hours with 100 to 149 flights would be left out
+hour = F.hour(F.convert_timezone(None, F.lit("America/New_York"), "scheduled"))
+groups = flights.groupBy("origin", hour.alias("hour"))
+means = groups.agg(F.count("*").alias("flights"), F.mean("dep_delay").alias("mean_delay"))
+delays = means.where("flights >= 150").orderBy(F.desc("mean_delay"))
+
 # %% tags=["right"]
 # in SQL, a sum divided by a number: a decimal
 flights.createOrReplaceTempView("departures")
@@ -633,7 +640,7 @@ lab.check.only_new(read_new)
 # | the passengers | a board, always up to date: departures by airport | a Spark stream |
 # | the mechanics | where is each aircraft now? | a Python consumer group |
 #
-# A **stream** is a Spark query that goes on: it reads what is new, adds it to its result, and keeps its position in a folder, the **checkpoint**: offsets as JSON, as you have kept them in exercise 12.3. With the trigger `availableNow` it reads what is there and then ends. Labs 13 to 15 are about streams.
+# A **stream** is a Spark query that goes on: it reads what is new, adds it to its result, and keeps its position in a folder, the **checkpoint**: offsets as JSON, as you have kept them in exercise 12.3. A **trigger** says when it looks for new records: with `availableNow` it reads what is there and then ends. Labs 13 to 15 tell more.
 
 # %%
 from concurrent.futures import ThreadPoolExecutor
@@ -665,14 +672,14 @@ lab.observed("The three have equal counts: each got every record", len(set(count
 readers_picture(end_offsets(lab.bootstrap, january), reads_next, counts)
 
 # %% [markdown] covers="A074 B019" explains="data silo, raw events"
-# Each has a place of its own: the group's committed offsets are with the brokers, the stream notes its offsets in its checkpoint, and the batch begins where it is told. So the list of groups has the mechanics' group in it (and that of the plain consumer above), and none of Spark's own.
+# Each has a place of its own: the group's committed offsets are with the brokers, the stream notes its offsets in its checkpoint, and the batch begins where it is told. So the list of groups has the mechanics' group in it, and none of Spark's.
 #
-# Three different tables came from one topic, because it holds **raw events**: each flight as it was. If the team that owns the flights offered only *mean delay by airport and day*, nobody could get an aircraft's place out of it, or an hour out of a day. Others would make copies of the flights for themselves, of which nobody knows: **data silos**.
+# Three different tables came from one topic, because it holds **raw events**: each flight as it was. If the team that owns the flights offered only *mean delay by airport and day*, nobody could get an aircraft's place out of it, or an hour out of a day. Others would make copies of which nobody knows: **data silos**.
 
 # %% [markdown]
 # ### Exercise 12.4: A reader that misses nothing
 #
-# Add a fourth reader: a stream that copies all records of `january` into files of the folder `copy`, as companies do to keep data for years. Make `query`: it must copy everything that the topic holds, with all columns that Spark's reader gives, keep its position in the folder `checkpoint`, and end by itself.
+# Add a fourth reader: a stream that copies all records of `january` into files of the folder `copy`, as companies keep data for years: as Parquet (files of typed columns). Make `query`: it must copy everything that the topic holds, with all columns that Spark's reader gives, keep its position in the folder `checkpoint`, and end by itself.
 
 # %%
 from threebrokers.spark import fresh_folder
@@ -765,6 +772,14 @@ query = writer.start()
 query.processAllAvailable()
 query.stop()
 
+# %% tags=["wrong"]
+# without the keys, but with their column | the copy has another `key` than the topic
+stream = spark.readStream.format("kafka").options(**connection).option("startingOffsets", "earliest").load()
+stream = stream.withColumn("key", F.lit(None).cast("binary"))
+writer = stream.writeStream.format("parquet").option("path", copy).option("checkpointLocation", checkpoint)
+query = writer.trigger(availableNow=True).start()
+query.awaitTermination(60)
+
 # %% tags=["nbval-check-output"]
 lab.check.misses_nothing(query)
 
@@ -843,7 +858,7 @@ for wait in (10, 500):
 #
 # So each partition waits once, where its log ends, in a batch and in a stream. Here three partitions share two tasks at a time: two waits, one after the other. The plain program (*All flights at once*) asks for all ends before it reads, and does not wait. With eight partitions it is [measured](../docs/scaling.md), too.
 #
-# A small value has a price: a client that waits for records asks a broker up to 100 times a second, not twice. A batch stops where the log ended when it began, so for it nothing is gained by waiting. So set 10 ms for batches, and for streams of quiet topics that shall answer soon.
+# A small value has a price for clients that wait for records, such as a plain consumer or a query in real-time mode (lab 15): they ask a broker up to 100 times a second, not twice. A task of a batch, or of a stream's batch, reads only up to an end that is known, and gains nothing by waiting. So set 10 ms for both.
 
 # %% [markdown]
 # ### Here and in production
@@ -1540,7 +1555,7 @@ print(f"after the commit: {count_or_reason(strict)} records")
 # %% [markdown]
 # Readers of committed records wait where the oldest open transaction begins (lab 11). The end of the log is behind that place. So a task waits for records that nobody gives it, and after `kafkaConsumer.pollTimeoutMs` Spark takes them for lost. With `failOnDataLoss=false` the report passes over them, and nobody reads them later: its next start is `until`.
 #
-# Without `endingOffsets` a batch of committed records ends where they end now. Where that is, the brokers tell: `list_offsets` of Python's `AdminClient` takes an `isolation_level`. Use these offsets as `endingOffsets`, and as the next start. An audit as in exercise 12.7 needs them for both reads: behind them nothing is aborted yet, only not decided.
+# Without `endingOffsets` a batch of committed records ends where they end now. Where that is, the brokers tell: `list_offsets` of Python's `AdminClient` takes an `isolation_level`. Use these offsets as `endingOffsets`, and as the next start. An audit as in exercise 12.7 needs them for both reads: behind them a reader of committed records gets nothing yet, so the comparison would call all of it aborted.
 
 # %% [markdown]
 # ### How alike are two numbers?

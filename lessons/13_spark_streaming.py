@@ -636,6 +636,9 @@ watch_query(start_query(work, "complete", "work"))
 spark.table("work").selectExpr("origin", "session_window.*", "count").orderBy("start", "origin").toPandas()
 
 # %% [markdown]
+# `end` is 30 minutes after a session's last departure, in UTC. Each airport is at work without a gap from the morning until late in the evening, which is the next day in UTC; one flight before that, and ten in the night, are sessions of their own.
+
+# %% [markdown]
 # ### Exercise 13.6: Hours that begin every ten minutes
 #
 # With tumbling windows, JFK has at most 30 departures in an hour. But a busy hour from half past to half past is cut in two by them. Make `query`: it counts departures by airport in windows of one hour, and one begins every ten minutes. Its columns are `window`, `origin` and `count`.
@@ -691,7 +694,7 @@ lab.check.busiest_hour(query)
 # %% [markdown] covers="A009 D198" explains="trigger, processingTime"
 # ### A query that does not end
 #
-# With `processingTime="1 second"` a batch begins each second, for ever; without a trigger, as soon as the one before has ended. Here it takes at most 200 records each time; watch how far behind it is. `watch_query` stops it after five batches.
+# With `processingTime="1 second"` a batch begins each second if records have come (at once if the one before took longer), for ever; without a trigger, as soon as the one before has ended. Here it takes at most 200 records each time; watch how far behind it is. `watch_query` stops it after five batches.
 
 # %%
 checkpoint = fresh_folder("live")

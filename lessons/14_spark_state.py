@@ -59,7 +59,7 @@ departures = with_left(flight_columns(stream_of(trips)))
 arrivals = arrival_columns(stream_of(landings))
 
 # %% [markdown]
-# The columns `left` and `arrived` say when a flight really left and arrived (UTC). `plane_columns` gives a row for each **record** of the register: the columns of the aircraft, `offset` (all records of a key are in one partition, so the larger offset is the newer record), and `is_deleted` for a tombstone, of which only the key, `tailnum`, is left. We join them as they are, by the number of the aircraft:
+# The columns `left` and `arrived` say when a flight really left and arrived (UTC). `plane_columns` gives a row for each **record** of the register: the columns of the aircraft, `offset` (all records of a key are in one partition, so the larger offset is the newer record), and `is_deleted` for a **tombstone** (lab 09): a record with a null as its value, which says that this aircraft is gone from the register. Of it only the key, `tailnum`, is left. We join them as they are, by the number of the aircraft:
 
 # %%
 from threebrokers.spark import plane_columns, start_query, watch_query
@@ -126,6 +126,13 @@ watch_query(query)
 register = records.groupBy("tailnum").agg(F.max_by("seats", "offset").alias("seats"))
 seats = departures.join(register, "tailnum", "left").fillna(0, ["seats"])
 query = start_query(seats, "append", "seats")
+watch_query(query)
+
+# %% tags=["wrong"]
+# only some columns of a departure | has no column `scheduled`
+register = records.groupBy("tailnum").agg(F.max_by("seats", "offset").alias("seats"))
+some = departures.select("carrier", "flight", "tailnum")
+query = start_query(some.join(register, "tailnum", "left"), "append", "seats")
 watch_query(query)
 
 # %% tags=["right"]
@@ -328,6 +335,14 @@ watch_query(query)
 out, back = out.withWatermark("left", "10 minutes"), back.withWatermark("arrived", "10 minutes")
 pairs = out.join(back, ["tailnum", "carrier", "flight"])
 query = start_query(pairs.where("left BETWEEN arrived AND arrived + INTERVAL 12 HOURS"), "append", "flown")
+watch_query(query)
+
+# %% tags=["wrong"]
+# as long as the longest flight of this day | waits only for 11 hours 35 minutes
+out, back = out.withWatermark("left", "10 minutes"), back.withWatermark("arrived", "10 minutes")
+pairs = out.join(back, ["tailnum", "carrier", "flight"])
+bound = "arrived BETWEEN left AND left + INTERVAL 11 HOURS 35 MINUTES"
+query = start_query(pairs.where(bound), "append", "flown")
 watch_query(query)
 
 # %% tags=["right"]
@@ -923,6 +938,11 @@ table = send_rows(records_of(weather), "state-right")
 # one partition | one task does all the work
 stream = send_rows(by_hour, "state-left", partitions=1)
 table = send_rows(records_of(weather), "state-right", partitions=1)
+
+# %% tags=["wrong"]
+# keys without weather | say nothing of the weather
+stream = send_rows(by_hour, "state-left")
+table = send_rows(records_of(weather).select("key", F.lit("").alias("value")), "state-right")
 
 # %% tags=["right"]
 # both by Python

@@ -162,14 +162,14 @@ lab.check.what_comes_twice(twice)
 # - Each row has a **key** of its own, and the key decides: a row that is there is not added again. The record's place, topic, partition and offset, is such a key.
 # - The number of the batch is noted in the **same transaction** as its rows; a batch that is noted is left out. With a new checkpoint the numbers begin at 0 again, for other records: so note the query's `id`, too, which is in the checkpoint.
 #
-# For files there is a third way: write under another name, then rename. On a disk a rename happens wholly or not at all (`os.replace`; on S3 there is no rename); Spark's own file sink has a list of the files that count.
+# For files there is a third way: write under another name, then rename to one that is the same when the batch comes again, made of the query's `id` and the batch's number. The second time then takes the place of the first. On a disk a rename happens wholly or not at all (`os.replace`; on S3 there is no rename); Spark's own file sink has a list of the files that count.
 #
 # At least once, and idempotent, is what Spark calls *exactly once*: the work is done twice, the effect is there once. If your function writes to two places, both must be idempotent: Spark can die between them. And each time that it asks `batch` for rows, the batch is read again: `batch.persist()` before the first time keeps them, `unpersist()` at the end lets them go.
 
 # %% [markdown]
 # ### Exercise 15.2: Each departure once
 #
-# Write `save`: it fills a table `trips` with the columns `part`, `place` (the offset) and `tailnum`. In batch 1, Spark is killed at the **first commit** in your database: at the end of `with keyed.open()`, or at a `db.commit()` before. What was written until then is there, and `save` does not go on. The process that runs `save` (the driver) dies, too: what it kept in memory is gone. Spark starts again. Afterwards each of the 883 departures is in the table once.
+# Write `save`: it fills a table `trips` with the columns `part`, `place` (the offset) and `tailnum`. In batch 1, Spark is killed at the **first commit** in your database: at the end of `with keyed.open()`, or at a `db.commit()` before. What was written until then is there, and `save` does not go on. The process that runs `save` (the driver) dies, too: what it kept in memory is gone. Spark starts again, and gives batch 1 to `save` twice then, as after another death behind its last commit. Afterwards each of the 883 departures is in the table once.
 
 # %%
 from threebrokers.spark import until_done
@@ -317,6 +317,20 @@ def save(batch, number):
     with keyed.open() as db:
         db.execute("CREATE TABLE IF NOT EXISTS trips (part, place PRIMARY KEY, tailnum)")
         db.executemany("INSERT OR IGNORE INTO trips VALUES (?, ?, ?)", rows_of(batch))
+
+
+query = until_done(start_trips, save, "keyed", kill_in=1, book=keyed)
+
+
+# %% tags=["wrong"]
+# the batch's number in a transaction of its own, and nobody asks for it | so are rows of the table `log`
+def save(batch, number):
+    with keyed.open() as db:
+        db.execute("CREATE TABLE IF NOT EXISTS trips (part, place, tailnum)")
+        db.execute("CREATE TABLE IF NOT EXISTS log (batch)")
+        db.execute("INSERT INTO log VALUES (?)", (number,))
+    with keyed.open() as db:
+        db.executemany("INSERT INTO trips VALUES (?, ?, ?)", rows_of(batch))
 
 
 query = until_done(start_trips, save, "keyed", kill_in=1, book=keyed)
@@ -733,7 +747,7 @@ lab.quiz()
 # The query below writes the delay of each departure into another topic. Which trigger brings them most quickly?
 #
 # - none: a batch begins as soon as the one before has ended,
-# - `processingTime="1 second"`: a batch begins each second,
+# - `processingTime="1 second"`: a batch begins each second, or as soon as a longer one has ended,
 # - `realTime="5 seconds"`: a batch lasts five seconds.
 #
 # Each gets the same departures, 50 in a second.
@@ -850,7 +864,7 @@ lab.check.trigger_for_each(choice)
 # %% [markdown] explains="standalone cluster, driver, executor"
 # ### On a cluster of two workers
 #
-# So far all of Spark was one process, with two threads (`local[2]`). On a **standalone cluster** a master knows the workers; each worker starts an **executor** for your query, a process that runs its tasks. The **driver**, which belongs to your notebook, plans the batches. `workers_up` starts a master and two workers with one core each, and tells the master's address. (In a terminal: `threebrokers spark up`.)
+# So far all of Spark was one process, with two threads (`local[2]`). On a **standalone cluster** a master knows the workers; each worker starts an **executor** for your session, a process that runs the tasks of its queries. The **driver**, which belongs to your notebook, plans the batches. `workers_up` starts a master and two workers with one core each, and tells the master's address. (In a terminal: `threebrokers spark up`.)
 #
 # The next query writes, for each departure, which process has read it, by its process id.
 

@@ -8,7 +8,7 @@ import pytest
 from threebrokers.cluster import Cluster, local
 from tools.proof import environment
 
-__all__ = ["cluster", "home"]
+__all__ = ["cluster", "healthy", "home"]
 
 
 @pytest.fixture(scope="session")
@@ -29,3 +29,11 @@ def cluster(home: Path) -> Cluster:
         cluster = Cluster()
         cluster.up()
     return cluster
+
+
+@pytest.fixture
+def healthy(cluster: Cluster) -> Iterator[Cluster]:
+    """Running brokers with healthy links, before and after, whatever the test did."""
+    cluster.up()
+    yield cluster
+    cluster.up()

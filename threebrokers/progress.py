@@ -6,12 +6,13 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from threebrokers.errors import LabError
 from threebrokers.paths import home
 from threebrokers.store import JsonFile
 
+T = TypeVar("T")
 LOCK_SECONDS = 5
 # The files of the home, with their locks, and with what was damaged and is kept beside them.
 EXERCISES, PREDICTIONS, QUIZZES, TOLD = FILES = ("progress", "predictions", "quizzes", "told")
@@ -53,8 +54,7 @@ def record(number: str, solved: bool) -> None:
 
 def solved() -> dict[str, datetime]:
     """Return when (UTC) each solved exercise was solved first, by number."""
-    with _exercises() as known:
-        return {number: when for number, when in known.items() if when}
+    return {number: when for number, when in _known(_exercises_file()).items() if when}
 
 
 def solved_in(lab: str) -> list[str]:
@@ -66,8 +66,7 @@ def solved_in(lab: str) -> list[str]:
 
 def tried() -> set[str]:
     """Return the numbers of all exercises that were tried, solved or not."""
-    with _exercises() as known:
-        return set(known)
+    return set(_known(_exercises_file()))
 
 
 def record_guess(name: str, guess: Guess) -> None:
@@ -78,8 +77,7 @@ def record_guess(name: str, guess: Guess) -> None:
 
 def guesses() -> dict[str, Guess]:
     """Return the first prediction for each question that was answered, by the question's name."""
-    with _guesses() as known:
-        return dict(known)
+    return _known(_guesses_file())
 
 
 def record_answer(name: str, answer: str, *, right: bool) -> None:
@@ -90,8 +88,7 @@ def record_answer(name: str, answer: str, *, right: bool) -> None:
 
 def answers() -> dict[str, Answered]:
     """Return the last answer to each question of a quiz, by the question's name."""
-    with _answers() as known:
-        return dict(known)
+    return _known(_answers_file())
 
 
 def export(file: Path) -> None:
@@ -138,9 +135,7 @@ def lost() -> list[str]:
         "Your answers to quizzes": _answers_file(),
     }
     for file in files.values():
-        if file.path.exists() and file.read() is None:
-            with _if_possible(), file.changed(dict, LOCK_SECONDS):
-                pass  # so it is kept aside
+        _known(file)  # what is damaged is kept aside
     found = {path.name: (what, path) for what, file in files.items() for path in file.kept()}
     known = _told_file().read() or []
     if set(known) != set(found):  # also if one is gone: another one may get its name
@@ -160,6 +155,15 @@ def _if_possible() -> Iterator[None]:
 
     with suppress(LabError, OSError, Timeout):
         yield
+
+
+def _known(file: JsonFile[dict[str, T]]) -> dict[str, T]:
+    """Return what a file holds, also where nothing may be written; a damaged one is kept aside if it can."""
+    known = file.read()
+    if known is None and file.path.exists():
+        with _if_possible(), file.changed(dict, LOCK_SECONDS) as known:
+            pass  # so it is kept aside; another program may have done that, and begun anew
+    return known or {}
 
 
 def _exercises() -> AbstractContextManager[dict[str, datetime | None]]:

@@ -1,7 +1,7 @@
 """Small files: those of JSON that several notebooks and commands may read and write, and the course's own.
 
-Everything that the course remembers is read here, and nowhere else: what stands in such a file may be
-anything, and whoever reads it gets a value of the right type or nothing.
+What stands in such a file may be anything: whoever reads it here gets a value of the right type or nothing.
+Files with one line, and the log of actions, are read where they are written.
 """
 
 from collections.abc import Callable, Iterator

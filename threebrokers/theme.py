@@ -4,6 +4,7 @@ The colours of brokers are Okabe and Ito's, told apart by every kind of colour v
 and 3 and nothing else. Style sheets have the same colours as custom properties (`--tb-…`).
 """
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 INK, PAPER = "#1f2328", "#ffffff"
@@ -100,6 +101,11 @@ def dark_style() -> str:
         f'[{what}="{light}"]{{{what}:{dark}}}' for light, dark in DARK.items() for what in ("fill", "stroke")
     )
     return f"<style>@media (prefers-color-scheme: dark){{{rules}}}</style>"
+
+
+def exercise_look(number: str, solved: Collection[str], tried: Collection[str]) -> Look:
+    """Return how an exercise is shown: solved, tried and not solved yet, or not begun."""
+    return GOOD if number in solved else BAD if number in tried else OPEN
 
 
 def state_look(state: str) -> Look:

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.asked import brokers, java_client, librdkafka, older_java
-from tests.brokers import cluster, home
+from tests.brokers import cluster, healthy, home
 
-__all__ = ["brokers", "cluster", "home", "java_client", "librdkafka", "older_java"]
+__all__ = ["brokers", "cluster", "healthy", "home", "java_client", "librdkafka", "older_java"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

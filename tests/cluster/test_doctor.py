@@ -14,6 +14,7 @@ from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource
 
 from tests.commands import run
+from tests.troubles import troubles
 from threebrokers.cluster import Cluster, log_dirs, topics
 from threebrokers.doctor import Finding, checks, examine
 from threebrokers.doctor.groups import look_at_rebalances, look_for_forgotten_members, look_for_frozen
@@ -49,12 +50,6 @@ def bench(cluster: Cluster) -> Iterator[Cluster]:
     yield cluster
     cluster.up()
     topics.delete(cluster, [TOPIC])
-
-
-def troubles() -> dict[str, Finding]:
-    findings = {finding.about: finding for finding in examine() if not finding.ok}
-    assert all(finding.cure for finding in findings.values())
-    return findings
 
 
 def only(*abouts: str) -> dict[str, Finding]:

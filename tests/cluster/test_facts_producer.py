@@ -64,7 +64,7 @@ def test_idempotence_and_acks(librdkafka: Librdkafka, java_client: Java, found: 
         config(own | {"acks": "1", "enable.idempotence": "true"})
     found(
         "with it 5 requests at most are under way; `acks=1`, 6 requests or `retries=0` beside it are refused",
-        "`acks=1` alone switches it off in silence; both together are refused",
+        "`acks=1` alone switches it off, with a line in the log; both together are refused",
         MADE,
     )
 

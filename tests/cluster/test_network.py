@@ -4,7 +4,6 @@ import functools
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 
 import pytest
 from confluent_kafka import Producer
@@ -20,14 +19,6 @@ from threebrokers.waiting import quiet_wait, wait_until
 TOPIC = "linked"
 ALL = [1, 2, 3]
 MACHINE = "look at the machine."
-
-
-@pytest.fixture
-def healthy(cluster: Cluster) -> Iterator[Cluster]:
-    """Healthy links before and after, whatever the test did."""
-    cluster.up()
-    yield cluster
-    cluster.up()
 
 
 @pytest.fixture

@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.brokers import healthy
 from threebrokers.cluster import Cluster, docker
 from threebrokers.errors import LabError
 from tools.proof import environment
+
+__all__ = ["healthy"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

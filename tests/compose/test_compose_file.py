@@ -12,6 +12,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, Resourc
 from testcontainers.compose import DockerCompose
 
 from tests.closing import close
+from tests.compose.docker_command import docker
 from tests.shared_cluster import free_ports
 from threebrokers.cluster import spark_cluster
 from threebrokers.cluster.settings import BROKERS, TABLE
@@ -23,10 +24,6 @@ PROJECT = f"threebrokers-file-{os.getpid()}"
 LABEL = f"label=com.docker.compose.project={PROJECT}"
 TOPIC = "kept"
 PATIENCE = 30
-
-
-def docker(*arguments: str) -> str:
-    return subprocess.run(["docker", *arguments], capture_output=True, text=True, check=True).stdout
 
 
 def left() -> list[str]:

@@ -1,19 +1,15 @@
 """The contract, kept by three containers; and what containers cannot do."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.compose.docker_command import docker
 from tests.contract import Contract
 from threebrokers.cluster import Cluster
 from threebrokers.cluster.compose import ComposeEngine
 from threebrokers.errors import LabError
-
-
-def docker(*arguments: str) -> str:
-    return subprocess.run(["docker", *arguments], capture_output=True, text=True, check=True).stdout
 
 
 def of_project(home: Path, *kind: str) -> list[str]:

@@ -5,15 +5,15 @@ import os
 import re
 import subprocess
 import tarfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from threebrokers.cluster import Cluster, docker, state_file, topics
+from tests.troubles import troubles
+from threebrokers.cluster import docker, state_file, topics
 from threebrokers.cluster.compose import DATA, FILE, ComposeEngine
 from threebrokers.cluster.containers import PROJECT, SERVICE, Containers
-from threebrokers.doctor import Finding, checks, containers, examine
+from threebrokers.doctor import checks, containers, examine
 from threebrokers.waiting import quiet_wait
 from threebrokers.why_empty import explain
 
@@ -31,21 +31,8 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def healthy(cluster: Cluster) -> Iterator[Cluster]:
-    cluster.up()
-    yield cluster
-    cluster.up()
-
-
-@pytest.fixture
 def project(home: Path) -> Containers:
     return ComposeEngine(home).containers
-
-
-def troubles() -> dict[str, Finding]:
-    findings = {finding.about: finding for finding in examine() if not finding.ok}
-    assert all(finding.cure for finding in findings.values())
-    return findings
 
 
 def launch(project: Containers, home: Path, *files: Path) -> None:

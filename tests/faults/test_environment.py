@@ -85,20 +85,22 @@ def test_make_hands_nothing_on(tmp_path, behaviour):
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("given", "words", "signs", "says"),
     [
-        ({"PYTHONIOENCODING": "ascii"}, "status"),
-        ({"PYTHONIOENCODING": "ascii"}, "doctor"),
-        ({"PYTHONIOENCODING": "latin-1"}, "doctor"),
-        ({"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, "restore 99"),
+        ({"PYTHONIOENCODING": "ascii"}, "status", "ascii", "Home: "),
+        ({"PYTHONIOENCODING": "ascii"}, "doctor", "ascii", "free in "),
+        ({"PYTHONIOENCODING": "latin-1"}, "doctor", "latin-1", "free in {home}"),
+        ({"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, "restore 99", "ascii", ""),
     ],
 )
 @pytest.mark.fault("Environment", "the terminal knows only ASCII (PYTHONIOENCODING=ascii, LANG=C)")
-def test_a_plain_terminal(tmp_path, given, words, behaviour):
-    done = command(tmp_path / "home", *words.split(), **given)
+def test_a_plain_terminal(tmp_path, given, words, signs, says, behaviour):
+    home = tmp_path / ("café" if signs == "latin-1" else "home")  # a letter that ASCII has not
+    done = command(home, *words.split(), **given)
     assert done.returncode in (0, 1)
     assert b"Traceback" not in done.stderr
-    assert all(byte < 128 for byte in done.stdout + done.stderr) or "latin" in str(given)
+    assert (done.stdout + done.stderr).isascii() == (signs == "ascii")
+    assert says.format(home=home) in done.stdout.decode(signs)
     if "restore" in words:
         assert done.stderr.startswith(b"x There is no lab 99")
     behaviour("signs that it cannot show are written in others: + for a tick, x for a cross, -> for an arrow")

@@ -3,14 +3,13 @@
 import hashlib
 import os
 import socket
-import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from tests.faults.silent import silent
 from threebrokers.cluster import download, jars, prefetch
 from threebrokers.cluster.compose import ComposeEngine
 from threebrokers.cluster.lockfile import Jar
@@ -67,19 +66,9 @@ def test_a_closed_proxy(cache, monkeypatch, behaviour):
 @pytest.mark.slow_fault
 @pytest.mark.fault("Network", "jars are to be fetched, and the server takes the connection and says nothing")
 def test_a_silent_server(cache, monkeypatch, behaviour):
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        monkeypatch.setenv("THREEBROKERS_MAVEN", f"http://127.0.0.1:{server.getsockname()[1]}")
-        taken: list[socket.socket] = []
-
-        def take() -> None:
-            with suppress(OSError):
-                while True:
-                    taken.append(server.accept()[0])
-
-        threading.Thread(target=take, daemon=True).start()
+    with silent() as server:
+        monkeypatch.setenv("THREEBROKERS_MAVEN", server)
         said = refused(cache, jars.kafka_jars)
-        for line in taken:
-            line.close()
     behaviour("after three tries it ends, within 30 s", says=said)
 
 

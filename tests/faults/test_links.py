@@ -16,14 +16,6 @@ from threebrokers.kafka.log_reader import read_log
 from threebrokers.waiting import quiet_wait
 
 
-@pytest.fixture
-def healthy(cluster: Cluster) -> Iterator[Cluster]:
-    """Running brokers with healthy links, before and after."""
-    cluster.up()
-    yield cluster
-    cluster.up()
-
-
 def pids(cluster: Cluster) -> list[int | None]:
     return [process.pid for process in cluster.processes().values()]
 

@@ -3,17 +3,17 @@
 import http.server
 import json
 import os
-import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from tests.faults.silent import silent
 from tools.setup import environment, installer, packages
 from tools.setup.errors import SetupError, why
 
@@ -80,23 +80,6 @@ def answering(code: int) -> Iterator[str]:
         server.shutdown()
 
 
-@contextmanager
-def silent() -> Iterator[str]:
-    """An index that takes every connection and never answers."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        taken = []
-
-        def take() -> None:
-            with suppress(OSError):
-                while True:
-                    taken.append(server.accept()[0])
-
-        threading.Thread(target=take, daemon=True).start()
-        yield f"http://127.0.0.1:{server.getsockname()[1]}/simple"
-        for line in taken:
-            line.close()
-
-
 @pytest.mark.slow_fault
 @pytest.mark.fault("Set-up", "the package index answers 404")
 def test_an_index_that_has_nothing(made, monkeypatch, behaviour):
@@ -112,7 +95,7 @@ def test_an_index_that_has_nothing(made, monkeypatch, behaviour):
 @pytest.mark.fault("Set-up", "the package index takes the connection and says nothing")
 def test_an_index_that_is_silent(made, monkeypatch, behaviour):
     with silent() as index:
-        monkeypatch.setenv("PIP_INDEX_URL", index)
+        monkeypatch.setenv("PIP_INDEX_URL", f"{index}/simple")
         said = refused(made)
     assert "could not be reached" in said
     behaviour("the set-up ends within 30 s", says=said)
@@ -128,7 +111,7 @@ def test_an_index_that_falls_silent_for_uv(made, monkeypatch, behaviour):
     monkeypatch.setattr(installer.Installer, "_run_pip", lambda *_: None)  # it has brought uv
     try:
         with silent() as index:
-            monkeypatch.setenv("UV_DEFAULT_INDEX", index)
+            monkeypatch.setenv("UV_DEFAULT_INDEX", f"{index}/simple")
             said = refused(made)
     finally:
         (made / ".venv" / "bin" / "uv").unlink()

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -17,14 +16,6 @@ from threebrokers.lab.opening import open_lab
 from threebrokers.waiting import quiet_wait
 
 BOOT = " ticks after boot another-one"
-
-
-@pytest.fixture
-def healthy(cluster: Cluster) -> Iterator[Cluster]:
-    """Running brokers, before and after."""
-    cluster.up()
-    yield cluster
-    cluster.up()
 
 
 def crash(cluster: Cluster, broker: int) -> None:

@@ -1,9 +1,11 @@
 """Progress: kept across notebooks, never in the way of a check."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -133,3 +135,35 @@ def test_the_file_is_whole_json_after_each_record(bench: Path) -> None:
     progress.record("1.1", solved=True)
     assert list(json.loads((bench / "progress.json").read_text())) == ["1.1"]
     assert [p.name for p in bench.iterdir() if p.name.startswith(".progress")] == []
+
+
+@pytest.fixture
+def read_only(bench: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A home with something of each kind, in which from now on nothing may be written."""
+    progress.record("3.1", solved=True)
+    progress.record("3.2", solved=False)
+    progress.record_guess("3.a", progress.Guess("one", "two"))
+    progress.record_answer("3.q1", "one", right=True)
+    real = os.open
+
+    def refused(path: str, flags: int, *more: Any, **named: Any) -> int:
+        if flags & (os.O_WRONLY | os.O_RDWR):
+            raise PermissionError(13, "Permission denied", path)
+        return real(path, flags, *more, **named)
+
+    monkeypatch.setattr(os, "open", refused)  # who runs the tests as root may write everywhere
+
+
+@pytest.mark.usefixtures("read_only")
+def test_a_home_that_may_only_be_read_tells_what_it_holds() -> None:
+    assert set(progress.solved()) == {"3.1"}
+    assert progress.tried() == {"3.1", "3.2"}
+    assert progress.guesses() == {"3.a": progress.Guess("one", "two")}
+    assert progress.answers()["3.q1"].right
+
+
+@pytest.mark.usefixtures("read_only")
+def test_a_damaged_file_of_a_home_that_may_only_be_read_is_an_empty_one(bench: Path) -> None:
+    (bench / "progress.json").write_text("damaged")
+    assert progress.solved() == {}
+    assert (bench / "progress.json").read_text() == "damaged"

@@ -126,6 +126,13 @@ def test_each_state_has_a_sign_and_a_word_of_its_own(table):
         assert one.word != other.word
 
 
+def test_an_exercise_is_solved_or_was_tried_or_is_open():
+    looks = [
+        theme.exercise_look(number, {"3.1": "today"}, {"3.1", "3.2"}) for number in ("3.1", "3.2", "3.3")
+    ]
+    assert looks == [theme.GOOD, theme.BAD, theme.OPEN]
+
+
 def test_a_state_that_is_not_known_is_shown_as_silent():
     assert str(theme.state_look("melting")) == "? silent"
 

@@ -345,6 +345,6 @@ def _sentence(fault: Exception) -> str | None:
             )
         case OSError():
             what = fault.filename or "A file"
-            return f"{what} cannot be used ({fault.strerror}): see `threebrokers doctor`."
+            return f"{what} cannot be used ({fault.strerror or fault}): see `threebrokers doctor`."
         case _:
             return None

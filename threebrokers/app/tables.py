@@ -107,7 +107,8 @@ def progress(
 ) -> RenderableType:
     """Return how many exercises are solved, a row for each lab, and which exercise is the next."""
     looks = {
-        lab: [_look(number, solved, tried) for number in outline.exercises] for lab, outline in labs.items()
+        lab: [theme.exercise_look(number, solved, tried) for number in outline.exercises]
+        for lab, outline in labs.items()
     }
     every = [look for of_lab in looks.values() for look in of_lab]
     first = f"{every.count(theme.GOOD)} of {len(every)} exercises are solved."
@@ -127,17 +128,13 @@ def progress(
 
 def progress_of(outline: Outline, solved: Mapping[str, datetime], tried: Collection[str]) -> RenderableType:
     """Return one lab's exercises, a row each: title, and since when it is solved."""
-    looks = [_look(number, solved, tried) for number in outline.exercises]
+    looks = [theme.exercise_look(number, solved, tried) for number in outline.exercises]
     first = f"{outline.title} {looks.count(theme.GOOD)} of {len(looks)} exercises are solved."
     table = _table("", "exercise", "", "")
     for look, (number, title) in zip(looks, outline.exercises.items(), strict=True):
         day = f", {solved[number].astimezone():%d %b %Y}" if number in solved else ""
         table.add_row(Text(look.sign, STYLES[look]), number, title, look.word + day)
     return Group(Text(first, "bold"), table)
-
-
-def _look(number: str, solved: Collection[str], tried: Collection[str]) -> theme.Look:
-    return theme.GOOD if number in solved else theme.BAD if number in tried else theme.OPEN
 
 
 def _next(labs: Mapping[str, Outline], solved: Collection[str], tried: Collection[str]) -> list[str]:

@@ -21,7 +21,7 @@ def called(what: str, function: Callable[..., Any], *arguments: Any, look_at: st
         raise stumbled(what, fault, look_at) from fault
 
 
-def stumbled(what: str, fault: Exception, look_at: str = SAME) -> NotYet:
+def stumbled(what: str, fault: Exception, look_at: str) -> NotYet:
     """Return what to say of an error in the learner's own code; one of the course has its own next step."""
     if isinstance(fault, LabError):
         said = f"{fault.what[:1].lower()}{fault.what[1:]}".rstrip(".")

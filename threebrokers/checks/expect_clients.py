@@ -51,17 +51,6 @@ def received(consumer: object) -> int | None:
     return consumer.received if isinstance(consumer, LabConsumer) else None
 
 
-def expect_read_at_most(consumer: object, most: int, look_at: str) -> None:
-    """Raise NotYet if a consumer of the lab has returned more than `most` records; a plain one may have."""
-    count = received(consumer)
-    if count is not None and count > most:
-        raise NotYet(
-            f"the consumer has read {counted(count, 'record')}",
-            f"it should read {most} and nothing else",
-            look_at,
-        )
-
-
 def expect_flushed(lab: Lab, topic: str, *producers: Producer, look_at: str = FLUSH) -> None:
     """Raise NotYet if records of this topic have no delivery report yet: what was sent is not known.
 

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 from threebrokers import clock
 from threebrokers import paths as places
-from threebrokers.cluster import action_log, engine, link_faults, programs, recovery, registration, tools
+from threebrokers.cluster import (
+    action_log,
+    engine,
+    link_faults,
+    programs,
+    quorum,
+    recovery,
+    registration,
+    tools,
+)
 from threebrokers.cluster.action_log import ActionReader
 from threebrokers.cluster.actions import Action, action_kind, hindered
 from threebrokers.cluster.link_faults import Fault, Peers
@@ -26,7 +35,6 @@ if TYPE_CHECKING:
 
     from threebrokers.kafka.poller import ClusterPoller
 
-QUORUM = len(BROKERS) // 2 + 1
 LEADER_SECONDS = 10  # until a partition has a leader again, or has none because its brokers are down
 
 
@@ -217,8 +225,7 @@ class Cluster:
         """Say that for each broker, of one look at all of them; nothing of brokers that are not yours."""
         if self.access:
             return {}
-        up = set(self._answering())
-        return {n: _quorum_impact(up, n) for n in BROKERS}
+        return quorum.impacts(set(quorum.answering(self._engine)))
 
     def actions(self, since: float = 0.0) -> list[Action]:
         """Return what was done to the brokers since then (s since 1970), by any program; oldest first.
@@ -245,7 +252,7 @@ class Cluster:
 
         It is given the brokers that are up and not cut off: another takes a question and never answers.
         """
-        return admin.admin(self._addresses(self._answering() or BROKERS))
+        return admin.admin(self._addresses(quorum.answering(self._engine) or BROKERS))
 
     def poller(self) -> "ClusterPoller":
         """Return what asks every broker by itself, past any links, also while some of them are gone."""
@@ -286,17 +293,13 @@ class Cluster:
 
         `typed` is what you would type into it. It is given the addresses that `admin` is given.
         """
-        answering = self._answering()
+        up = quorum.answering(self._engine)
         try:
-            return tools.run(name, list(arguments), self._addresses(answering or BROKERS), typed, self.access)
-        except LabError as fault:
-            if self.access or len(answering) >= QUORUM or "did not end" not in fault.what:
+            return tools.run(name, list(arguments), self._addresses(up or BROKERS), typed, self.access)
+        except tools.ToolTimeoutError as fault:
+            if self.access or len(up) >= quorum.QUORUM:
                 raise
-            up = ", ".join(map(str, answering)) or "none"
-            raise LabError(
-                f"{name} got no answer: of {len(BROKERS)} brokers only {up} is up, and that is no quorum",
-                "start the others with `lab.cluster.up()`, then run the cell again",
-            ) from fault
+            raise quorum.unanswered(name, up) from fault
 
     def segments(self, topic: str, partition: int, broker: int | None = None) -> list[Path]:
         """Return the files of one partition on one broker, the leader unless told, oldest first."""
@@ -387,24 +390,6 @@ class Cluster:
         at = self._engine.change_links(lambda faults: [*faults, fault])
         self._report(Action(at, fault.effect, fault.broker, fault.words))
 
-    def _answering(self) -> list[int]:
-        """Return the brokers that are up and reach another voter: others may take a question for ever."""
-        try:
-            apart = link_faults.alone(self.faults())
-        except LabError:  # who carries the links is gone: no broker reaches another
-            apart = set(BROKERS)
-        return [n for n, p in self._engine.processes().items() if p.state == "up" and n not in apart]
-
     def _known(self, broker: int) -> None:
         if self.access is None and (broker not in BROKERS or isinstance(broker, bool)):
             raise LabError(f"There is no broker {broker!r} here", "the brokers are 1, 2 and 3")
-
-
-def _quorum_impact(up: set[int], broker: int) -> str:
-    rest = sorted(up - {broker})
-    if broker not in up or len(up) < QUORUM or len(rest) >= QUORUM:
-        return ""
-    return (
-        f"This takes the quorum away: of {len(BROKERS)} voters only broker {rest[0]} would be left, "
-        "so nothing can be elected until one returns"
-    )

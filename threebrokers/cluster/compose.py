@@ -16,11 +16,13 @@ from threebrokers.cluster.process import BrokerProcess, Usage
 from threebrokers.cluster.settings import BROKERS
 from threebrokers.cluster.state_file import SavedState
 from threebrokers.errors import LabError
+from threebrokers.files import faults_told
 from threebrokers.paths import course, lab_command
 from threebrokers.waiting import quiet_wait, shown, wait_until
 
 FILE = course() / "docker-compose.yml"
 STOP_SECONDS = 8
+PULL_SECONDS = 900.0  # the image is 200 MB
 # A container's start waits for what others write to the disk: beside three programs that wrote as fast as
 # they could, three brokers took 60 s before their first line.
 START_SECONDS = 180.0
@@ -87,6 +89,7 @@ class ComposeEngine:
 
     def up(self, say: Callable[[str], None]) -> dict[int, float]:
         """Start the brokers that are missing, resume those that are paused; return when each was started."""
+        self._fetch_image(say)  # over a slow line that takes longer than others wait for the lock
         with self._locked():
             found = self.containers.look()
             if found and not self.addresses():
@@ -94,7 +97,6 @@ class ComposeEngine:
                 self._compose("down", "--timeout", "0")
                 found = {}
             missing = [n for n in BROKERS if n not in found or found[n].state == "down"]
-            self._fetch_image(say)
             engine.remember(self.home, self.name)  # first: what a start that breaks leaves is found again
             for one in found.values():
                 if one.state == "paused":
@@ -269,7 +271,7 @@ class ComposeEngine:
         if not self.containers.has_image(image):
             say(f"Fetching the image {image}: once, about 200 MB …")
             try:
-                self._compose("pull", "--quiet")
+                self._compose("pull", "--quiet", within=PULL_SECONDS)
             except LabError as fault:
                 raise LabError(
                     f"The image {image} could not be fetched: {fault.what}",
@@ -277,7 +279,7 @@ class ComposeEngine:
                     "`threebrokers up --engine local`",
                 ) from fault
 
-    def _compose(self, *arguments: str) -> None:
+    def _compose(self, *arguments: str, within: float | None = None) -> None:
         # The id is made of the home: a volume never belongs to another cluster than its containers.
         values = {"KAFKA_CLUSTER_ID": base64.urlsafe_b64encode(self._digest[:16]).decode().rstrip("=")}
         # A container that is paused while Docker starts a health check in it can never be resumed again
@@ -286,11 +288,12 @@ class ComposeEngine:
         for n, of in state_file.load(self._kept).ports.items():
             values |= {f"KAFKA_PORT_{n}": str(of["CLIENT"])}
             values |= {f"KAFKA_CONTROLLER_PORT_{n}": str(of["CONTROLLER"])}
-        docker.compose(FILE, self.containers.project, list(arguments), values)
+        docker.compose(FILE, self.containers.project, list(arguments), values, within)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        self._kept.mkdir(parents=True, exist_ok=True)
+        with faults_told(self._kept):
+            self._kept.mkdir(parents=True, exist_ok=True)
         with state_file.locked(self._kept):
             yield
 
@@ -307,15 +310,19 @@ class Copies:
     def log(self, node: int) -> Path:
         """Return the path of a copy of what one broker has written so far; an old one if it is removed."""
         path = self._folder / "logs" / f"broker-{node}.log"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if container := self._containers.look().get(node):
-            path.write_text(self._containers.log(container))
+        container = self._containers.look().get(node)
+        with faults_told(path.parent):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if container:
+                path.write_text(self._containers.log(container))
         return path
 
     def configuration(self, node: int) -> Path:
         """Return the path of a copy of the settings that the image made of the compose file."""
-        folder = self._of(node)
-        if not self._containers.copy(self._container(node, "settings"), CONFIGURATION, folder):
+        container, folder = self._container(node, "settings"), self._of(node)
+        with faults_told(folder):
+            made = self._containers.copy(container, CONFIGURATION, folder)
+        if not made:
             raise LabError(f"Broker {node} has not made its settings yet", "look again in a second")
         return folder / Path(CONFIGURATION).name
 
@@ -324,7 +331,8 @@ class Copies:
         container = self._container(node, "files")
         folder = self._of(node) / f"{topic}-{partition}"
         shutil.rmtree(folder, ignore_errors=True)
-        self._containers.copy(container, f"{DATA}/{folder.name}", folder.parent)
+        with faults_told(folder):
+            self._containers.copy(container, f"{DATA}/{folder.name}", folder.parent)
         return sorted(folder.glob("*.log"))
 
     def remove(self) -> None:
@@ -339,7 +347,8 @@ class Copies:
 
     def _of(self, node: int) -> Path:
         folder = self._folder / "copies" / f"broker-{node}"
-        folder.mkdir(parents=True, exist_ok=True)
+        with faults_told(folder):
+            folder.mkdir(parents=True, exist_ok=True)
         return folder
 
 

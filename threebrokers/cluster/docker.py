@@ -69,11 +69,19 @@ def faults_told(address: str = "") -> Iterator[None]:
         raise _silence(address, fault) from fault
 
 
-def compose(file: Path, project: str, arguments: list[str], values: Mapping[str, str]) -> str:
+def compose(
+    file: Path,
+    project: str,
+    arguments: list[str],
+    values: Mapping[str, str],
+    within: float | None = None,
+) -> str:
     """Run `docker compose` for a project and return what it prints; `values` fill the file's ${…}.
 
-    Raises LabError with Docker's own last words if it fails, or takes more than three minutes.
+    Raises LabError with Docker's own last words if it fails, or takes more than `within` seconds (three
+    minutes unless told).
     """
+    within = COMMAND_SECONDS if within is None else within
     command = [_program(), "compose", "--file", str(file), "--project-name", project, *arguments]
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("COMPOSE_", "KAFKA_"))}
     try:
@@ -83,12 +91,12 @@ def compose(file: Path, project: str, arguments: list[str], values: Mapping[str,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=COMMAND_SECONDS,
+            timeout=within,
             check=False,
         )
     except subprocess.TimeoutExpired:
         raise LabError(
-            f"docker compose {arguments[0]} did not end within {COMMAND_SECONDS} s",
+            f"docker compose {arguments[0]} did not end within {within:g} s",
             "run `threebrokers doctor`, then the same command again",
         ) from None
     if done.returncode != 0:

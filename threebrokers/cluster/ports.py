@@ -31,10 +31,11 @@ FREE_SECONDS, LOCK_SECONDS = 5.0, 30.0
 
 
 def claim(home: Path) -> Ports:
-    """Choose nine free ports for this home: the same as last time, if they are free.
+    """Choose a block of 27 free ports for this home: the same as last time, if they are free.
 
-    Those behind them, the one for orders to the links' process, and Spark's are free too. Its own are waited
-    for while the system closes them; at Spark's, the home's own Spark cluster may run.
+    Returned are nine of them, three of each broker. There are nine behind these, one for orders to the links'
+    process, and eight of Spark's. The home's own are waited for while the system closes them; at Spark's, its
+    own Spark cluster may run.
 
     Raises LabError if no block of ports is free, if where that is written down belongs to another user, or
     after 30 s in which another command chooses.
@@ -58,7 +59,9 @@ def claim(home: Path) -> Ports:
                 book.write(claims)
                 return _block(block)
     raise LabError(
-        "No nine free ports were found between 11092 and 13984", "`threebrokers doctor` shows who uses them"
+        f"No block of {len(_needed(0)) + SPARKS} free ports was found from {min(_needed(0))} to "
+        f"{max(_sparks(BENCHES - 1))}",
+        "`threebrokers doctor` shows who uses them",
     )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import FrameType
 
 from threebrokers.cluster import engine, jars, prepare
+from threebrokers.cluster.cache_lock import faults_told
 from threebrokers.errors import LabError
 from threebrokers.paths import cache, home
 
@@ -31,7 +32,8 @@ def main() -> int | str:
             prepare.prepare(lambda text: print(text, flush=True))
         jars.spark_jars()
         if FOR_ALL in sys.argv:
-            _let_all_read()
+            with faults_told(cache()):
+                _let_all_read()
     except LabError as fault:
         return f"✗ {fault}"
     except KeyboardInterrupt:
@@ -45,7 +47,28 @@ def _let_all_read() -> None:
     for path in [cache(), *folders, *(path for folder in folders for path in folder.rglob("*"))]:
         if path.exists() and not path.is_symlink():
             mode = path.stat().st_mode
-            path.chmod(mode | 0o044 | (mode & 0o100 and 0o011))
+            wanted = mode | 0o044 | (mode & 0o100 and 0o011)
+            if wanted != mode:  # what another administrator has opened is good as it is
+                _open(path, wanted)
+
+
+def _open(path: Path, mode: int) -> None:
+    """Give a file or folder its rights. Raises LabError, with who may do that, if this user may not."""
+    try:
+        path.chmod(mode)
+    except PermissionError as fault:
+        owner = _owner(path)
+        raise LabError(
+            f"{path} belongs to {owner} (the cache: to {_owner(cache())}), and not every user may read it",
+            f"run this command as {owner}, or with sudo",
+        ) from fault
+
+
+def _owner(path: Path) -> str:
+    try:
+        return path.owner()
+    except KeyError:  # a user of another machine, or one that was deleted
+        return f"user {path.stat().st_uid}"
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:

@@ -44,6 +44,10 @@ _CLASSES = {
 _WITHOUT_ADDRESS = {"kafka-dump-log", "kafka-storage"}
 
 
+class ToolTimeoutError(LabError):
+    """A tool was ended because it did not end by itself: it may have waited for brokers that are away."""
+
+
 def run(
     name: str, arguments: list[str], bootstrap: str, typed: str = "", access: Access | None = None
 ) -> str:
@@ -70,7 +74,7 @@ def run(
             # Without input of its own a tool must not read the terminal's.
             done = run_java([*command, *more], TOOL_SECONDS, typed)
     except subprocess.TimeoutExpired:
-        raise LabError(
+        raise ToolTimeoutError(
             f"{name} did not end within {TOOL_SECONDS} s",
             "give it a bound such as --timeout-ms or --max-messages",
         ) from None

@@ -1,6 +1,6 @@
 """A picture of a partition's segments, and of what is left of them later."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from threebrokers.diagrams.grid import box, cell, head, row_head, table
 from threebrokers.diagrams.picture import Picture
@@ -9,17 +9,9 @@ from threebrokers.kafka.segments import Segment
 from threebrokers.text import counted, numbered
 
 GONE = "·"
-Text = Callable[[Record], str]
 
 
-def key_and_value(record: Record) -> str:
-    """Return a record's key and value as two words, "null" for what is missing."""
-    return f"{_decoded(record.key)} {_decoded(record.value)}"
-
-
-def segments_picture(
-    before: Sequence[Segment], after: Sequence[Segment] = (), *, text: Text = key_and_value
-) -> Picture:
+def segments_picture(before: Sequence[Segment], after: Sequence[Segment] = ()) -> Picture:
     """Draw the records of one partition in their segments, a column for each offset.
 
     With `after`, both moments are drawn, and a column has the same place in both: what is gone is a gap.
@@ -28,10 +20,10 @@ def segments_picture(
     moments = [("before", before), ("after", after)] if after else [("", before)]
     rows, words = [], []
     for name, segments in moments:
-        boxes = {r.offset: text(r) for segment in segments for r in segment.records}
+        boxes = {r.offset: _key_and_value(r) for segment in segments for r in segment.records}
         rows.append([row_head(f"segments {name}".strip()), *_files(segments, offsets)])
         rows.append([row_head(f"records {name}".strip()), *_boxes(boxes, offsets)])
-        words += [_words(name, segment, text) for segment in segments]
+        words += [_words(name, segment) for segment in segments]
     if after:
         left = {r.offset for segment in after for r in segment.records}
         words.append(f"Gone: {_offsets([o for o in offsets if o not in left])}.")
@@ -61,9 +53,11 @@ def _boxes(boxes: dict[int, str], offsets: Sequence[int]) -> list[str]:
     ]
 
 
-def _words(moment: str, segment: Segment, text: Text) -> str:
+def _words(moment: str, segment: Segment) -> str:
     state = "the active segment" if segment.is_active else "a closed segment"
-    held = "; ".join(f"{record.offset}: {text(record)}" for record in segment.records) or "no record"
+    held = (
+        "; ".join(f"{record.offset}: {_key_and_value(record)}" for record in segment.records) or "no record"
+    )
     begin = f"{moment.capitalize()}, {state}" if moment else state.capitalize()
     count = counted(len(segment.records), "record")
     return f"{begin} of {segment.size:,} bytes from offset {segment.base_offset} on, {count}: {held}."
@@ -71,6 +65,11 @@ def _words(moment: str, segment: Segment, text: Text) -> str:
 
 def _offsets(offsets: Sequence[int]) -> str:
     return numbered("offset", offsets) if offsets else "nothing"
+
+
+def _key_and_value(record: Record) -> str:
+    """Return a record's key and value as two words, "null" for what is missing."""
+    return f"{_decoded(record.key)} {_decoded(record.value)}"
 
 
 def _decoded(part: bytes | None) -> str:

@@ -1,11 +1,13 @@
 """A picture of how the high watermark moves: a record is written, and the followers fetch twice."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from threebrokers.diagrams.grid import box, boxes, cell, head, row_head, table
 from threebrokers.diagrams.picture import Picture
 
+LEADER, FOLLOWERS = 1, (2, 3)
+BROKERS = (LEADER, *FOLLOWERS)
 STORED = 3  # records that everybody has and may read when the story begins
 HIDDEN = "A yellow box with a dashed border: stored, and not yet readable."
 
@@ -27,18 +29,18 @@ class Moment:
         return min(self.known.values())
 
 
-def watermark_story(leader: int = 1, followers: Sequence[int] = (2, 3)) -> Iterator[Moment]:
+def watermark_story() -> Iterator[Moment]:
     """Yield what happens from the arrival of a record until consumers may read it; all are in sync."""
-    ends = dict.fromkeys([leader, *followers], STORED)
+    ends = dict.fromkeys(BROKERS, STORED)
     known = dict(ends)
     yield Moment("Three records; everybody has them.", dict(ends), dict(known))
-    ends[leader] = known[leader] = STORED + 1
+    ends[LEADER] = known[LEADER] = STORED + 1
     yield Moment(f"A record is written: the leader appends it at offset {STORED}.", dict(ends), dict(known))
-    for follower in followers:
+    for follower in FOLLOWERS:
         ends[follower] = STORED + 1
         said = f"Broker {follower} fetches from offset {STORED}: the answer brings the record."
         yield Moment(said, dict(ends), dict(known))
-    for follower in followers:
+    for follower in FOLLOWERS:
         known[follower] = STORED + 1
         said = (
             f"Broker {follower} fetches from offset {STORED + 1}: the leader learns that it has the record."
@@ -46,19 +48,18 @@ def watermark_story(leader: int = 1, followers: Sequence[int] = (2, 3)) -> Itera
         yield Moment(said, dict(ends), dict(known))
 
 
-def watermark_picture(leader: int = 1, followers: Sequence[int] = (2, 3)) -> Picture:
+def watermark_picture() -> Picture:
     """Draw, moment by moment, each replica's log and the leader's high watermark."""
-    brokers = [leader, *followers]
-    heads = [head(f"broker {b}: {'leader' if b == leader else 'follower'}", broker=b) for b in brokers]
+    heads = [head(f"broker {b}: {'leader' if b == LEADER else 'follower'}", broker=b) for b in BROKERS]
     heads = [cell(""), *heads, head("high watermark")]
     rows, words = [], []
     before = STORED
-    for number, moment in enumerate(watermark_story(leader, followers), 1):
+    for number, moment in enumerate(watermark_story(), 1):
         now = moment.high_watermark
         mark = box(str(now), kind="quiet") if now == before else box(f"{before} → {now}", kind="moved")
-        logs = [cell(_log(moment, broker, now)) for broker in brokers]
+        logs = [cell(_log(moment, broker, now)) for broker in BROKERS]
         rows.append([row_head(f"{number}. {moment.what}", kind="room"), *logs, cell(mark)])
-        ends = ", ".join(f"{moment.ends[broker]} on broker {broker}" for broker in brokers)
+        ends = ", ".join(f"{moment.ends[broker]} on broker {broker}" for broker in BROKERS)
         words.append(f"{number}. {moment.what} Log end offset: {ends}. High watermark: {now}.")
         before = now
     rows.append([cell(HIDDEN, kind="note", colspan=len(rows[0]))])

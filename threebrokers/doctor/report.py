@@ -1,6 +1,5 @@
 """What the doctor found as one JSON object, for a teacher who collects them."""
 
-import getpass
 import json
 import os
 import platform
@@ -16,6 +15,7 @@ import psutil
 from threebrokers.cluster import engine
 from threebrokers.doctor.finding import Finding
 from threebrokers.errors import LabError
+from threebrokers.kafka.access import machine_user
 from threebrokers.paths import home
 
 
@@ -53,20 +53,13 @@ def _nameless(told: Any) -> Any:
         return {key: _nameless(value) for key, value in told.items()}
     if isinstance(told, list):
         return [_nameless(value) for value in told]
-    return nameless(told, _own(), _user()) if isinstance(told, str) else told
+    return nameless(told, _own(), machine_user()) if isinstance(told, str) else told
 
 
 def _own() -> str:
     try:
         return str(Path.home())
     except RuntimeError:  # a container's user may have none
-        return ""
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):  # a container may know no name
         return ""
 
 

@@ -121,13 +121,14 @@ def _prefix(given: str, user: str) -> str:
                 cure,
             )
         return given
-    name = re.sub(r"[^a-z0-9]+", "-", (user or _machine_user()).lower()).strip("-")[:39]
+    name = re.sub(r"[^a-z0-9]+", "-", (user or machine_user()).lower()).strip("-")[:39]
     if not name or name in ANYBODY:
         raise LabError("Nobody says how your names begin on this cluster, which others use too", cure)
     return f"{name}-"
 
 
-def _machine_user() -> str:
+def machine_user() -> str:
+    """Return the name that the machine has for who works here; nothing if it knows none."""
     try:
         return getpass.getuser()
     except (OSError, KeyError):  # a container may know no name

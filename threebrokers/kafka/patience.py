@@ -16,7 +16,7 @@ BUSY_SECONDS = 4.0  # a machine may be so busy that a broker does not answer for
 
 
 def patient_state(
-    poller: "ClusterPoller", topics: Sequence[str] | None, groups: Sequence[str] = ()
+    poller: "ClusterPoller", topics: Sequence[str] | None, groups: Sequence[str]
 ) -> ClusterState:
     """Return the state when every broker that runs has answered, or had its time, as `Cluster.state` says."""
     late = monotonic() + QUICK_SECONDS

@@ -61,11 +61,12 @@ def bounded(reason: Callable[[], LabError | None]) -> Iterator[None]:
                 raise watch.fault from None
             raise
         finally:
-            watch.done.set()
-            gc.callbacks.remove(watch.collects)
-            watch.thread.join()
-            signal.signal(SIGNAL, before or signal.SIG_DFL)
-            _END.reset(token)
+            try:
+                watch.end()
+            finally:  # also after another Ctrl-C while the thread still asks the brokers
+                gc.callbacks.remove(watch.collects)
+                signal.signal(SIGNAL, before or signal.SIG_DFL)
+                _END.reset(token)
 
 
 class _Watch:
@@ -76,9 +77,22 @@ class _Watch:
         self.fault: LabError | None = None
         self.ended, self.done, self.spared = False, threading.Event(), 0
         self.collecting, self.main = False, threading.get_ident()
+        self.sending = threading.Lock()
         self.began = monotonic()
         context = contextvars.copy_context()  # with it the notebook knows to which cell a line belongs
         self.thread = threading.Thread(target=context.run, args=(self._run,), daemon=True)
+
+    def end(self) -> None:
+        """End the thread; even if Ctrl-C breaks off the wait for it, no signal comes any more."""
+        with self.sending:
+            self.done.set()
+        self.thread.join()
+
+    def send(self) -> None:
+        """Interrupt the main thread, unless the block has ended: then a signal would end the kernel."""
+        with self.sending:
+            if not self.done.is_set():
+                signal.pthread_kill(self.main, SIGNAL)
 
     def stop(self, number: int, frame: FrameType | None) -> None:
         """End what the main thread does; what is ending already may close its connections first.
@@ -110,7 +124,7 @@ class _Watch:
                 return
         self.fault = fault
         while not self.done.is_set():
-            signal.pthread_kill(self.main, SIGNAL)
+            self.send()
             self.done.wait(NOTICE_SECONDS / 2)
 
     def _over(self) -> LabError | None:

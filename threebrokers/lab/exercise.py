@@ -100,7 +100,7 @@ def exercise(
     return functools.partial(Check, number, title, every_broker, errors or {})
 
 
-def eventually(look: Callable[[], T], *, what: str, within: float = 10) -> T:
+def eventually(look: Callable[[], T], *, what: str, within: float) -> T:
     """Return what `look()` returns, once it no longer raises NotYet.
 
     Looks again for at most `within` seconds, and not beyond the time of the whole check; then the last

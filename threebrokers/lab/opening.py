@@ -20,7 +20,7 @@ from threebrokers.lab.outcomes import show_in_boxes
 from threebrokers.notebook import shell
 from threebrokers.text import counted, listed, numbered
 
-__all__ = ["join_lab", "open_lab"]
+__all__ = ["join_lab", "open_lab", "opened_here"]
 
 
 def open_lab(number: str) -> Lab:
@@ -34,7 +34,7 @@ def open_lab(number: str) -> Lab:
     show_in_boxes(Shown(number))
     cells.history()  # which notes from now on how each cell ends
     names = _names(number)
-    for earlier in _opened_here():
+    for earlier in opened_here():
         earlier.close()  # a cell that runs again must not leave members in a group
     cluster = Cluster()
     lost = cluster.ended_unasked()
@@ -104,7 +104,7 @@ def _offer_programs(lab: Lab) -> None:
         here.register_magic_function(program, "cell")
 
 
-def _opened_here() -> list[Lab]:
+def opened_here() -> list[Lab]:
     """Return the labs that this notebook holds in its variables."""
     here = shell()
     return [value for value in here.user_ns.values() if isinstance(value, Lab)] if here else []

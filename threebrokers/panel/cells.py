@@ -44,9 +44,7 @@ def _short(ids: list[int]) -> str:
 Cell = dict[str, Any]
 
 
-def topic_frame(
-    state: ClusterState, name: str, opened: bool, starting: Collection[int] = ()
-) -> dict[str, Any]:
+def topic_frame(state: ClusterState, name: str, opened: bool, starting: Collection[int]) -> dict[str, Any]:
     """Return one topic; one that is not there now keeps its place and says so."""
     topic = state.topic(name)
     if topic is None:
@@ -111,7 +109,7 @@ def _row(
     }
 
 
-def copy_cell(state: ClusterState, p: PartitionState, number: int, starting: Collection[int] = ()) -> Cell:
+def copy_cell(state: ClusterState, p: PartitionState, number: int, starting: Collection[int]) -> Cell:
     """Say what one broker is to one partition: a sign, a word, and the whole in a sentence.
 
     `starting` are brokers whose silence is no alarm: they were started just now.

@@ -166,8 +166,8 @@ def events(
 def changes(
     before: ClusterState | None,
     after: ClusterState,
-    actions: Sequence[Action] = (),
-    unclean: Sequence[UncleanElection] = (),
+    actions: Sequence[Action],
+    unclean: Sequence[UncleanElection],
 ) -> list[Event]:
     """Return what changed between two states; all of the second if there was none before.
 

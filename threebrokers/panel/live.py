@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -57,19 +57,31 @@ class Live:
         self._missed = ""
         self._buttons = cluster.access is None  # nobody breaks what is another's
         self._costs: tuple[Any, dict[int, str]] = (None, {})
-        self.panel = Panel(self._press, self._end, big)
+        self._ends = ExitStack()
+        self.panel = Panel(self._press, self._ends.close, big)
         self.panel.observe(lambda change: self._draw(), "opened")
-        self._actions = cluster.action_reader()
+        with ExitStack() as undone:  # who cannot see the brokers, or is interrupted, leaves nothing behind
+            undone.callback(self.panel.close)
+            self._actions = cluster.action_reader()
+            self._ends.callback(self._actions.close)
+            self._begin(undone, groups)
+            undone.pop_all()
+
+    def _begin(self, undone: ExitStack, groups: Sequence[str]) -> None:
+        """Look for the first time, and then in the background; `undone` closes what does that if it fails."""
         with suppress(LabError):  # then nobody carries the links, and brokers tell that by themselves
             # Nobody knows since when.
-            self._story.actions += [Action(0.0, f.effect, f.broker, f.words) for f in cluster.faults()]
-        poller = cluster.poller()
+            broken = self._cluster.faults()
+            self._story.actions += [Action(0.0, f.effect, f.broker, f.words) for f in broken]
+        poller, topics = self._cluster.poller(), self._topics
+        undone.callback(poller.close)
         self._see(_first_state(poller, topics, groups))  # so that the panel shows something from the start
-        self._background = BackgroundPoller(
+        background = BackgroundPoller(
             poller, lambda: topics, lambda: groups, every=EVERY_SECONDS, missed=self._miss
         )
-        self._background.subscribe(self._see)
-        self._background.start()
+        self._ends.callback(background.close)
+        background.subscribe(self._see)
+        background.start()
 
     def _see(self, state: ClusterState) -> None:
         if self._topics is None:
@@ -159,10 +171,6 @@ class Live:
                 self._busy.pop(broker, None)
                 self._read_actions()
                 self._draw()
-
-    def _end(self) -> None:
-        self._background.close()
-        self._actions.close()
 
 
 def _first_state(poller: ClusterPoller, topics: Sequence[str] | None, groups: Sequence[str]) -> ClusterState:

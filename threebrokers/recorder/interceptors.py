@@ -58,7 +58,7 @@ class CountedConsumer(ConsumerInterceptor):
     """
 
     def __init__(
-        self, name: Callable[[], str], notes: Notes, group: str = "", held: Iterable[tuple[str, int]] = ()
+        self, name: Callable[[], str], notes: Notes, group: str, held: Iterable[tuple[str, int]]
     ) -> None:
         self._delivered = Tallies(notes, name, "delivered")
         self._name, self._notes, self._group = name, notes, group

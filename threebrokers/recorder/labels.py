@@ -59,11 +59,11 @@ class Labels:
         """How many rows of words there are below the bars."""
         return len(self._rows) - 1
 
-    def inside(self, x: float, end: float, wordings: Sequence[str], *, bold: bool = False) -> Label | None:
+    def inside(self, x: float, end: float, wordings: Sequence[str]) -> Label | None:
         """Return the first of these wordings that fits into the middle of the box from `x` to `end`."""
         for words in wordings:
-            half, middle = width(words, bold) / 2, (x + end) / 2
-            if 2 * half <= end - x and (kept := self._kept(words, middle - half, middle + half, bold=bold)):
+            half, middle = width(words) / 2, (x + end) / 2
+            if 2 * half <= end - x and (kept := self._kept(words, middle - half, middle + half)):
                 return kept
         return None
 

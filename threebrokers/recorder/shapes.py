@@ -116,7 +116,7 @@ class Sheet:
             f'<text x="{x:.1f}" y="{y:.1f}" fill="{ink}"{where}{weight}{edge}>{escape(words)}</text>'
         )
 
-    def label(self, label: Label, y: float, ink: str, *, anchor: str = "middle", on: str = PAPER) -> None:
+    def label(self, label: Label, y: float, ink: str, *, anchor: str, on: str) -> None:
         """Write words into the middle of their place, or at its start."""
         x = label.left + 1 if anchor == "start" else (label.left + label.right) / 2
         self.text(x, y, label.words, ink, anchor=anchor, bold=label.bold, on=on)

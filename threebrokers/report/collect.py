@@ -77,7 +77,9 @@ def collect(only: str = "") -> Report:
     for number, path in paths.items():
         told = outline(path)
         asked, quiz = predictions.of_lab(number), quizzes.of_lab(number)
-        exercises = tuple((n, title, _look(n, solved, tried)) for n, title in told.exercises.items())
+        exercises = tuple(
+            (n, title, theme.exercise_look(n, solved, tried)) for n, title in told.exercises.items()
+        )
         right = [guesses[name].right for name in asked if name in guesses]
         known = [answers[name].right for name in quiz if name in answers]
         shares = Share(sum(right), len(right), len(asked)), Share(sum(known), len(known), len(quiz))
@@ -85,10 +87,6 @@ def collect(only: str = "") -> Report:
         repeat += [*_unsolved(number, told, solved, tried), *_missed(number, asked, guesses)]
         repeat += _unknown(number, quiz, answers)
     return Report(tuple(labs), tuple(repeat))
-
-
-def _look(number: str, solved: Collection[str], tried: Collection[str]) -> theme.Look:
-    return theme.GOOD if number in solved else theme.BAD if number in tried else theme.OPEN
 
 
 def _unsolved(lab: str, told: Outline, solved: Collection[str], tried: Collection[str]) -> Iterator[Repeat]:

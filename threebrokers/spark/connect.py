@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
 MODE, URL = "SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE"
 # Of a session: how its streaming queries were started, and how often it has asked for rows.
-# And what releases it if this kernel is killed.
+# And what releases it if this kernel is killed, and whether it has all its settings.
 ASKED, PLANS, WATCH = "_threebrokers_asked", "_threebrokers_plans", "_threebrokers_watch"
+WHOLE = "_threebrokers_whole"
 ADDRESS = re.compile(r"sc://(?P<host>[^\s:/;]+):(?P<port>\d{1,5})(/.*)?")
 # PySpark itself would ask a server that is gone for ten minutes.
 TRIES = 5
@@ -75,7 +76,8 @@ def start(address: str) -> SparkSession:
     A query of the former that still runs is stopped. The session ends with this kernel, also when that is
     killed. Raises PySpark's errors.
     """
-    if (kept := current()) is not None and os.environ.get(URL) == address:
+    kept = current()
+    if kept is not None and getattr(kept, WHOLE, False) and os.environ.get(URL) == address:
         try:
             for query in kept.streams.active:
                 query.stop()
@@ -85,14 +87,15 @@ def start(address: str) -> SparkSession:
     end()
     from pyspark.sql.connect.session import SparkSession as Connected
 
-    os.environ |= {MODE: "1", URL: address}
     try:
+        os.environ |= {MODE: "1", URL: address}
         made = Connected(connection=address, hook_factories=[_noting])
         made.client.set_retry_policies([policy(address)])
         Connected._set_default_and_active_session(made)
         _end_with_kernel(made, address)
         made.conf._set_all({k: v for k, v in SETTINGS.items() if k.startswith("spark.sql.")}, silent=True)
-    except Exception:
+        setattr(made, WHOLE, True)
+    except BaseException:  # also when the cell is interrupted
         end()
         raise
     return cast(SparkSession, made)

@@ -81,6 +81,24 @@ class Crash:
         raise SparkKilledError
 
 
+class Again:
+    """The sink of a second run: it gets the batch of the death once more than Spark gives it.
+
+    That is what a death behind the last commit of the second try would do; Spark does not die for it.
+    """
+
+    def __init__(self, first: Sink, second: Sink, batch: int) -> None:
+        self._first, self._second, self._batch = first, second, batch
+        self.came = False  # whether the batch came once more
+
+    def __call__(self, batch: DataFrame, number: int) -> None:
+        """Write a batch with `second`; the chosen one with `first` before, whose memory is gone then."""
+        if number == self._batch:
+            self._first(batch, number)
+            self.came = True
+        self._second(batch, number)
+
+
 def killed(start: Start, sink: Sink, checkpoint: str, *, batch: int, book: Book | None = None) -> Path:
     """Start a query afresh, and kill Spark when this batch is written and not committed; Spark stays dead.
 
@@ -150,13 +168,23 @@ def until_done(
 
     The driver dies too: in the second run the sink has in memory what it had before the first one. The names
     of what is gone with it are `forgotten(checkpoint)`.
+
+    With a `book`, Spark dies at the first commit in it. A sink with several commits can be killed between any
+    two of them and behind the last one: so the second run gives it this batch twice, as another death, behind
+    the last commit, would. It gets the batch three times in all.
     """
     memory = Memory(sink)
     kept = killed(start, sink, checkpoint, batch=kill_in, book=book)
     if gone := memory.changed():
         (kept / FORGOTTEN).write_text("\n".join(gone), encoding="utf-8")
         print(f"What Python had in memory is gone, too: {listed(gone)}.")
-    return started_again(start, memory.again(), checkpoint)
+    if book is None:
+        return started_again(start, memory.again(), checkpoint)
+    again = Again(memory.again(), memory.again(), kill_in)
+    query = started_again(start, again, checkpoint)
+    if again.came:
+        print(f"Batch {kill_in} came once more, as after a death behind its last commit.")
+    return query
 
 
 def forgotten(checkpoint: str, lab: Lab | None = None) -> list[str]:

@@ -5,7 +5,6 @@ PySpark is told of a Java process that runs already: its own script takes two, o
 
 import logging
 import os
-import signal
 import struct
 import subprocess
 import sys
@@ -125,7 +124,7 @@ def _launched(command: list[str], output: BinaryIO) -> tuple["subprocess.Popen[b
             stdout=output,
             stderr=output,
             env=environment() | {"_PYSPARK_DRIVER_CONN_INFO_PATH": str(told), "SPARK_CONNECT_MODE": "0"},
-            preexec_fn=_deaf_to_interrupts,
+            start_new_session=True,  # an interrupted cell is no reason for Java to end
         )
         try:
             wait_until(
@@ -143,10 +142,6 @@ def _launched(command: list[str], output: BinaryIO) -> tuple["subprocess.Popen[b
             java.communicate()
             raise
     return java, {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}
-
-
-def _deaf_to_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted cell is no reason for Java to end
 
 
 def quiet_errors() -> None:

@@ -1,12 +1,12 @@
 """How long records are on their way, by percentile: a picture, and the same in words."""
 
-import html
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from threebrokers import theme
 from threebrokers.diagrams.picture import as_image
+from threebrokers.diagrams.svg import sheet, text
 
 WIDTH, ROW, LEFT, RIGHT, TOP, FOOT = 720, 64, 200, 40, 58, 44
 Across = Callable[[float], float]
@@ -63,44 +63,30 @@ class Latencies:
         for place, name in enumerate(self.times):
             drawn += self._row(name, TOP + ROW * place, across)
         signs = "   ".join(f"{sign} {p} % of the records" for p, sign in PERCENTILES.items())
-        return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
-            f'height="{height}" font-family="sans-serif" font-size="12" fill="{theme.INK}" role="img" '
-            f'aria-label="{html.escape(TITLE)}">'
-            f'{theme.dark_style()}<rect width="{WIDTH}" height="{height}" fill="{theme.PAPER}"/>'
-            f"{_text(12, 21, TITLE, 'start', bold=True)}{_text(12, 41, signs, 'start')}{''.join(drawn)}"
-            f"{_text(LEFT, height - 8, AXIS, 'start')}</svg>"
-        )
+        head = text(12, 21, TITLE, "start", bold=True), text(12, 41, signs, "start")
+        return sheet(TITLE, WIDTH, height, [*head, *drawn, text(LEFT, height - 8, AXIS, "start")])
 
     def _row(self, name: str, top: int, across: Across) -> Iterator[str]:
         middle = top + ROW / 2
-        yield _text(12, middle + 4, name, "start", bold=True)
+        yield text(12, middle + 4, name, "start", bold=True)
         values = [self.at(name, p) for p in PERCENTILES]
         yield (
             f'<line x1="{across(values[0]):.1f}" x2="{across(values[-1]):.1f}" y1="{middle}" y2="{middle}" '
             f'stroke="{theme.INK}" stroke-width="1.5"/>'
         )
         for value, sign in zip(values, PERCENTILES.values(), strict=True):
-            yield _text(across(value), middle + 5, sign, "middle")
+            yield text(across(value), middle + 5, sign, "middle")
         # Two of three can stand very near each other: their numbers would hide one another.
-        yield _text(across(values[0]), middle - 12, _written(values[0]), "middle")
-        yield _text(across(values[-1]), middle + 24, _written(values[-1]), "middle")
+        yield text(across(values[0]), middle - 12, _written(values[0]), "middle")
+        yield text(across(values[-1]), middle + 24, _written(values[-1]), "middle")
 
 
 def _axis(lines: Sequence[float], across: Across, base: int) -> Iterator[str]:
     for value in lines:
         x = across(value)
         yield f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{base}" stroke="{theme.RULE}"/>'
-        yield _text(x, base + 16, f"{value:,g}", "middle", colour=theme.SOFT)
+        yield text(x, base + 16, f"{value:,g}", "middle", colour=theme.SOFT)
 
 
 def _written(milliseconds: float) -> str:
     return f"{milliseconds:,.0f} ms"
-
-
-def _text(x: float, y: float, said: str, anchor: str, *, bold: bool = False, colour: str = theme.INK) -> str:
-    weight = ' font-weight="bold"' if bold else ""
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}"{weight}>'
-        f"{html.escape(said)}</text>"
-    )

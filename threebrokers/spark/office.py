@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from threading import Event, Thread
 from typing import Self
 
-from confluent_kafka import Consumer, Message, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 
 from threebrokers.data.topics import send
 from threebrokers.errors import LabError
@@ -40,7 +40,7 @@ class Arrivals:
     def __init__(self, lab: Lab, topic: str, messages: Sequence[tuple[bytes, bytes]], before: int) -> None:
         self._lab, self._topic, self._before = lab, topic, before
         self._left = list(messages)[::-1]
-        self._all = len(self._left)
+        self._taken, self._fault = 0, ""
         self._over = Event()
         self._thread = Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -48,7 +48,7 @@ class Arrivals:
     @property
     def count(self) -> int:
         """How many departures are in the topic, with those that were there before."""
-        return self._before + self._all - len(self._left)
+        return self._before + self._taken
 
     def stop(self) -> None:
         """Let no more come in by themselves."""
@@ -56,18 +56,37 @@ class Arrivals:
         self._thread.join()
 
     def finish(self) -> None:
-        """Let all others come in at once. Raises LabError."""
+        """Let all others come in at once. Raises LabError, also if some of the earlier ones did not come."""
         self.stop()
+        if self._fault:
+            raise LabError(
+                f"Not all departures came into '{self._topic}' ({self._fault})", "run the cell again"
+            )
         send(self._lab, self._topic, self._left[::-1])
+        self._taken += len(self._left)
         self._left.clear()
 
     def _run(self) -> None:
-        producer = Producer(client_settings.shared(self._lab.bootstrap) | {"enable.idempotence": True})
+        try:
+            self._send_some()
+        except Exception as fault:  # nobody stands above a thread to show it
+            self._fault = in_words(fault)
+
+    def _send_some(self) -> None:
+        settings = {"enable.idempotence": True, "on_delivery": self._report}
+        producer = Producer(client_settings.shared(self._lab.bootstrap) | settings)
         while len(self._left) > HELD and not self._over.wait(EVERY_SECONDS):
             key, value = self._left.pop()
             producer.produce(self._topic, value, key)
             producer.poll(0)
-        producer.flush(FLUSH_SECONDS)
+        if waiting := producer.flush(FLUSH_SECONDS):
+            self._fault = self._fault or f"{waiting} were still waiting after {FLUSH_SECONDS:g} s"
+
+    def _report(self, error: KafkaError | None, message: Message) -> None:
+        if error is None:
+            self._taken += 1
+        else:
+            self._fault = self._fault or error.str()
 
 
 @dataclass

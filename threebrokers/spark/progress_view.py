@@ -1,12 +1,12 @@
 """The progress of a streaming query, drawn while it runs: curves over its batches, and the same in words."""
 
-import html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from threebrokers import theme
 from threebrokers.diagrams.picture import as_image
+from threebrokers.diagrams.svg import sheet, text
 from threebrokers.spark.steps import Step
 from threebrokers.text import counted
 
@@ -82,24 +82,19 @@ class ProgressView:
             each, rows = LINE, [_number(curve, self.taken, TOP + LINE * n) for n, curve in enumerate(CURVES)]
             feet = [(12, f"batch {self.taken[0].batch}" if self.taken else "No batch has ended yet", "start")]
         height = TOP + each * len(CURVES) + FOOT
-        return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
-            f'height="{height}" font-family="sans-serif" font-size="12" fill="{theme.INK}" role="img" '
-            f'aria-label="{html.escape(self.title)}">'
-            f'{theme.dark_style()}<rect width="{WIDTH}" height="{height}" fill="{theme.PAPER}"/>'
-            f"{_text(12, 21, self.title, 'start', bold=True)}{''.join(rows)}"
-            f"{''.join(_text(x, height - 12, said, anchor) for x, said, anchor in feet)}</svg>"
-        )
+        drawn = [text(12, 21, self.title, "start", bold=True), *rows]
+        drawn += [text(x, height - 12, said, anchor) for x, said, anchor in feet]
+        return sheet(self.title, WIDTH, height, drawn)
 
 
 def _number(curve: Curve, taken: Sequence[Step], top: int) -> str:
     said = [
         f'<line x1="12" x2="{WIDTH - 12}" y1="{top}" y2="{top}" stroke="{theme.RULE}"/>',
-        _text(12, top + 18, curve.name, "start", bold=True),
-        _text(120, top + 18, curve.unit, "start", colour=theme.SOFT),
+        text(12, top + 18, curve.name, "start", bold=True),
+        text(120, top + 18, curve.unit, "start", colour=theme.SOFT),
     ]
     if values := _values(curve, taken):
-        said.append(_text(LEFT + 110, top + 18, curve.written(values[-1]), "end", bold=True))
+        said.append(text(LEFT + 110, top + 18, curve.written(values[-1]), "end", bold=True))
     return "".join(said)
 
 
@@ -110,12 +105,12 @@ def _row(curve: Curve, taken: Sequence[Step], top: int) -> str:
     base = top + 12 + CURVE
     said = [
         f'<line x1="12" x2="{WIDTH - 12}" y1="{top}" y2="{top}" stroke="{theme.RULE}"/>',
-        _text(12, top + 26, curve.name, "start", bold=True),
-        _text(12, top + 42, curve.unit, "start", colour=theme.SOFT),
+        text(12, top + 26, curve.name, "start", bold=True),
+        text(12, top + 42, curve.unit, "start", colour=theme.SOFT),
         f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{base}" y2="{base}" stroke="{theme.LIGHT}"/>',
     ]
-    said.append(_text(LEFT - 8, top + 18, curve.written(high), "end", colour=theme.SOFT))
-    said.append(_text(LEFT - 8, base + 4, curve.written(low), "end", colour=theme.SOFT))
+    said.append(text(LEFT - 8, top + 18, curve.written(high), "end", colour=theme.SOFT))
+    said.append(text(LEFT - 8, base + 4, curve.written(low), "end", colour=theme.SOFT))
     points = [
         (_across(place, len(values)), base - CURVE * (value - low) / ((high - low) or 1))
         for place, value in enumerate(values)
@@ -125,9 +120,7 @@ def _row(curve: Curve, taken: Sequence[Step], top: int) -> str:
     said.append(f'<polyline points="{line}" fill="none" stroke="{theme.INK}" stroke-width="1.5"/>')
     if points:
         said.append(f'<circle cx="{points[-1][0]:.1f}" cy="{points[-1][1]:.1f}" r="3"/>')
-    said.append(
-        _text(WIDTH - RIGHT + 10, base - CURVE / 2 + 4, curve.written(values[-1]), "start", bold=True)
-    )
+    said.append(text(WIDTH - RIGHT + 10, base - CURVE / 2 + 4, curve.written(values[-1]), "start", bold=True))
     return "".join(said)
 
 
@@ -147,10 +140,3 @@ def _said(curve: Curve, values: Sequence[float]) -> str:
 
 def _across(place: int, count: int) -> float:
     return LEFT + (WIDTH - LEFT - RIGHT) * (place / (count - 1) if count > 1 else 0.5)
-
-
-def _text(x: float, y: float, said: str, anchor: str, *, bold: bool = False, colour: str = theme.INK) -> str:
-    weight = ' font-weight="bold"' if bold else ""
-    return (
-        f'<text x="{x}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}"{weight}>{html.escape(said)}</text>'
-    )

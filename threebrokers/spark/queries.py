@@ -18,7 +18,7 @@ from threebrokers.spark.progress_view import ProgressView
 from threebrokers.spark.spark_session import fresh_folder
 from threebrokers.spark.steps import Step, steps
 
-LOOK_SECONDS = 0.5
+LOOK_SECONDS, CATCH_UP_SECONDS = 0.5, 120.0
 EMPTY_BATCHES = 20  # in a row; a query that reads to the present end makes one or two, for its watermark
 NEXT = "look at the cell that starts it, and run it again"
 
@@ -56,12 +56,12 @@ def watch_query(query: StreamingQuery, *, batches: int = 0, within: float = 300)
         draw(steps(query.recentProgress))
 
 
-def until_caught_up(query: StreamingQuery, *, within: float = 120) -> None:
+def until_caught_up(query: StreamingQuery) -> None:
     """Draw a query's progress until it has read what its topics held when its last batch began; it runs on.
 
-    Raises LabError if it ends, and if it takes longer than `within` seconds.
+    Raises LabError if it ends, and if it takes longer than 120 s.
     """
-    end = time.monotonic() + within
+    end = time.monotonic() + CATCH_UP_SECONDS
     draw = _drawing("Catching up")
     with java_there():
         while time.monotonic() < end:
@@ -71,7 +71,7 @@ def until_caught_up(query: StreamingQuery, *, within: float = 120) -> None:
             if not query.isActive:
                 raise why_ended(query)
             ended_within(query, LOOK_SECONDS)
-    raise LabError(f"The query did not catch up within {within:g} s", NEXT)
+    raise LabError(f"The query did not catch up within {CATCH_UP_SECONDS:g} s", NEXT)
 
 
 def _expect_records(taken: list[Step]) -> None:

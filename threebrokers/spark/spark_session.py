@@ -1,6 +1,5 @@
 """A Spark session that reads and writes the course's brokers."""
 
-import json
 import os
 import re
 import shutil
@@ -20,10 +19,11 @@ from threebrokers.errors import LabError
 from threebrokers.files import faults_told
 from threebrokers.kafka import access
 from threebrokers.lab.lab import Lab
+from threebrokers.lab.opening import opened_here
 from threebrokers.lab.outcomes import show_in_words
-from threebrokers.notebook import shell
 from threebrokers.paths import home
 from threebrokers.spark import connect, entrance, gateway
+from threebrokers.spark.checkpoint import query_id
 
 LOCAL, CLUSTER, CONNECT = "local[2]", "spark://", "sc://"
 ANSWER_SECONDS = 3.0
@@ -100,7 +100,7 @@ def folder(name: str) -> Path:
 
     Each lab has its own; what stands there from an earlier opening of the lab is deleted first.
     """
-    lab = _lab_here()
+    lab = max(opened_here(), key=lambda lab: lab.opened_at, default=None)
     path = folder_of(lab, "")
     if lab is not None and lab.opened not in _begun:
         _begun.add(lab.opened)
@@ -116,13 +116,6 @@ def folder_of(lab: Lab | None, name: str) -> Path:
     return _folder("folders") / (lab.number if lab else NO_LAB) / name
 
 
-def _lab_here() -> Lab | None:
-    """Return the lab that this notebook has opened last; None without one."""
-    here = shell()
-    labs = [value for value in here.user_ns.values() if isinstance(value, Lab)] if here else []
-    return max(labs, key=lambda lab: lab.opened_at, default=None)
-
-
 def _delete(path: Path) -> None:
     _stop_query(path)
     shutil.rmtree(path, ignore_errors=True)
@@ -131,11 +124,12 @@ def _delete(path: Path) -> None:
 def _stop_query(checkpoint: Path) -> None:
     if SparkContext._active_spark_context is None and connect.current() is None:
         return
+    if (number := query_id(checkpoint)) is None:
+        return
     try:
-        kept = json.loads((checkpoint / "metadata").read_text(encoding="utf-8"))
-        query = connect.in_use().streams.get(kept["id"])
-    except (OSError, ValueError, KeyError, PySparkException, Py4JError):
-        return  # it is no checkpoint, or Spark has ended
+        query = connect.in_use().streams.get(number)
+    except (OSError, ValueError, PySparkException, Py4JError):
+        return  # it is no query's id, or Spark has ended
     if query is not None:
         query.stop()
 

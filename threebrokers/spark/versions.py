@@ -20,6 +20,7 @@ from threebrokers.text import counted, listed
 from threebrokers.waiting import wait_until
 
 FIRST = 600  # so many departures are in the topic when the day is looked at
+READ_FIRST = "exact-late-v1"
 SECONDS = 120.0
 
 
@@ -59,13 +60,11 @@ def live_day(
     topic: str,
     version_1: DataStreamWriter,
     change_over: Callable[[StreamingQuery, Office], object],
-    *,
-    readers: str = "exact-late-v1",
 ) -> Day:
     """Let departures come into `topic` (a full name) while `change_over(old, office)` is called.
 
     600 are there before. `old` is the query that `version_1` has become; it has read those. The office reads
-    the topic `readers` until it is told another one. At the end all departures of the day come in; the
+    the topic `exact-late-v1` until it is told another one. At the end all departures of the day come in; the
     queries that still run read them, and the office what they write. Then they are stopped, also if something
     fails. Raises LabError.
     """
@@ -78,7 +77,7 @@ def live_day(
         _read_to(old, topic, first)
         arrivals = Arrivals(lab, topic, messages[FIRST:], FIRST)
         at_the_end.callback(arrivals.stop)
-        office = at_the_end.enter_context(Office(lab, readers, running, lambda: arrivals.count))
+        office = at_the_end.enter_context(Office(lab, READ_FIRST, running, lambda: arrivals.count))
         change_over(old, office)
         there = running()
         arrivals.finish()

@@ -162,8 +162,8 @@ def all_read(f: Facts) -> Told | None:
     return Told(
         "all read",
         f"Everything is read: {how} {where} (lag 0), so there is nothing until somebody writes. "
-        "auto.offset.reset=earliest counts only where a group has committed nothing: to read all again, take "
-        "a new group, or seek() to the start.",
+        "auto.offset.reset=earliest counts only where a group has no place that is still in the log: to "
+        "read all again, take a new group, or seek() to the start.",
     )
 
 

@@ -141,7 +141,9 @@ def _needed(curves: Curves) -> str:
         best=best[few], worst=worst, cores=cores, most=most, many=many, grown=best[many] / best[few],
         hosts=-(-most // HOST_CORES) + 1, host=HOST_CORES,
         partitions=2 * most, alone=middle[few][min(PARTITIONS)],
-        fixed=fixed, full=_wait(fixed, each * many / most * WANTED), traffic=curves.record_bytes,
+        fixed=fixed, full=_wait(fixed, each * many / most * WANTED),
+        slow=_wait(fixed, 1000 * WANTED / (most * worst)),
+        traffic=curves.record_bytes, followers=2 * curves.record_bytes,
         written=3 * curves.record_bytes, each=curves.record_bytes * 3 / BROKERS, brokers=BROKERS,
         row=row, rows=1_000_000_000 / max(row, 1) / 1e6,
     )  # fmt: skip
@@ -161,7 +163,8 @@ def _wait(fixed: float, second: float) -> str:
     """
     if second >= 1000:
         return "batches would grow without an end: that many cores do not keep up"
-    return f"batches would settle at {fixed / (1 - second / 1000):,.0f} ms"
+    # The lengths are estimates: to 100 ms.
+    return f"batches would settle at {round(fixed / (1 - second / 1000), -2):,.0f} ms"
 
 
 def _seconds(spark: SparkSession, lab: Lab, topic: str, options: Mapping[str, str] | None = None) -> float:
@@ -332,12 +335,14 @@ Computed from the tables above, for records of this size and this query:
   cores work after a stop. One partition with one core gave {alone:,.0f} records per second. More partitions
   cannot be taken back, and adding some moves keys (lab 07).
 - **Latency**: a batch costs {fixed:,.0f} ms before its first record, whatever its size. With {most} cores,
-  each as quick as here, {full}. A record waits for the batch before its own, then for its own: up to twice
-  that time.
+  each as quick as in the table of batches, {full}; each as slow as the slowest
+  in the first table, {slow}. So near the limit a little less speed is much
+  more time. A record waits for the batch before its own, then for its own: up to twice that time.
 - **Brokers**: how much one of them can was not measured. {traffic:.0f} MB per second go in,
-  {written:.0f} MB per second are written with three replicas, and {traffic:.0f} MB per second go out to each
-  reader. Each of {brokers} brokers writes {each:.0f} MB per second; whether its disk and its network can,
-  also while one of them is down, is to be measured there.
+  {written:.0f} MB per second are written with three replicas, {followers:.0f} MB per second go from
+  leaders to followers, and {traffic:.0f} MB per second go out to each reader. Each of {brokers} brokers
+  writes {each:.0f} MB per second; whether its disk and its network can, also while one of them is down,
+  is to be measured there.
 - **State**: up to {row:.0f} bytes for each row in the heap, so 1 GB holds about {rows:.1f} million rows.
   Beyond that RocksDB, and a watermark that lets rows go.
 

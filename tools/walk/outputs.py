@@ -17,11 +17,6 @@ def verdict(outputs: Sequence[Mapping[str, Any]]) -> str:
     return said
 
 
-def is_solved(said: str) -> bool:
-    """Tell whether a verdict says that the exercise is solved."""
-    return said.startswith("✓")
-
-
 def traceback(outputs: Sequence[Mapping[str, Any]]) -> str:
     """Return the error that ended a cell with a traceback, or an empty text."""
     for one in outputs:

@@ -72,6 +72,7 @@ def test_every_link_leads_somewhere(site):
 
 def test_nothing_is_loaded_from_elsewhere(site):
     folder, pages = site
+    assert "../assets/site.css" in pages["solutions/03_replication.html"].loads
     for path, read in pages.items():
         for address in read.loads:
             assert urlsplit(address).scheme in ("", "data"), f"{path} loads {address[:80]}"
@@ -80,7 +81,9 @@ def test_nothing_is_loaded_from_elsewhere(site):
 
 
 def test_ids_are_unique(site):
+    assert "teaching.html" in site[1]
     for path, read in site[1].items():
+        assert read.ids, path
         assert len(read.ids) == len(set(read.ids)), path
 
 

@@ -125,6 +125,7 @@ def test_the_version_is_that_of_the_package() -> None:
         (KafkaException(KafkaError(KafkaError._TRANSPORT, "no route")), "threebrokers doctor"),
         (Timeout("/tmp/bench.lock"), "/tmp/bench.lock"),
         (PermissionError(13, "Permission denied", "/etc/x"), "/etc/x cannot be used (Permission denied)"),
+        (OSError("no certificates at /etc/x"), "A file cannot be used (no certificates at /etc/x)"),
     ],
 )
 def test_every_foreseeable_fault_is_one_sentence(

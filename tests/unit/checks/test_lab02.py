@@ -190,9 +190,9 @@ def test_a_producer_without_open_reports_may_go(waiting: int | None):
     keys.all_reported("producer", Counting(waiting))
 
 
-def movement(what: str, tail: str, partition: int, key: bytes | None = b"own") -> Record:
+def movement(what: str, tail: str, partition: int, key: bytes | None = b"own", *, offset: int = 0) -> Record:
     key = tail.encode() if key == b"own" else key
-    return Record("movements", partition, 0, key, f"{what} {tail}".encode(), -1, "create")
+    return Record("movements", partition, offset, key, f"{what} {tail}".encode(), -1, "create")
 
 
 def java(tail: str) -> int:
@@ -204,7 +204,7 @@ def movements(
 ) -> list[Record]:
     """Return the departures as Java has written them, and landings with this key in this partition."""
     departures = [movement("departed", tail, java(tail)) for tail in AIRCRAFT]
-    return departures + [movement("landed", tail, choose(tail), key(tail)) for tail in AIRCRAFT]
+    return departures + [movement("landed", tail, choose(tail), key(tail), offset=1) for tail in AIRCRAFT]
 
 
 def test_landings_behind_their_departures_are_right():
@@ -231,6 +231,10 @@ def test_landings_behind_their_departures_are_right():
         (movements()[:11], "there is 1 landing; each of the 10"),
         (movements() + movements()[-1:], "there are 11 landings"),
         (movements() + movements()[:10], "there are 20 departures"),
+        (
+            [*movements()[1:], movement("departed", "N14228", java("N14228"), offset=2)],
+            "the landing of N14228 has offset 1, and its departure 2: it stands before it; the departures",
+        ),
         (movements()[10:], "the departures are not where Java's program has put them"),
         ([*movements(), movement("taxied", "N14228", 0)], "a record holds b'taxied N14228'"),
         ([*movements(), movement("landed", "N1", 0)], "a record holds b'landed N1'"),

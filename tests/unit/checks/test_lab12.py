@@ -260,6 +260,57 @@ def test_a_limit_that_leaves_out_an_hour_with_just_enough_flights():
         expect_limit(right)
 
 
+AGGREGATE = "Aggregate [origin#1], [origin#1, count(1) AS n#12L, avg(d#3) AS mean#2]"
+SQL = f"Sort [mean#2 DESC]\n+- Filter {{}}\n   +- {AGGREGATE}"
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ("(flights#12L >= cast(101 as bigint))", "exactly 100 flights would be left out"),
+        ("(n#12L >= cast(101 as bigint))", "exactly 100 flights would be left out"),
+        ("(cast(n#12L as double) > cast(100.0 as double))", "exactly 100 flights would be left out"),
+        ("NOT (n#12L <= cast(100 as bigint))", "exactly 100 flights would be left out"),
+        ("(flights#12L > cast(150 as bigint))", "hours with 100 to 150 flights would be left out"),
+        ("(cast(197 as bigint) <= count(1)#5L)", "hours with 100 to 196 flights would be left out"),
+        ("((hour#4 >= 5) AND (count(1) >= cast(197 as bigint)))", "hours with 100 to 196 flights"),
+        ("(n#12L > cast(80 as bigint))", "would be kept, such as one with 81;"),
+        ("NOT (n#12L < cast(99 as bigint))", "would be kept, such as one with 99;"),
+    ],
+)
+def test_a_limit_of_another_number(condition, said):
+    assert said in told(expect_limit, SQL.format(condition))
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "(n#12L >= cast(100 as bigint))",
+        "(n#12L > cast(99 as bigint))",
+        "(cast(n#12L as decimal(21,1)) > cast(99.5 as decimal(21,1)))",
+        "(cast(n#12L as double) >= cast(99.5 as double))",
+        "NOT (n#12L < cast(100 as bigint))",
+        "NOT (cast(99 as bigint) >= n#12L)",
+        "((n#12L >= cast(100 as bigint)) AND (n#12L <= cast(5000 as bigint)))",
+        "between(n#12L, cast(100 as bigint), cast(5000 as bigint))",
+        "((n#12L > cast(0 as bigint)) AND NOT (n#12L < cast(100 as bigint)))",
+        "((n#12L > cast(0 as bigint)) AND (least(n#12L, 100) = 100))",
+        "((n#12L >= cast(100 as bigint)) AND (hour#4 > 4) AND isnotnull(mean#2))",
+        "((n#12L = cast(100 as bigint)) OR (n#12L > cast(100 as bigint)))",
+        "NOT ((n#12L < cast(100 as bigint)) OR (n#12L > cast(5000 as bigint)))",
+        "(minutes#4L > cast(150 as bigint))",
+    ],
+)
+def test_a_limit_that_keeps_an_hour_with_just_enough_flights(condition):
+    expect_limit(SQL.format(condition))
+
+
+def test_a_count_that_was_renamed_is_still_a_count():
+    plan = "+- Filter (busy#20L >= cast(150 as bigint))\n   +- Project [n#12L AS busy#20L]\n"
+    plan += "      +- Aggregate [origin#1], [origin#1, count(flight#8) AS n#12L]"
+    assert "hours with 100 to 149 flights would be left out" in told(expect_limit, plan)
+
+
 @pytest.mark.parametrize(
     ("kept", "text"),
     [
@@ -372,3 +423,17 @@ def test_what_is_in_the_copy(copied):
     assert "Look at: what the cell of the exercise does with the records between load() and start()" in said
     assert "lacks 18,002 of 27,004 records" in told(judge_copy, copied[copied["partition"] == 0])
     assert "2 records too many" in told(judge_copy, pd.concat([copied, copied.head(2)]))
+
+
+def test_a_copy_has_the_keys_and_the_places_of_the_topic(copied):
+    judge_copy(copied.assign(key=copied["key"].str.decode("utf-8")))
+    named = copied["key"].notna().sum()
+    none = told(judge_copy, copied.assign(key=None))
+    assert f"the copy has another `key` than the topic in {named:,} of 27,004 records" in none
+    assert "in 27,004 of 27,004" in told(judge_copy, copied.assign(key=copied["value"]))
+    assert "another `key` than the topic" in told(judge_copy, copied.assign(key=copied["key"].fillna(b"")))
+    one_place = copied.assign(offset=copied["offset"].where(copied.index != 9, 0))
+    assert "2 records of the copy have the same `partition` and `offset`" in told(judge_copy, one_place)
+    assert "27,004 records of the copy have the same" in told(
+        judge_copy, copied.assign(partition=0, offset=7)
+    )

@@ -1,12 +1,15 @@
 """What lab 14's checks say of answers, also of those that its wrong answers do not give."""
 
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
 
 import pandas as pd
 import pytest
 
 from threebrokers.checks.expect_spark import delay_in_words
 from threebrokers.checks.lab13.queries import deciding
+from threebrokers.checks.lab14 import queries, seats, tasks
 from threebrokers.checks.lab14.pairs import (
     delay_of,
     delays,
@@ -19,13 +22,13 @@ from threebrokers.checks.lab14.pairs import (
     waits,
 )
 from threebrokers.checks.lab14.places import compare_places, judge_source, last_places
-from threebrokers.checks.lab14.queries import has_watermark
+from threebrokers.checks.lab14.queries import has_watermark, rows_of
 from threebrokers.checks.lab14.reports import judge_clock, judge_columns, judge_memory, judge_rows
 from threebrokers.checks.lab14.seats import judge_seats, right_seats
 from threebrokers.checks.lab14.tasks import compare_places as compare_keys
-from threebrokers.checks.lab14.tasks import expect_counts, judge_topics
+from threebrokers.checks.lab14.tasks import compare_values, expect_counts, judge_topics
 from threebrokers.checks.lab14.turns import AWAY, LATE, departures_of_package, judge_forgotten, judge_turns
-from threebrokers.data.registers import deleted_planes
+from threebrokers.data.registers import deleted_planes, load_weather
 from threebrokers.data.replay import late_departures
 from threebrokers.data.reports import repeated_reports
 from threebrokers.lab.exercise import NotYet
@@ -58,6 +61,17 @@ def test_the_seats_of_each_departure_once():
     assert "have nothing as `tailnum`" in told(judge_seats, alone)
     zero = right.fillna({"seats": 0})
     assert "has 0 seats, and the register does not know it" in told(judge_seats, zero)
+
+
+def test_a_departure_keeps_its_own_columns(monkeypatch):
+    held = ["carrier", "flight", "tailnum", "seats"]
+    table = SimpleNamespace(columns=held, selectExpr=lambda *asked: SimpleNamespace(toPandas=lambda: asked))
+    monkeypatch.setattr(queries, "memory_table", lambda query, start: table)
+    query: Any = None
+    said = told(rows_of, query, seats.COLUMNS)
+    assert "has no column `scheduled`, `origin`, `dest`, `dep_delay`, `arr_delay`, `distance`, `left`" in said
+    held += ["scheduled", "origin", "dest", "dep_delay", "arr_delay", "distance", "left", "manufacturer"]
+    assert "left AS left_at" in rows_of(query, seats.COLUMNS)
 
 
 def test_each_departure_with_its_own_arrival():
@@ -155,6 +169,18 @@ def test_rows_wait_for_partners_for_as_long_as_these_can_come():
     said = judged(967, 12, 12)
     assert "those of one stream stay for 12 hours, and those of the other for 12 hours" in said
     assert "another step of the query keeps rows, too" in judged(1373, 12, 0)
+
+
+def test_a_departure_waits_for_as_long_as_a_flight_may_take():
+    for hours in (12, 12 - 1 / 3_600_000, 12 - 1 / 60, 12.5):
+        judge_bound(490, waits(cleanup(hours, 0)))
+        judge_bound(490, waits(cleanup(hours, -0.5)))
+    judge_bound(490, waits(cleanup(11.6, None)))  # the other side is not known
+    said = told(judge_bound, 480, waits(cleanup(11 + 35 / 60, 0)))
+    assert "right today, but a departure waits only for 11 hours 35 minutes for its arrival" in said
+    assert "a flight may take nearly 12 hours" in said
+    assert "waits only for 11 hours 32 minutes" in told(judge_bound, 480, waits(cleanup(11 + 32 / 60, -0.1)))
+    assert "waits only for 11 hours 58 minutes" in told(judge_bound, 480, waits(cleanup(11 + 58 / 60, 0)))
 
 
 def test_a_join_that_would_write_rows_without_a_partner():
@@ -324,3 +350,48 @@ def test_two_topics_for_four_tasks():
     assert "the table has 53 keys, and there is weather for 72" in told(compare_keys, departures, few)
     moved = [((partition + 1) % 4, key) for partition, key in stream]
     assert "0 of 883 departures find their weather" in told(compare_keys, moved, table)
+
+
+def weather_values() -> dict[bytes | None, bytes | None]:
+    rows = load_weather().to_dict("records")
+    keys = [f"{row['origin']} {row['hour']:%d %b %H}".encode() for row in rows]
+    values = [f'{{"wind":{row["wind"]},"visibility":{row["visibility"]}}}'.encode() for row in rows]
+    return dict(zip(keys, values, strict=True))
+
+
+def test_the_table_holds_the_weather_of_each_key():
+    right = weather_values()
+    compare_values([b"{}"], right)
+    numbers = load_weather()[["wind", "visibility"]].itertuples(index=False)
+    short = [f"{wind:.4f};{visibility:g}".encode() for wind, visibility in numbers]
+    compare_values([b"{}"], dict(zip(right, short, strict=True)))
+    compare_values([b"{}"], {(key or b"").lower(): value for key, value in right.items()})
+    for nothing in (None, b""):
+        said = told(compare_values, [b"{}"], dict.fromkeys(right, nothing))
+        assert "72 of 72 rows of the table say nothing of the weather" in said
+    names = {key: key for key in right}
+    assert "72 of 72 rows of the table say nothing of the weather" in told(compare_values, [b"{}"], names)
+    calm = dict.fromkeys(right, right[b"EWR 24 Jun 04"])
+    assert "rows of the table say nothing of the weather of their hour" in told(compare_values, [b"{}"], calm)
+    strange = dict.fromkeys(((key or b"").lower() for key in right), b"")
+    assert "72 of 72 rows of the table say nothing" in told(compare_values, [b"{}"], strange)
+    said = told(compare_values, [b"{}", b"", None], right)
+    assert "2 of 3 departures of the stream have no value" in said
+
+
+def test_the_values_of_both_topics_are_read(monkeypatch):
+    weather = [(number % 4, key, value) for number, (key, value) in enumerate(weather_values().items())]
+    topics = {
+        "left": [(weather[n % 72][0], weather[n % 72][1], b"{}") for n in range(883)],
+        "right": [(part, key, b"") for part, key, _ in weather],
+        "old": [*((part, key, b"") for part, key, _ in weather), *weather],
+    }
+    held = {
+        name: [SimpleNamespace(partition=part, key=key, value=value) for part, key, value in rows]
+        for name, rows in topics.items()
+    }
+    monkeypatch.setattr(tasks, "end_offsets", lambda bootstrap, topic: dict.fromkeys(range(4), 1))
+    monkeypatch.setattr(tasks, "log_of", lambda lab, topic: held[topic])
+    lab: Any = SimpleNamespace(bootstrap="")
+    assert "say nothing of the weather" in told(judge_topics, lab, "left", "right")
+    judge_topics(lab, "left", "old")  # the last record of a key counts

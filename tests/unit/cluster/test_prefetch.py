@@ -63,6 +63,37 @@ def test_for_all_of_a_server_everybody_may_read_but_no_home(
     }  # fmt: skip
 
 
+@pytest.fixture
+def of_another(tmp_path: Path, done: list[str], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache that another administrator has made: nobody else may change what all may do with it."""
+
+    def refused(path: Path, mode: int) -> None:
+        raise PermissionError(1, "Operation not permitted", str(path))
+
+    cache = tmp_path / "cache"
+    (cache / "jars").mkdir(parents=True)
+    for path in (cache, cache / "jars"):
+        path.chmod(0o755)
+    monkeypatch.setattr(Path, "chmod", refused)
+    monkeypatch.setenv("THREEBROKERS_CACHE", str(cache))
+    monkeypatch.setattr("sys.argv", ["prefetch", "--for-all"])
+    return cache
+
+
+def test_what_everybody_may_read_is_left_as_it_is(of_another: Path):
+    assert prefetch.main() == 0
+
+
+def test_a_cache_of_another_administrator_is_one_sentence(of_another: Path):
+    jar = of_another / "jars" / "a.jar"
+    jar.touch()
+    os.chmod(jar, 0o600)  # noqa: PTH101
+    assert prefetch.main() == (
+        f"✗ {jar} belongs to {jar.owner()} (the cache: to {of_another.owner()}), and not every user may read "
+        f"it: run this command as {jar.owner()}, or with sudo."
+    )
+
+
 def test_a_fault_is_one_sentence(done: list[str], monkeypatch: pytest.MonkeyPatch):
     def fail() -> None:
         raise LabError("No jar: try again.")

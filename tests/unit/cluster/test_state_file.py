@@ -200,7 +200,7 @@ def test_a_link_among_the_claims_is_not_followed(tmp_path):
 
 def test_no_free_port_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr(ports, "is_free", lambda port: False)
-    with pytest.raises(LabError, match="No nine free ports"):
+    with pytest.raises(LabError, match="No block of 27 free ports was found from 11092 to 14979"):
         ports.claim(tmp_path)
 
 

@@ -6,7 +6,7 @@ from threebrokers.diagrams.watermark import HIDDEN, watermark_story
 
 
 def test_a_record_becomes_readable_with_the_last_followers_next_fetch():
-    story = list(watermark_story(leader=2, followers=(1, 3)))
+    story = list(watermark_story())
     assert [moment.high_watermark for moment in story] == [3, 3, 3, 3, 3, 4]
     everybody_has_it = next(n for n, moment in enumerate(story) if set(moment.ends.values()) == {4})
     assert everybody_has_it == 3, "the record is everywhere two fetches before the leader knows it"

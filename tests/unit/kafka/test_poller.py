@@ -437,9 +437,10 @@ def test_a_connection_that_its_broker_has_closed_is_made_anew(talker):
     connections.close()
 
 
-def test_a_background_poller_tells_every_state_until_it_is_closed():
+def test_a_background_poller_tells_every_state_until_it_is_closed(monkeypatch):
     poller = ClusterPoller(lambda: {1: BrokerProcess(1, "down")}, lambda: {})
-    heard, twice = [], threading.Event()
+    heard, twice, closed = [], threading.Event(), []
+    monkeypatch.setattr(poller, "close", lambda: closed.append(len(heard)))
 
     def hear(state):
         heard.append(state)
@@ -451,9 +452,9 @@ def test_a_background_poller_tells_every_state_until_it_is_closed():
     background.start()
     assert twice.wait(5)
     background.close()
-    count = len(heard)
+    assert not background._thread.is_alive()
+    assert closed == [len(heard)], "its connections are closed once, after the last state"
     assert background.latest is heard[-1]
-    assert not twice.wait(0) or len(heard) == count
     assert heard[0].at < heard[1].at
 
 

@@ -157,6 +157,39 @@ def test_a_wait_inside_ends_before_the_check_and_gives_its_own_reason(
     assert left(60) == 60
 
 
+def test_an_interrupt_while_its_thread_is_waited_for_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, told = threading.Event(), threading.Event()
+    join, here = threading.Thread.join, threading.main_thread()
+
+    def slow() -> None:
+        asked.set()
+        told.wait(10)
+
+    def interrupted(thread: threading.Thread, timeout: float | None = None) -> None:
+        if threading.current_thread() is here:
+            raise KeyboardInterrupt
+        join(thread, timeout)
+
+    def work() -> None:
+        assert asked.wait(10)
+        monkeypatch.setattr(threading.Thread, "join", interrupted)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), bounded(slow):  # type: ignore[arg-type]
+        work()
+    monkeypatch.setattr(threading.Thread, "join", join)
+    told.set()
+    assert signal.getsignal(bound.SIGNAL) is signal.SIG_DFL
+    assert left(60) == 60
+    assert all(getattr(one, "__name__", "") != "collects" for one in gc.callbacks)
+
+
+def test_no_signal_comes_after_the_end() -> None:
+    watch = bound._Watch(lambda: SLOW, lambda: None)
+    watch.done.set()
+    watch.send()  # without a handler it would end this program
+
+
 def test_in_another_thread_nothing_is_bounded() -> None:
     done = []
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.states import after_a_kill, group, member, state
+from tests.unit.logged_bench import LoggedBench
 from threebrokers.cluster import action_log
 from threebrokers.cluster.actions import Action
 from threebrokers.cluster.link_faults import Fault
@@ -17,25 +18,22 @@ from threebrokers.panel.events import Event
 from threebrokers.panel.frame import Scene, frame
 from threebrokers.panel.replay import replay
 from threebrokers.panel.static import still
-from threebrokers.panel.widget import HERE
+from threebrokers.panel.widget import HERE, Panel
 from threebrokers.recorder.labels import FONT, width
 from threebrokers.waiting import quiet_wait
 
 
-class Bench:
+class Bench(LoggedBench):
     """Stands in for a cluster: it shows one look after the other, and notes what is done to it."""
 
     access = None
 
     def __init__(self, home):
-        self.home, self.readers = home, []
+        super().__init__(home)
         self.done, self.closed, self.looks = [], 0, [state(0.0)]
         self.go_on = threading.Event()
         self.go_on.set()
         self.blind, self.price, self.broken = None, None, []
-
-    def poller(self):
-        return self
 
     def poll(self, topics, groups=()):
         if self.blind:
@@ -52,10 +50,6 @@ class Bench:
 
     def faults(self):
         return self.broken
-
-    def action_reader(self):
-        self.readers.append(action_log.ActionReader(self.home))
-        return self.readers[-1]
 
     def kill(self, broker, *, force=False):
         self.go_on.wait(5)
@@ -203,6 +197,25 @@ def test_what_a_button_cannot_do_stands_among_the_events(bench, shown):
     press(shown, "start", 3)
     words = "could not start broker 3: OSError: [Errno 28] No space left on device"
     assert quiet_wait(lambda: words in told(shown), 5)
+
+
+def test_a_panel_whose_first_look_fails_leaves_nothing(bench, monkeypatch):
+    panels = []
+
+    def made(*words):
+        panels.append(Panel(*words))
+        return panels[0]
+
+    bench.blind = LabError("Docker does not answer: start it.")
+    monkeypatch.setattr(live, "Panel", made)
+    with pytest.raises(LabError, match="Docker does not answer"):
+        Panels().watch(bench)
+    assert bench.closed == 1
+    action_log.write(bench.home, Action(1.0, "kill", 2))
+    assert bench.readers[0].read() == [], "it holds the log no longer"
+    assert panels[0].comm is None, "it is taken away"
+    panels[0].close()  # as Python does it at the end
+    assert bench.closed == 1
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from tests.states import state
+from tests.unit.logged_bench import LoggedBench
 from threebrokers import clock
 from threebrokers.cluster import action_log
 from threebrokers.cluster.actions import Action
@@ -16,14 +17,12 @@ from threebrokers.waiting import quiet_wait
 SILENCE = "Docker does not answer: start it."
 
 
-class Bench:
+class Bench(LoggedBench):
     """Stands in for a cluster, whose looks may fail."""
 
     def __init__(self, home):
-        self.home, self.fault, self.looks, self.readers = home, None, 0, []
-
-    def poller(self):
-        return self
+        super().__init__(home)
+        self.fault, self.looks = None, 0
 
     def poll(self, topics, groups):
         if self.fault:
@@ -33,10 +32,6 @@ class Bench:
 
     def close(self):
         return None
-
-    def action_reader(self):
-        self.readers.append(action_log.ActionReader(self.home))
-        return self.readers[-1]
 
     def act(self, kind, broker, at=None):
         action_log.write(self.home, Action(at or clock.now(), kind, broker))

@@ -3,6 +3,7 @@
 import os
 import socket
 from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 from pyspark.errors import PySparkException
@@ -134,6 +135,64 @@ def test_the_reason_of_a_failed_task_is_its_first_line(session):
         raise PySparkException(message="(org.apache.spark.SparkException) Job aborted;\nmore")
 
     assert tasks.count_or_reason(SimpleNamespace(count=count)) == "Job aborted"
+
+
+class Half:
+    """A new session of Spark Connect: the cell is interrupted, so many times, while it is made and ended."""
+
+    is_stopped, interrupts = False, 1
+    made: ClassVar[list["Half"]] = []
+
+    def __init__(self, connection, hook_factories):
+        Half.made.append(self)
+        self.client = SimpleNamespace(set_retry_policies=lambda policies: None)
+        self.conf = SimpleNamespace(_set_all=lambda settings, silent: self.interrupt())
+        self.streams = SimpleNamespace(active=[])
+
+    def interrupt(self):
+        if Half.interrupts:
+            Half.interrupts -= 1
+            raise KeyboardInterrupt
+
+    def stop(self):
+        self.interrupt()
+        Half.current = None
+
+    current: ClassVar["Half | None"] = None
+
+    @classmethod
+    def _get_default_session(cls):
+        return cls.current
+
+    @classmethod
+    def _set_default_and_active_session(cls, session):
+        cls.current = cls.current or session
+
+
+@pytest.fixture
+def half(monkeypatch):
+    monkeypatch.setattr("pyspark.sql.connect.session.SparkSession", Half)
+    monkeypatch.setattr(connect, "_end_with_kernel", lambda made, address: None)
+    monkeypatch.setattr(Half, "current", None)
+    monkeypatch.setattr(Half, "made", [])
+    monkeypatch.setattr(Half, "interrupts", 1)
+    return Half
+
+
+def test_a_start_that_is_interrupted_leaves_no_session(half):
+    with pytest.raises(KeyboardInterrupt):
+        connect.start(NOBODY)
+    assert (half.current, {connect.MODE, connect.URL} & {*os.environ}) == (None, set())
+
+
+def test_a_session_that_is_half_made_is_not_used_again(half):
+    half.interrupts = 2  # the second one while it is let go of
+    with pytest.raises(KeyboardInterrupt):
+        connect.start(NOBODY)
+    whole = connect.start(NOBODY)
+    assert len(half.made) == 2
+    assert connect.start(NOBODY) is whole is half.current is half.made[1]
+    connect.end()
 
 
 def test_only_a_server_that_is_there_is_asked_again():

@@ -95,6 +95,89 @@ def test_what_a_sink_kept_in_memory_does_not_survive_a_death(monkeypatch, tmp_pa
     assert crashes.forgotten("keyed") == []
 
 
+@pytest.fixture
+def until_done(monkeypatch, tmp_path, killed, die) -> Callable[[Sink, Book | None], None]:
+    """Run `until_done` of three batches with a death in batch 1; there is no Spark."""
+    monkeypatch.setattr(crashes, "at_death", lambda checkpoint, lab=None: tmp_path)
+
+    def first(start: object, sink: Sink, checkpoint: str, *, batch: int, book: Book | None) -> Path:
+        crash = Crash(sink, batch, book)
+        for number in range(batch + 1):
+            die(crash, number)
+        return tmp_path
+
+    def second(start: object, sink: Sink, checkpoint: str) -> None:
+        for number in (1, 2):
+            sink(None, number)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(crashes, "killed", first)
+    monkeypatch.setattr(crashes, "started_again", second)
+
+    def run(sink: Sink, book: Book | None) -> None:
+        crashes.until_done(None, sink, "keyed", kill_in=1, book=book)  # type: ignore[arg-type]
+
+    return run
+
+
+def counts_of(book: Book) -> list[tuple[object, ...]]:
+    return book.rows("SELECT batch, count(*) FROM trips GROUP BY batch ORDER BY batch")
+
+
+def test_a_death_between_two_commits_is_followed_by_one_behind_the_last(until_done, capsys):
+    book = Book("test")
+
+    def save(batch: object, number: int) -> None:
+        with book.open() as db:
+            db.execute("CREATE TABLE IF NOT EXISTS trips (batch)")
+            db.execute("CREATE TABLE IF NOT EXISTS log (batch)")
+            db.execute("INSERT INTO log VALUES (?)", (number,))
+        with book.open() as db:
+            db.execute("INSERT INTO trips VALUES (?)", (number,))
+
+    until_done(save, book)
+    assert counts_of(book) == [(0, 1), (1, 2), (2, 1)]
+    assert "Batch 1 came once more, as after a death behind its last commit." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("made", "write"),
+    [
+        ("CREATE TABLE IF NOT EXISTS trips (batch PRIMARY KEY)", "INSERT OR IGNORE INTO trips VALUES (?)"),
+        ("CREATE TABLE IF NOT EXISTS trips (batch)", "INSERT INTO trips VALUES (?)"),
+    ],
+)
+def test_a_sink_that_may_be_asked_twice_may_be_asked_three_times(until_done, made, write):
+    book = Book("test")
+
+    def save(batch: object, number: int) -> None:
+        with book.open() as db:
+            db.execute(made)
+            db.execute("CREATE TABLE IF NOT EXISTS done (batch INTEGER PRIMARY KEY)")
+            noted = db.execute("INSERT OR IGNORE INTO done VALUES (?)", (number,)).rowcount
+            if "PRIMARY KEY" in made or noted:
+                db.execute(write, (number,))
+
+    until_done(save, book)
+    assert counts_of(book) == [(0, 1), (1, 1), (2, 1)]
+
+
+def test_without_a_book_the_second_run_gives_each_batch_once(until_done, capsys):
+    seen: list[int] = []
+    until_done(lambda batch, number: seen.append(number), None)
+    assert seen == [0, 1, 1, 2]
+    assert "came once more" not in capsys.readouterr().out
+
+
+def test_what_a_sink_kept_in_memory_does_not_survive_the_second_death_either(until_done):
+    book, calls = Book("test"), list[set[int]]()
+    names: dict[str, Any] = {"__name__": "__main__", "note": calls.append}
+    exec("seen = set()\ndef save(batch, number):\n    note(set(seen))\n    seen.add(number)", names)  # noqa: S102
+    until_done(names["save"], book)
+    assert len(calls) == 5
+    assert calls[2] == calls[3] == set()
+    assert calls[4] == {1}
+
+
 class Query:
     """A streaming query that is stopped, or ends when it is waited for; `fault` is raised then."""
 

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from threebrokers.lab import opening
 from threebrokers.lab.lab import Lab
 from threebrokers.spark import spark_session
 from threebrokers.spark.crashes import at_death
@@ -15,7 +16,7 @@ def opened(monkeypatch, tmp_path):
     """Open a lab in a notebook."""
     monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
     names: dict[str, object] = {}
-    monkeypatch.setattr(spark_session, "shell", lambda: SimpleNamespace(user_ns=names))
+    monkeypatch.setattr(opening, "shell", lambda: SimpleNamespace(user_ns=names))
     monkeypatch.setattr(spark_session, "_begun", set())
 
     def open_lab(number: str, opening: str, name: str = "lab") -> None:
@@ -50,13 +51,13 @@ def test_a_lab_that_is_opened_again_finds_nothing_of_before(opened):
 def test_a_check_in_another_process_finds_them_and_deletes_nothing(opened, monkeypatch):
     opened("15", "a")
     fresh_folder("plain-at-death")
-    monkeypatch.setattr(spark_session, "shell", lambda: None)
+    monkeypatch.setattr(opening, "shell", lambda: None)
     monkeypatch.setattr(spark_session, "_begun", set())
     assert at_death("plain", SimpleNamespace(number="15", opened="a")).is_dir()
 
 
 def test_without_a_lab_folders_stay(monkeypatch, tmp_path):
     monkeypatch.setenv("THREEBROKERS_HOME", str(tmp_path))
-    monkeypatch.setattr(spark_session, "shell", lambda: None)
+    monkeypatch.setattr(opening, "shell", lambda: None)
     assert fresh_folder("bench").endswith("/spark/folders/no-lab/bench")
     assert folder("bench").is_dir()

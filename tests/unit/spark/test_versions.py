@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
+from confluent_kafka import KafkaError
 
 from threebrokers.errors import LabError
 from threebrokers.spark import office, versions
@@ -149,6 +150,73 @@ def test_an_office_that_could_not_send_all_says_so_unless_the_learner_s_own_faul
     with pytest.raises(own or LabError, match=words):
         day()
     assert not there._thread.is_alive()
+
+
+class Sender:
+    """A producer whose brokers take so many records, and refuse or keep waiting all others."""
+
+    takes, refuses, breaks = 0, False, ""
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self.told, self.waiting, self.taken = settings["on_delivery"], 0, 0
+        if self.breaks:
+            raise ValueError(self.breaks)
+
+    def produce(self, topic: str, value: bytes, key: bytes) -> None:
+        self.waiting += 1
+
+    def poll(self, seconds: float) -> None:
+        while self.waiting and (self.taken < self.takes or self.refuses):
+            refused = self.taken >= self.takes
+            self.waiting -= 1
+            self.taken += 1
+            self.told(KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED) if refused else None, None)
+
+    def flush(self, seconds: float) -> int:
+        self.poll(seconds)
+        return self.waiting
+
+
+@pytest.fixture
+def sender(monkeypatch):
+    monkeypatch.setattr(office, "Producer", Sender)
+    monkeypatch.setattr(office, "EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(office, "HELD", 2)
+    monkeypatch.setattr(office, "send", lambda lab, topic, messages: None)
+    monkeypatch.setattr(office.client_settings, "shared", lambda bootstrap: {})
+    for name, value in (("takes", 8), ("refuses", False), ("breaks", "")):
+        monkeypatch.setattr(Sender, name, value)
+    return Sender
+
+
+def arrivals() -> office.Arrivals:
+    made = office.Arrivals(LAB, "live", [(b"key", b"value")] * 10, 600)
+    made._thread.join()  # two are left for the end
+    return made
+
+
+def test_all_departures_are_in_the_topic_at_the_end(sender):
+    made = arrivals()
+    assert made.count == 608
+    made.finish()
+    assert made.count == 610
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ({"takes": 5}, "3 were still waiting after 30 s"),
+        ({"takes": 5, "refuses": True}, "Topic authorization failed"),
+        ({"takes": 0, "breaks": "no such setting"}, "ValueError: no such setting"),
+    ],
+)
+def test_departures_that_did_not_come_in_are_told_and_not_counted(sender, setting, told):
+    for name, value in setting.items():
+        setattr(sender, name, value)
+    made = arrivals()
+    assert made.count == 600 + setting["takes"]
+    with pytest.raises(LabError, match=rf"^Not all departures came into 'live' \(.*{told}.*\): run the cell"):
+        made.finish()
 
 
 def test_keys_are_text():

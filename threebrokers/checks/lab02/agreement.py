@@ -31,6 +31,18 @@ def judge(records: Sequence[Record]) -> None:
     for landing in landings:
         _same_key(landing, departures)
     _same_partition(landings, departures)
+    for landing in landings:
+        _behind(landing, departures[_tail(landing)])
+
+
+def _behind(landing: Record, departure: Record) -> None:
+    if landing.offset < departure.offset:
+        raise NotYet(
+            f"the landing of {_tail(landing)} has offset {landing.offset}, and its departure "
+            f"{departure.offset}: it stands before it",
+            "the departures were there first, and a landing belongs behind its own",
+            "the first line of the cell, departures_by_java(…), and what comes after it",
+        )
 
 
 def _untouched(departures: dict[str, Record]) -> None:

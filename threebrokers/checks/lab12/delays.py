@@ -1,7 +1,9 @@
 """Exercise 12.2: mean delays by airport and hour, against those of the package's own table."""
 
 import re
+from collections.abc import Iterator
 from functools import cache
+from math import ceil, floor
 
 import pandas as pd
 
@@ -12,7 +14,19 @@ MONTH = 1
 FEWEST = 100  # flights in a month; fewer say nothing about an hour
 # The clocks of New York read as if they were UTC: five hours are added instead of taken away.
 REVERSED = "Etc/GMT-5"
-MORE_THAN = re.compile(rf"> (?:cast\()?{FEWEST}\b|\b{FEWEST}(?: as \w+\))? < ")
+# In Spark's plan, casts stand around what is compared: (cast(flights#12L as double) >= cast(100 as double)).
+_CAST, _AS = r"(?:cast\()*", r"(?: as \w+(?:\(\d+,\d+\))?\))*"
+_CALL = r"count\((?:[^()]|\([^()]*\))*\)"
+_COUNT = rf"{_CAST}(?:(?P<call>{_CALL})|(?P<name>\w+))(?:#(?P<id>\d+)L?)?{_AS}"
+_NUMBER = rf"{_CAST}(?P<number>-?\d+(?:\.\d+)?){_AS}"
+COMPARED = (
+    re.compile(rf"(?P<no>NOT )?\({_COUNT} (?P<sign>[<>]=?) {_NUMBER}\)"),
+    re.compile(rf"(?P<no>NOT )?\({_NUMBER} (?P<sign>[<>]=?) {_COUNT}\)"),
+)
+COUNTED = re.compile(rf"{_CALL}{_AS} AS \w+#(\d+)|\bflights#(\d+)")
+RENAMED = re.compile(r"#(\d+)L? AS \w+#(\d+)")
+# What a comparison inside of these lets through, it does not say by itself.
+UNCLEAR = (" OR ", "CASE WHEN", "NOT ((", "if (")
 
 HOURS = (
     (
@@ -87,13 +101,67 @@ def compare_delays(found: pd.DataFrame) -> None:
 
 
 def expect_limit(plan: str) -> None:
-    """Raise NotYet if Spark's plan leaves out hours with exactly the fewest flights: January has none."""
-    if MORE_THAN.search(plan):
+    """Raise NotYet if Spark's plan has another limit than the fewest flights: January's rows may be the same.
+
+    January has no hour with 70 to 196 flights. A plan that does not tell its limit is taken for right.
+    """
+    ids = _ids_of_counts(plan)
+    clear = [line for line in plan.splitlines() if not any(text in line for text in UNCLEAR)]
+    fewest = max((one for line in clear for one in _limits(line, ids)), default=FEWEST)
+    if fewest > FEWEST:
+        exactly = f"an hour with exactly {FEWEST} flights"
         raise NotYet(
-            f"an hour with exactly {FEWEST} flights would be left out",
+            f"{exactly if fewest == FEWEST + 1 else f'hours with {FEWEST} to {fewest - 1} flights'} "
+            "would be left out",
             f"keep hours with {FEWEST} flights or more; another month may have such an hour",
-            "the sign in where(…)",
+            "the sign and the number in where(…)",
         )
+    if fewest < FEWEST and not _says_more(plan, ids):
+        raise NotYet(
+            f"an hour with fewer flights would be kept, such as one with {fewest}",
+            f"keep hours with {FEWEST} flights or more; another month may have such an hour",
+            "the number in where(…)",
+        )
+
+
+def _ids_of_counts(plan: str) -> set[str]:
+    """Return the numbers by which a plan calls the columns that are counts, also when they are renamed."""
+    ids = {one for pair in COUNTED.findall(plan) for one in pair if one}
+    renamed = [set(pair) for pair in RENAMED.findall(plan)]
+    while more := [pair for pair in renamed if pair & ids and not pair <= ids]:
+        ids = ids.union(*more)
+    return ids
+
+
+def _is_count(found: re.Match[str], ids: set[str]) -> bool:
+    return bool(found["call"]) or found["name"] == "flights" or found["id"] in ids
+
+
+def _limits(line: str, ids: set[str]) -> Iterator[int]:
+    """Yield the smallest count that each comparison in a line of a plan lets through."""
+    for turned, pattern in enumerate(COMPARED):
+        for found in pattern.finditer(line):
+            upwards = (found["sign"][0] == ">") ^ bool(turned) ^ bool(found["no"])
+            if not upwards or not _is_count(found, ids):
+                continue
+            number = float(found["number"])
+            # NOT (… < 100) lets 100 through, and NOT (… <= 100) does not.
+            with_it = ("=" in found["sign"]) != bool(found["no"])
+            yield ceil(number) if with_it else floor(number) + 1
+
+
+def _says_more(plan: str, ids: set[str]) -> bool:
+    """Tell whether a filter says more of a count than comparisons with numbers that can be read."""
+
+    def rest(line: str) -> str:
+        if any(text in line for text in UNCLEAR):
+            return line
+        for pattern in COMPARED:
+            line = pattern.sub("", line)
+        return line
+
+    rests = " ".join(rest(line) for line in plan.splitlines() if "Filter" in line)
+    return any(_is_count(found, ids) for found in re.finditer(_COUNT, rests))
 
 
 def _compare_groups(held: pd.Series) -> None:

@@ -111,7 +111,7 @@ def expect_copy(query: StreamingQuery, copy: Path) -> None:
 
 
 def judge_copy(found: pd.DataFrame) -> None:
-    """Raise NotYet unless the rows are the records of January, each once, with all columns."""
+    """Raise NotYet unless the rows are the records of January, each once, with key, place and all columns."""
     missing = [column for column in COLUMNS if column not in found]
     if missing:
         named = ", ".join(f"`{column}`" for column in found if column not in COLUMNS)
@@ -121,8 +121,8 @@ def judge_copy(found: pd.DataFrame) -> None:
             "what a copy leaves out cannot be had again when the topic has let it go: keep all columns",
             f"what {CELL} does with the records between load() and start()",
         )
-    held = Counter(value.encode() if isinstance(value, str) else value for value in found["value"])
-    right = _values()
+    records = list(zip(map(_bytes, found["key"]), map(_bytes, found["value"]), strict=True))
+    held, right = Counter(value for _, value in records), _values()
     absent = (right - held).total()
     if absent:
         partitions = listed(sorted(found["partition"].unique()))
@@ -136,6 +136,18 @@ def judge_copy(found: pd.DataFrame) -> None:
             f"the copy has {again:,} records too many",
             "each record should be there once",
             f"{CELL}: it begins with an empty folder",
+        )
+    if other := (_records() - Counter(records)).total():
+        raise NotYet(
+            f"the copy has another `key` than the topic in {other:,} of {right.total():,} records",
+            "it should have the key of each record as it is: nobody can make it again from the copy",
+            f"what {CELL} does with `key` between load() and start()",
+        )
+    if same := int(found.duplicated(["partition", "offset"], keep=False).sum()):
+        raise NotYet(
+            f"{same:,} records of the copy have the same `partition` and `offset` as another one",
+            "each record has a place of its own in the topic, and the copy should tell it",
+            f"what {CELL} does with these columns between load() and start()",
         )
 
 
@@ -194,6 +206,18 @@ def _offsets(told: Any, topic: str) -> dict[int, int]:
     return {int(partition): offset for partition, offset in (held or {}).get(topic, {}).items()}
 
 
+def _bytes(held: Any) -> bytes | None:
+    """Return a key or value as bytes, also if the copy has it as text; None for one that is missing."""
+    if isinstance(held, str):
+        return held.encode()
+    return None if pd.isna(held) else bytes(held)
+
+
 @cache
-def _values() -> Counter[bytes]:
-    return Counter(value for _, value in flight_messages(MONTH))
+def _records() -> Counter[tuple[bytes | None, bytes | None]]:
+    return Counter((key, value) for key, value in flight_messages(MONTH))
+
+
+@cache
+def _values() -> Counter[bytes | None]:
+    return Counter(value for _, value in _records().elements())

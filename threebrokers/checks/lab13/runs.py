@@ -1,6 +1,5 @@
 """Exercise 13.4: a query that goes on where it stopped, judged by the topic of its results."""
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -11,6 +10,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from threebrokers.data.replay import late_departures
 from threebrokers.lab.exercise import NotYet
+from threebrokers.spark.checkpoint import query_id
 from threebrokers.spark.hours import HOUR, windows_of_package
 from threebrokers.spark.queries import java_there
 from threebrokers.spark.runs import noon
@@ -26,7 +26,7 @@ def judge_results(
 ) -> None:
     """Raise NotYet unless the records are all finished hours, each once and with the package's number."""
     with java_there():
-        emptied = _id_in(kept) == query.id
+        emptied = query_id(kept) == query.id
     judge_records(records, emptied=emptied)
 
 
@@ -59,7 +59,7 @@ def judge_records(records: Sequence[tuple[bytes | None, bytes | None]], *, empti
 def expect_place(query: StreamingQuery, kept: Path) -> None:
     """Raise NotYet unless the query kept its place where the first run's query had kept its own."""
     with java_there():
-        own = _id_in(kept) == query.id
+        own = query_id(kept) == query.id
     if not own:
         raise NotYet(
             "the query keeps its place in another folder than the first run's",
@@ -109,10 +109,3 @@ def _twice(twice: Sequence[str], found: Mapping[str, list[int]], *, emptied: boo
         "the second run should go on where the first one stopped",
         CHECKPOINT,
     )
-
-
-def _id_in(checkpoint: Path) -> str | None:
-    try:
-        return str(json.loads((checkpoint / "metadata").read_text(encoding="utf-8"))["id"])
-    except (OSError, ValueError, KeyError):
-        return None

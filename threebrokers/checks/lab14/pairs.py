@@ -28,6 +28,7 @@ LATEST = timedelta(minutes=10)  # so late records are
 LONGEST = timedelta(hours=1)  # a watermark that is a little longer forgets as well
 APART = timedelta(hours=12)  # so far are partners, at most
 SPARE = timedelta(minutes=30)  # a bound that is a little longer forgets as well
+MINUTE = timedelta(minutes=1)  # flights are told in minutes, so the longest one takes a minute less than 12 h
 FLIGHT = ["tailnum", "carrier", "flight"]
 
 
@@ -182,7 +183,7 @@ def waits(plan: str) -> list[timedelta | None]:
 
 
 def judge_bound(kept: int, lengths: Sequence[timedelta | None]) -> None:
-    """Raise NotYet if rows wait for partners that cannot come: `kept` rows are in the state.
+    """Raise NotYet if rows wait for partners that cannot come, or too short: `kept` rows are in the state.
 
     `lengths`: for how long those of each stream wait; None: for ever. [] if nobody knows.
     """
@@ -217,4 +218,18 @@ def judge_bound(kept: int, lengths: Sequence[timedelta | None]) -> None:
             "the query keeps rows, too",
             "the rows of the last 12 hours stay, and no others",
             "what stands before or behind the join",
+        )
+    _expect_long(lengths)
+
+
+def _expect_long(lengths: Sequence[timedelta | None]) -> None:
+    """Raise NotYet if a departure waits for less long than a flight may take; today's longest is 11:31."""
+    known = [one for one in lengths if one is not None]
+    if known and len(known) == len(lengths) and max(known) < APART - MINUTE:
+        hours, minutes = divmod(round(max(known) / MINUTE), 60)
+        raise NotYet(
+            f"the pairs are right today, but a departure waits only for {counted(hours, 'hour')} "
+            f"{counted(minutes, 'minute')} for its arrival",
+            "a flight may take nearly 12 hours, and on another day one that does would have no pair",
+            BOUND,
         )

@@ -11,6 +11,13 @@ COLUMNS = {
     "carrier": "carrier",
     "flight": "flight",
     "tailnum": "tailnum",
+    "scheduled": "scheduled",
+    "origin": "origin",
+    "dest": "dest",
+    "dep_delay": "dep_delay",
+    "arr_delay": "arr_delay",
+    "distance": "distance",
+    "left": "left AS left_at",
     "seats": "CAST(seats AS INT) AS seats",
 }
 JOIN, REGISTER = "the kind of join, and a `where` behind it", "how `register` is made"
@@ -24,7 +31,10 @@ def right_seats() -> pd.DataFrame:
 
 
 def judge_seats(rows: pd.DataFrame) -> None:
-    """Raise NotYet unless each departure is there once, with its aircraft's seats; `rows` has COLUMNS."""
+    """Raise NotYet unless each departure is there once, with its aircraft's seats.
+
+    Of COLUMNS, `rows` needs `carrier`, `flight`, `tailnum` and `seats`.
+    """
     right = right_seats()
     flight = ["carrier", "flight"]
     times = rows.groupby(flight).size()

@@ -1,6 +1,8 @@
 """Exercise 14.6: two topics that tasks can join without asking each other."""
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Mapping, Sequence
+from math import isclose
 
 from threebrokers.checks.expect import log_of
 from threebrokers.data.registers import load_weather
@@ -12,10 +14,11 @@ from threebrokers.lab.lab import Lab
 TASKS = 4
 WRITE = "send_rows(…)"
 Place = tuple[int, bytes | None]
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE]-?\d+)?")
 
 
 def judge_topics(lab: Lab, stream: str, table: str) -> None:
-    """Raise NotYet unless each record of `stream` has its key in the same partition of `table`."""
+    """Raise NotYet unless each record of `stream` finds its weather in the same partition of `table`."""
     if stream == table:
         raise NotYet(
             "one topic is both: departures would find themselves",
@@ -24,10 +27,12 @@ def judge_topics(lab: Lab, stream: str, table: str) -> None:
         )
     counts = len(end_offsets(lab.bootstrap, stream)), len(end_offsets(lab.bootstrap, table))
     expect_counts(*counts)
+    departures, rows = log_of(lab, stream), log_of(lab, table)
     compare_places(
-        [(record.partition, record.key) for record in log_of(lab, stream)],
-        [(record.partition, record.key) for record in log_of(lab, table)],
+        [(record.partition, record.key) for record in departures],
+        [(record.partition, record.key) for record in rows],
     )
+    compare_values([record.value for record in departures], {record.key: record.value for record in rows})
 
 
 def expect_counts(stream: int, table: int) -> None:
@@ -81,3 +86,35 @@ def compare_places(stream: Collection[Place], table: Collection[Place]) -> None:
             "one partitioner should have placed the keys of both",
             WRITE,
         )
+
+
+def compare_values(stream: Sequence[bytes | None], table: Mapping[bytes | None, bytes | None]) -> None:
+    """Raise NotYet unless each key's last value in `table` tells its weather, and `stream` has values, too.
+
+    A value may be written anew, in any form that has wind and visibility as numbers in it. Of a key that is
+    not the one of `weather_topic` it should have a value.
+    """
+    if empty := sum(not value for value in stream):
+        raise NotYet(
+            f"{empty} of {len(stream)} departures of the stream have no value",
+            "`stream` should hold the departures, and not only their keys",
+            "`stream`, and the rows that send_rows(…) was given for it",
+        )
+    numbers = {
+        f"{row['origin']} {row['hour']:%d %b %H}".encode(): (float(row["wind"]), float(row["visibility"]))
+        for row in load_weather().to_dict("records")
+    }
+    without = [key for key, value in table.items() if not _tells(value, numbers.get(key or b"", ()))]
+    if without:
+        raise NotYet(
+            f"{len(without)} of {len(table)} rows of the table say nothing of the weather of their hour, "
+            f"such as that of {(without[0] or b'').decode(errors='replace')!r}",
+            "`table` should hold all the weather, and not only its keys",
+            "the values of the rows that send_rows(…) was given for `table`",
+        )
+
+
+def _tells(value: bytes | None, wanted: Sequence[float]) -> bool:
+    """Tell whether a value is not empty, and has these numbers in it."""
+    held = [float(number) for number in NUMBER.findall((value or b"").decode(errors="replace"))]
+    return bool(value) and all(any(isclose(one, right, rel_tol=1e-4) for one in held) for right in wanted)

@@ -57,7 +57,10 @@ KEY = {f"failed: trips.{column}{end}": OWN_KEY for column in ("part", "place", "
 @exercise("15.2", "Each departure once", errors=KEY)
 @in_step()
 def each_once(lab: Lab, query: StreamingQuery) -> str:
-    """Read the learner's database: each record should be there once, after one death of Spark."""
+    """Read the learner's database: each record should be there once.
+
+    Spark has died at a commit, and `until_done` has given the batch once more, as a second death would.
+    """
     expect_second_run(query)
     wanted = {(r.partition, r.offset): (r.key or b"").decode() for r in log_of(lab, lab.topic("exact-trips"))}
     judge_book(folder_of(lab, "book-keyed") / "keyed.sqlite", wanted, forgotten("keyed", lab))

@@ -43,7 +43,7 @@ def judge_book(file: Path, wanted: Mapping[Place, str], forgotten: Sequence[str]
     if missing := [place for place in wanted if place not in times]:
         raise _missing(missing, wanted, keys)
     if twice := [place for place, count in times.items() if count > 1]:
-        raise _twice(len(twice), keys, others, forgotten)
+        raise _twice([times[place] for place in twice], keys, others, forgotten)
     odd = [row for row in found if wanted.get((row[0], row[1])) != row[2]]
     if odd:
         raise NotYet(f"the table `trips` holds {odd[0]!r}", "no departure looks like that", SAVE)
@@ -87,8 +87,12 @@ def _one_piece(missing: list[Place], wanted: Collection[Place]) -> bool:
     )
 
 
-def _twice(count: int, keys: list[list[str]], others: dict[str, bool], forgotten: Sequence[str]) -> NotYet:
-    said = f"{counted(count, 'departure')} {'is' if count == 1 else 'are'} there twice"
+def _twice(
+    times: Sequence[int], keys: list[list[str]], others: dict[str, bool], forgotten: Sequence[str]
+) -> NotYet:
+    """Return what to say of departures that are there so many times: Spark gave their batch three times."""
+    often = "more than once" if len(set(times)) > 1 else "twice" if times[0] == 2 else f"{times[0]} times"
+    said = f"{counted(len(times), 'departure')} {'is' if len(times) == 1 else 'are'} there {often}"
     if forgotten:
         names = listed(f"`{name}`" for name in forgotten)
         return NotYet(

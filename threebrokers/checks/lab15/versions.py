@@ -8,6 +8,7 @@ from pathlib import Path
 from threebrokers.data.replay import late_departures
 from threebrokers.kafka.log_reader import Record
 from threebrokers.lab.exercise import NotYet
+from threebrokers.spark.checkpoint import query_id
 from threebrokers.spark.office import key_of
 from threebrokers.spark.steps import offsets
 from threebrokers.spark.versions import Day, is_before
@@ -21,7 +22,7 @@ ORDER = "the order of the lines in change_over"
 def expect_places(day: Day, first: Path) -> None:
     """Raise NotYet unless the checkpoint `first` is that of version 1, and of no other query."""
     number, run = day.old
-    if _id_in(first) != number:
+    if query_id(first) != number:
         raise NotYet(
             "the checkpoint of version 1 is gone",
             "as long as it is there, version 1 can go on if version 2 is wrong",
@@ -169,10 +170,3 @@ def _read_to(kind: Path, planned: Path) -> Mapping[int, int]:
         return next(iter(told.values()))
     except (OSError, ValueError, LookupError, StopIteration):
         return {}
-
-
-def _id_in(checkpoint: Path) -> str | None:
-    try:
-        return str(json.loads((checkpoint / "metadata").read_text(encoding="utf-8"))["id"])
-    except (OSError, ValueError, KeyError):
-        return None

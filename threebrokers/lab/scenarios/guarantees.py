@@ -193,13 +193,13 @@ def killed_leader(lab: Lab, set_ups: SetUps, config: Mapping[str, str] | None = 
     return tried.trials()
 
 
-def lost_answers(lab: Lab, set_ups: SetUps, config: Mapping[str, str] | None = None) -> Trials:
+def lost_answers(lab: Lab, set_ups: SetUps) -> Trials:
     """Cut off the leader's answers to the last 100 of 200 records of each set-up; say what became of them.
 
     Its answers to clients are on their way for 4 s. When the leader has stored all records the connections
     are cut, and mended at once. No broker fails.
     """
-    tried = Round(lab, UNHEARD, set_ups, config or {})
+    tried = Round(lab, UNHEARD, set_ups, {})
     tried.lose_answers()
     return tried.trials()
 

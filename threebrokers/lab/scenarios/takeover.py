@@ -5,20 +5,21 @@ import time
 from threebrokers.lab.lab import Lab
 
 JOIN_SECONDS = 20.0
+SESSION_MS = 3000
 
 
-def takeover_seconds(lab: Lab, *, closes: bool, session: int = 3000) -> float:
+def takeover_seconds(lab: Lab, *, closes: bool) -> float:
     """Return how long the next member of a group waits for its first record when the one before has gone.
 
-    The first is closed, or dies without a word: its program is killed. `session` is its session.timeout.ms.
+    The first is closed, or dies without a word: its program is killed. Its session.timeout.ms is 3000.
     """
     topic = lab.fresh_topic("shifts")
     producer = lab.producer()
     producer.produce(topic, "early")
     producer.flush()
     group = lab.group(f"shifts-{time.time_ns()}")
-    settings = {"group.id": group, "session.timeout.ms": session, "auto.offset.reset": "earliest"}
-    settings["heartbeat.interval.ms"] = session // 5
+    settings = {"group.id": group, "session.timeout.ms": SESSION_MS, "auto.offset.reset": "earliest"}
+    settings["heartbeat.interval.ms"] = SESSION_MS // 5
     text = (
         f"consumer = lab.consumer({settings!r})\n"
         f"consumer.subscribe([{topic!r}])\n"
