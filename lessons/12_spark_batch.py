@@ -674,7 +674,7 @@ readers_picture(end_offsets(lab.bootstrap, january), reads_next, counts)
 # %% [markdown] covers="A074 B019" explains="data silo, raw events"
 # Each has a place of its own: the group's committed offsets are with the brokers, the stream notes its offsets in its checkpoint, and the batch begins where it is told. So the list of groups has the mechanics' group in it, and none of Spark's.
 #
-# Three different tables came from one topic, because it holds **raw events**: each flight as it was. If the team that owns the flights offered only *mean delay by airport and day*, nobody could get an aircraft's place out of it, or an hour out of a day. Others would make copies of which nobody knows: **data silos**.
+# Three different tables came from one topic, because it holds **raw events**: each flight as it was. If its team offered only *mean delay by airport and day*, nobody could get an aircraft's place out of that, or an hour. Others would make copies of which nobody knows: **data silos**.
 
 # %% [markdown]
 # ### Exercise 12.4: A reader that misses nothing
