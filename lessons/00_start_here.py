@@ -171,7 +171,7 @@ guess_0a.compare({0: "none", 66: "66 or 67", 67: "66 or 67", 100: "all 100"}.get
 # %% [markdown] explains="default.replication.factor"
 # <details><summary>What happened?</summary>
 #
-# Look at the two lines that make the topics. Kafka keeps as many replicas as you ask for. `lab.fresh_topic` asks for one unless you say a number; so does a broker that nobody has told otherwise (`default.replication.factor` is 1). So each broker had a third of `notes`, alone. Without broker 2 nobody could read its third. This time it was not lost: the broker came back, and so did its disk.
+# Look at the two lines that make the topics. Kafka keeps as many replicas as you ask for. `lab.fresh_topic` asks for one unless you say a number. A broker that is asked for no number makes one, too (`default.replication.factor` is 1). So each broker had a third of `notes`, alone. Without broker 2 nobody could read its third. This time it was not lost: the broker came back, and so did its disk.
 #
 # </details>
 

@@ -447,7 +447,7 @@ worse = {p for p in before if after[p] > before[p]}
 lab.check.lag_known(lag_of, before, after, worse)
 
 # %% [markdown]
-# `kafka-consumer-groups --describe` shows the same where something is committed, and is still in the log (the tool counts deleted records, too); a partition without a commit has a line, with `-`, only while a member has it. (Where old records were deleted, a log does not begin at 0: `get_watermark_offsets` returns its start, too.) Beware of lag that a client tells of itself: a client that has died tells nothing. Ask the brokers.
+# `kafka-consumer-groups --describe` shows the same where something is committed. (If the records at that place are deleted, the tool counts them, and your function does not.) A partition without a commit has a line, with `-`, only while a member has it. (Where old records were deleted, a log does not begin at 0: `get_watermark_offsets` returns its start, too.) Beware of lag that a client tells of itself: a client that has died tells nothing. Ask the brokers.
 #
 # *Here is a good place to pause. The second half needs nothing of the first; run the first cell again when you come back.*
 

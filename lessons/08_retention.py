@@ -267,7 +267,7 @@ places
 #
 # None of them says how much is missing.
 #
-# A place beyond the end needs no move to another cluster: in [lab 04](04_broker_failover.ipynb) a log was cut back when a replica led that was not in sync. A group's own commit helps then: it also names the leader's epoch, by which the broker finds where the two logs part, and reading goes on there, with `latest` and `earliest` alike (KIP-320). A place that was copied as a bare number has none.
+# A place beyond the end needs no move to another cluster: in [lab 04](04_broker_failover.ipynb) a log was cut back when a replica led that was not in sync. A group's own commit helps then: it also names the leader's epoch, a number that each new leader gets. By it the broker finds where the two logs part, and reading goes on there, with `latest` and `earliest` alike; with `error` the program is told (KIP-320). A place that was copied as a bare number has none.
 
 # %% [markdown]
 # ### Exercise 8.2: What was missed?

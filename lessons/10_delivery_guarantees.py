@@ -1078,7 +1078,7 @@ lab.check.both_orders(ways)
 # %% [markdown] covers="D166 E110"
 # ### What a reliable consumer sets
 #
-# Four settings decide: `group.id` (who shares the committed offsets), `auto.offset.reset` (where to begin if there is none, or none that is still in the log: `latest` passes over records), `enable.auto.commit` (true by default: in this client set it to `False` and let the program commit, or store what is done with `enable.auto.offset.store=False`, as in lab 06; there is also when Java's automatic commits lose nothing), and, if it commits by itself, `auto.commit.interval.ms` (how much comes again). The rest is code. This is what two kills left of 40 orders, in twenty runs:
+# Four settings decide: `group.id` (who shares the committed offsets), `auto.offset.reset` (where to begin if there is none, or none that is still in the log: `latest` passes over records), `enable.auto.commit` (true by default: in this client set it to `False` and let the program commit, or store what is done, as in lab 06, where you also find when Java's automatic commits lose nothing), and, if it commits by itself, `auto.commit.interval.ms` (how much comes again). The rest is code. This is what two kills left of 40 orders, in twenty runs:
 #
 # | | lost | twice |
 # |---|---|---|

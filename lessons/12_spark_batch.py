@@ -629,7 +629,7 @@ lab.check.only_new(read_new)
 # %% [markdown]
 # The DataFrame is a plan: when your function returns, nothing is read yet. So store the text **after** the report is written. If you store it first and the program dies, the new records are in no report. If it dies between the two, they come into the next report again.
 
-# %% [markdown] covers="A074 B009" explains="checkpoint, availableNow"
+# %% [markdown] covers="A074 B009" explains="checkpoint, trigger, availableNow"
 # ## One topic, three readers at once
 #
 # The same events answer different questions:
@@ -640,7 +640,7 @@ lab.check.only_new(read_new)
 # | the passengers | a board, always up to date: departures by airport | a Spark stream |
 # | the mechanics | where is each aircraft now? | a Python consumer group |
 #
-# A **stream** is a Spark query that goes on: it reads what is new, adds it to its result, and keeps its position in a folder, the **checkpoint**: offsets as JSON, as you have kept them in exercise 12.3. A **trigger** says when it looks for new records: with `availableNow` it reads what is there and then ends. Labs 13 to 15 tell more.
+# A **stream** is a Spark query that goes on: it reads what is new, adds it to its result, and keeps its position in a folder, the **checkpoint**: offsets as JSON, as in exercise 12.3. A **trigger** says when it looks for new records: with `availableNow` it reads what is there and then ends. Labs 13 to 15 tell more.
 
 # %%
 from concurrent.futures import ThreadPoolExecutor
@@ -672,7 +672,7 @@ lab.observed("The three have equal counts: each got every record", len(set(count
 readers_picture(end_offsets(lab.bootstrap, january), reads_next, counts)
 
 # %% [markdown] covers="A074 B019" explains="data silo, raw events"
-# Each has a place of its own: the group's committed offsets are with the brokers, the stream notes its offsets in its checkpoint, and the batch begins where it is told. So the list of groups has the mechanics' group in it, and none of Spark's.
+# Each has a place of its own: the group's committed offsets are with the brokers, the stream notes its offsets in its checkpoint, and the batch begins where it is told. So the list of groups has the mechanics' group in it (perhaps that of the plain consumer, too), and none of Spark's.
 #
 # Three different tables came from one topic, because it holds **raw events**: each flight as it was. If its team offered only *mean delay by airport and day*, nobody could get an aircraft's place out of that, or an hour. Others would make copies of which nobody knows: **data silos**.
 

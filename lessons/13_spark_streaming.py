@@ -636,7 +636,7 @@ watch_query(start_query(work, "complete", "work"))
 spark.table("work").selectExpr("origin", "session_window.*", "count").orderBy("start", "origin").toPandas()
 
 # %% [markdown]
-# `end` is 30 minutes after a session's last departure, in UTC. Each airport is at work without a gap from the morning until late in the evening, which is the next day in UTC; one flight before that, and ten in the night, are sessions of their own.
+# Each airport is at work without a gap from the morning until late in the evening. (The times are in UTC, where that evening is the next day.) One flight before that, and ten in the night, are sessions of their own.
 
 # %% [markdown]
 # ### Exercise 13.6: Hours that begin every ten minutes
@@ -691,7 +691,7 @@ query = start_query(counts, "complete", "sliding")
 # %% tags=["nbval-check-output"]
 lab.check.busiest_hour(query)
 
-# %% [markdown] covers="A009 D198" explains="trigger, processingTime"
+# %% [markdown] covers="A009 D198" explains="processingTime"
 # ### A query that does not end
 #
 # With `processingTime="1 second"` a batch begins each second if records have come (at once if the one before took longer), for ever; without a trigger, as soon as the one before has ended. Here it takes at most 200 records each time; watch how far behind it is. `watch_query` stops it after five batches.

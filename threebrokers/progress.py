@@ -135,7 +135,8 @@ def lost() -> list[str]:
         "Your answers to quizzes": _answers_file(),
     }
     for file in files.values():
-        _known(file)  # what is damaged is kept aside
+        with suppress(LabError):  # who asks for what it holds is told
+            _known(file)  # what is damaged is kept aside
     found = {path.name: (what, path) for what, file in files.items() for path in file.kept()}
     known = _told_file().read() or []
     if set(known) != set(found):  # also if one is gone: another one may get its name
@@ -161,9 +162,22 @@ def _known(file: JsonFile[dict[str, T]]) -> dict[str, T]:
     """Return what a file holds, also where nothing may be written; a damaged one is kept aside if it can."""
     known = file.read()
     if known is None and file.path.exists():
+        _expect_readable(file.path)
         with _if_possible(), file.changed(dict, LOCK_SECONDS) as known:
             pass  # so it is kept aside; another program may have done that, and begun anew
     return known or {}
+
+
+def _expect_readable(path: Path) -> None:
+    """Raise LabError if another user's rights keep a file from being read: it is not empty for that."""
+    try:
+        path.read_bytes()
+    except PermissionError as fault:
+        raise LabError(
+            f"{path} may not be read by you", f"make it yours: `sudo chown $USER {path}`"
+        ) from fault
+    except OSError:
+        pass  # a folder in its place, which is kept aside
 
 
 def _exercises() -> AbstractContextManager[dict[str, datetime | None]]:

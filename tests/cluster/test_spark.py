@@ -241,9 +241,11 @@ def test_what_a_check_asks_of_spark_is_cancelled_when_its_time_is_over(lab):
 
 def test_a_read_waits_at_the_end_of_each_partition_as_long_as_a_fetch_does(lab):
     """There are three partitions and two tasks at a time: two waits of 3 s, one after the other."""
-    # Not the difference: while the last fetch waits, a busy machine still makes rows of the one before.
+    # The difference may be less than 6 s: while a fetch waits, a busy machine makes rows of the one before.
+    # With one wait it would be 3 s at most.
     quick, slow = map(float, run(WAITS, lab.bootstrap).stdout.split())
-    assert quick < 5.9 < slow
+    assert slow > 5.9
+    assert slow - quick > 3.5
 
 
 def test_a_topic_made_afresh_gets_a_fresh_producer(lab, home):

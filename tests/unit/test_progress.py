@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from threebrokers import progress, store
+from threebrokers.errors import LabError
 
 
 @pytest.fixture(autouse=True)
@@ -167,3 +168,18 @@ def test_a_damaged_file_of_a_home_that_may_only_be_read_is_an_empty_one(bench: P
     (bench / "progress.json").write_text("damaged")
     assert progress.solved() == {}
     assert (bench / "progress.json").read_text() == "damaged"
+
+
+def test_a_file_that_may_not_be_read_is_not_empty(bench: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    progress.record("3.1", True)
+    read = Path.read_bytes
+
+    def refused(path: Path) -> bytes:
+        if path.name == "progress.json":
+            raise PermissionError(13, "Permission denied", str(path))
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", refused)
+    with pytest.raises(LabError, match=rf"{bench}/progress.json may not be read by you: make it yours"):
+        progress.solved()
+    assert progress.lost() == []  # a lab opens all the same

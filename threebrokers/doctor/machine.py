@@ -20,7 +20,7 @@ def look_for_java() -> Finding:
     try:
         return Finding("Java", True, str(java()))
     except LabError as fault:
-        return Finding("Java", False, fault.what, "unset THREEBROKERS_JAVA: the course brings its own Java")
+        return Finding("Java", False, fault.what, fault.next_step)
 
 
 def look_at_memory(available: int, brokers: Iterable[BrokerProcess]) -> Finding:

