@@ -352,7 +352,7 @@ for broker in lab.cluster.brokers:
 #
 # What differs is in one table, `threebrokers/cluster/settings.py`, each line with its reason.
 
-# %% [markdown] covers="B004 A008"
+# %% [markdown] covers="B004 A008" explains="event sourcing, CQRS, complex event processing (CEP)"
 # ### Where this leads
 #
 # People use Kafka for many things. What makes each of them work is in one of these labs.
@@ -361,12 +361,12 @@ for broker in lab.cluster.brokers:
 # |---|---|---|
 # | clicks and searches of a web site, read by many | topics and groups | 01, 07 |
 # | metrics and logs of many machines, in one place | partitions, batches | 02, 05 |
-# | an account of who did what, and of every change of a thing | a log in which nothing is changed, kept long enough | 02, 08 |
+# | an account of who did what, and of every change of a thing (**event sourcing**) | a log in which nothing is changed, kept long enough | 02, 08 |
 # | a cluster that loses nothing | replicas, leaders | 03, 04 |
 # | questions about everything that was stored | Spark | 12 |
-# | the last value of each key, as a table | compaction | 09 |
+# | the last value of each key, as a table; with event sourcing such tables are what one reads (**CQRS**) | compaction | 09 |
 # | payments: all of it is written, or none | transactions | 11 |
-# | finding patterns while events arrive | Spark's streams | 13, 14 |
+# | finding patterns while events arrive (**complex event processing, CEP**) | Spark's streams | 13, 14 |
 #
 # Spark comes late on purpose: what a stream can promise depends on what the log promises, so the log comes first.
 

@@ -242,6 +242,8 @@ lab.check.damage_counted(under_replicated, under_min_isr, offline)
 #
 # For the first two each broker counts the partitions that it *leads*, so a partition without a leader is in neither. The third one is the active controller's.
 #
+# A fourth one warns before the second: *at min ISR* (`--at-min-isr-partitions`, `…ReplicaManager,name=AtMinIsrPartitionCount`). One replica less, and `acks=all` is refused.
+#
 # An ISR that is *empty* is new. In clusters without ELR (*Going further*) the last replica stays in it, even if its broker is dead. There this exercise would find fewer partitions.
 
 # %% [markdown] covers="B128"
@@ -783,7 +785,7 @@ lab.cluster.wait_in_sync([slow])
 # %% [markdown] explains="eligible leader replicas (ELR)"
 # ### Who is safe, who is behind
 #
-# When the ISR is smaller than `min.insync.replicas`, nothing more is acknowledged with `acks=all`. So a replica that leaves it then still has everything that was. The active controller remembers such **eligible leader replicas** (ELR): they may be elected when nobody of the ISR is left. `payments` will have one, `invoices` not: there, writing could go on without broker 2.
+# When the ISR is smaller than `min.insync.replicas`, nothing more is acknowledged with `acks=all`. So a replica that leaves it then still has everything that was. The active controller remembers such **eligible leader replicas** (ELR): they may be elected when nobody of the ISR is left (but one that crashed, as broker 2 does here, is taken out when it starts again: lab 04). `payments` will have one, `invoices` not: there, writing could go on without broker 2.
 #
 # Meanwhile ten megabytes of `films` are written, which broker 2 misses.
 

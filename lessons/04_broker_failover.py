@@ -43,7 +43,7 @@ print(lab.cluster.tool("kafka-metadata-quorum", "describe", "--status"))
 # |---|---|---|
 # | `stop` | a clean shutdown (the signal SIGTERM) | the broker hands its partitions over before it ends |
 # | `kill` | the process crashes (SIGKILL, `kill -9`) | nothing; the operating system closes the connections |
-# | `pause` | the process is frozen | the connections stand, and nobody answers |
+# | `pause` | the process is frozen (in production: a long garbage collection, a stopped virtual machine, a disk that hangs) | the connections stand, and nobody answers |
 # | `cut` | no network to the other brokers | the process lives, and clients still reach it |
 #
 # A **power cut** is not in the table. To a client it looks like `pause`: nobody closes the connections.
@@ -593,6 +593,8 @@ pd.DataFrame(in_step_3)
 # %% [markdown]
 # **ELR** are the *eligible leader replicas* (`kafka-topics --describe` has a column `Elr`). In `guarded` the ISR was smaller than `min.insync.replicas`, so nothing could be acknowledged with `acks=all`. So whoever left the ISR at that moment still has *everything* that was ever acknowledged so. It may lead although it is not in sync, without loss. In `likes` one replica is enough to acknowledge, so nobody else is eligible.
 #
+# After a crash Kafka does not count on that: it cannot tell a `kill -9` from a power cut, which takes what was only in memory. So a broker that crashed is taken out of the ELR when it starts again, and its replica waits for one that has everything.
+#
 # ELR exist since Kafka 4.0, and are on in clusters that were new with 4.1 or later (proposal KIP-966). An upgraded cluster must switch them on (`kafka-features`, `eligible.leader.replicas.version`). Old books do not know them.
 
 # %% [markdown] covers="A014"
@@ -676,6 +678,8 @@ lab.quiz()
 # The active controller is one of the voters. The others read its log; if they get no answer for 1 s, they elect a new one. Each election has a higher `LeaderEpoch`, and whoever still speaks with an older epoch is refused.
 #
 # It takes a **majority** of all voters to elect, and to write into the log. A large cluster has three or five controllers on machines of their own, for this cluster only. Where their list is kept in the log itself (`kraft.version` 1), they are exchanged one at a time (`kafka-metadata-quorum add-controller`, `remove-controller`); not here, where a setting of each broker names them (`controller.quorum.voters`).
+#
+# `kafka-metadata-quorum describe --replication` shows how far each voter is behind (`Lag`): look at it before you restart the next controller.
 #
 # Beware of one answer: `describe_cluster()` of the AdminClient has a field `controller`. With KRaft it names *any* live broker.
 
@@ -919,7 +923,7 @@ lab.check.group_goes_on(takeover, next_one)
 # %% [markdown] covers="E092"
 # ### The log that decides
 #
-# What the active controller decides stands in the controllers' own log, `__cluster_metadata`. It is a log like any other, in files like any other, and the dump tool of lab 02 reads it. `decisions` is a helper of this course: it takes what the tool prints about brokers and partitions, and says it in words. Here is what was written between the kill and the return in the first experiment. (*A topic* is one that was deleted since: the sensor's, which exercise 4.4 made anew.)
+# What the active controller decides stands in the controllers' own log, `__cluster_metadata`. It is a log like any other, in files like any other, and the dump tool of lab 02 reads it (`kafka-dump-log --cluster-metadata-decoder`). `decisions` is a helper of this course: it takes what the tool prints about brokers and partitions, and says it in words. Here is what was written between the kill and the return in the first experiment. (*A topic* is one that was deleted since: the sensor's, which exercise 4.4 made anew.)
 
 # %%
 from threebrokers.lab.scenarios import decisions
@@ -967,6 +971,15 @@ lab.observed("Most records without a key went elsewhere", failed.count(None) < 3
 
 # %% [markdown]
 # Without a key this client draws a partition, and if nobody leads it, it draws once more. It can have bad luck twice. (Java's client chooses only among partitions that have a leader.) Nobody should move a keyed record elsewhere: its place is part of its meaning.
+
+# %% [markdown] covers="D100 D102"
+# ### A machine that is lost
+#
+# If a machine is lost with its disk, another one can take its place. Format an empty disk with `kafka-storage format`, with the same cluster id and the same `node.id`, and start Kafka there. For the cluster the broker has returned: its replicas are far behind, copy everything from the leaders, and are in sync again.
+#
+# Two brokers cannot have one id. The active controller refuses the second with `DUPLICATE_BROKER_REGISTRATION`, as long as the first one has its session. The second tries again and again, and gets in when the first has ended.
+#
+# A broker that is gone for good stays registered, and fenced, until somebody takes it off the list: `kafka-cluster unregister --id 4`. Before that give its replicas to other brokers (`kafka-reassign-partitions`).
 
 # %% [markdown]
 # ### Alarms

@@ -42,7 +42,7 @@ print("position", reader.position(place)[0].offset)
 print("committed", reader.committed(place, timeout=5)[0].offset)
 
 # %% [markdown]
-# The first `poll` came too early, for it did not wait. `subscribe` only begins: in the background the client finds its group, and it takes its partitions inside `poll` or `consume`. So give these some time. The group has committed 3, after the record with offset 2: a committed offset is the *next* one to read. There is no acknowledgement for each record. Committed 3 means that 0, 1 and 2 are done.
+# The first `poll` did not wait, and came too early. (In a loop, `poll(0)` keeps a processor busy; `poll(1)` returns as soon as a record is there.) `subscribe` only begins: in the background the client finds its group, and it takes its partitions inside `poll` or `consume`. So give these some time. The group has committed 3, after the record with offset 2: a committed offset is the *next* one to read. There is no acknowledgement for each record. Committed 3 means that 0, 1 and 2 are done.
 #
 # Nothing ties the two offsets together: a program may read on for hours and commit nothing.
 
@@ -1643,6 +1643,9 @@ replayed = [message for message in booker.consume(92, timeout=5) if message.time
 # %% tags=["nbval-check-output"]
 lab.check.replayed_since(webclicks, since, replayed)
 
+# %% [markdown]
+# You can also set back the group itself, and start its programs again. `kafka-consumer-groups --reset-offsets` takes a time (`--to-datetime`) or a number of records (`--shift-by -100`). Without `--execute` it only shows what it would do. The group must be empty: close its members first. In a program the AdminClient's `alter_consumer_group_offsets` does the same.
+
 # %% [markdown] covers="C031 D069 E060 E068"
 # ### Exercise 6.7: Three that get nothing
 #
@@ -1726,11 +1729,15 @@ lab.check.heard_again(headlines, silent, got)
 
 # %% [markdown] covers="A138 D079 C031 E075" explains="offsets.retention.minutes"
 # B's group had committed offset 3, and the records before offset 5 were deleted. Then `auto.offset.reset` decides, as for a new group: so an old group can jump to the end, and lose what is there. `earliest` loses nothing, and reads much again. With `error` (in Java's client `none`) `poll` returns an error instead, so that a person decides. The same happens to a group that nobody was in for seven days (`offsets.retention.minutes`): its offsets are forgotten.
+#
+# A pattern also takes topics that are made later. In the classic protocol the client sees them when it asks for metadata again (`topic.metadata.refresh.interval.ms`, 5 minutes); in the new one (lab 07) the coordinator looks by itself, and after some ten seconds the group has them. What was written before that is read from where `auto.offset.reset` says: `latest` leaves it out.
 
 # %% [markdown] covers="D096 D097 D098 A158" explains="assign, seek"
 # ### Without a group
 #
 # `assign` gives a consumer its partitions by hand, each with a place to begin; `seek` moves it to another place in a partition that it has. It joins no group: nobody shares with it, and nobody takes over when it dies. So it suits a program that needs *all* partitions at every start, a tool that looks up one record, or a framework with a plan of its own; Spark reads so. It may still commit, and must have a `group.id` for that; such offsets are forgotten seven days after the last commit, because its group has no member.
+#
+# Two places have names: `OFFSET_BEGINNING` and `OFFSET_END` (Java: `seekToBeginning`, `seekToEnd`).
 #
 # Here a consumer subscribes to a topic of three partitions, and when it has got them, `assign` gives it partition 0 alone. Each partition gets two records then.
 
@@ -1918,7 +1925,16 @@ lab.observed("Nothing behind the record in work was committed", (early, late_com
 #
 # The plain `Consumer` of confluent-kafka accepts `max.poll.records` and ignores it: `consume(n)` is what counts.
 #
+# For many small records raise `fetch.min.bytes`: the answers are fewer and larger, and a record may then wait up to `fetch.wait.max.ms`.
+#
 # The limits in bytes are soft: a batch that is larger comes all the same, alone. Twenty partitions for five consumers are 4 MB or more on their way to each, in the answers of all brokers, beside what waits in the client.
+
+# %% [markdown]
+# ### Errors that belong to no record
+#
+# A report tells what became of one record. Other errors belong to none: the client reaches no broker at all (`_ALL_BROKERS_DOWN`), or its password is refused (`_AUTHENTICATION`). For these you give a producer or a consumer a function, `error_cb`; the client calls it inside `poll()` or `flush()`. Most of them pass, and the client tries again by itself. Those with `error.fatal()` do not: make a new client.
+#
+# An exception that such a function raises comes out of that `poll()` or `flush()`. So let it note the error, and no more.
 
 # %% [markdown] covers="B086 B097 B098 B100 B101 C025 D068 D070 E061"
 # ### What is in a batch?

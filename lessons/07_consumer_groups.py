@@ -1120,6 +1120,8 @@ lab.check.restart_unnoticed(restarted)
 # - a new name begins where `auto.offset.reset` says, with no place of its own;
 # - an existing name shares the work, or goes on where the group stopped;
 # - one name for two programs that read *different* topics works, and is a bad idea: each rebalance of the one stops the other.
+#
+# Each group is one more copy of the traffic out of the leaders. That is cheap while it reads near the end, from the page cache (lab 02); far behind, the leaders must read from the disk.
 
 # %% [markdown]
 # ### Exercise 7.7: Who is in which group?
@@ -1366,6 +1368,12 @@ pd.DataFrame({how: shares(lab, how) for how in ("range", "roundrobin", "cooperat
 # - Different groups may have different coordinators. In very old versions ZooKeeper did this work.
 # - When a partition's *leader* dies, no rebalance follows: members stay, and fetch from the next leader (lab 04). A rebalance is about members, subscribed topics and numbers of partitions.
 # - One consumer for each thread. Java's consumer raises an error if two threads use it. This client lets the second thread wait, and while the first polls in a loop, that may be for ever.
+#
+# You can watch all this. With `"debug": "cgrp"` among its settings a client says what it does in its group (also `broker`, `fetch`, `protocol`); with `"logger": logging.getLogger()` it says so in Python's `logging`, at the level DEBUG. One of its lines:
+#
+# ```
+# JoinGroup response: GenerationId 1, Protocol range, LeaderId rdkafka-64b76aac… (me), my MemberId rdkafka-64b76aac…
+# ```
 
 # %% [markdown]
 # ### The same in Java

@@ -1048,7 +1048,7 @@ lab.observed("Spark's records have the time at which they were written", times.m
 # %% [markdown] covers="E306 E307" explains="TwsTester, TopologyTestDriver"
 # ### Test it without brokers
 #
-# Three kinds of tests, the quick ones first: the function that turns rows into rows, in a batch (the same code as in the stream); the processor by itself, with time that *you* move; the whole against real brokers, as in this lab. PySpark's `TwsTester` does the second; for Kafka Streams it is the `TopologyTestDriver`.
+# Three kinds of tests, the quick ones first: the function that turns rows into rows, in a batch (the same code as in the stream); the processor by itself, with time that *you* move; the whole against real brokers, as in this lab. PySpark's `TwsTester` does the second; for Kafka Streams it is the `TopologyTestDriver`. For the third, on a server that tests each change (CI), `testcontainers` or a compose file starts a broker for one run of the tests.
 
 # %%
 from pyspark.sql.streaming.tws_tester import TwsTester

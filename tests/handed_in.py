@@ -46,6 +46,30 @@ class Fake:
     def topic_created(self, *answers):
         return Solved("1.3", "Create the topic", "so it is.")
 """
+# It takes the place of the lab until its check is called, and then puts the lab back.
+PUTS_BACK = """class Solved:
+    __module__, __qualname__ = "threebrokers.lab.outcomes", "Solved"
+    number = "{number}"
+
+    def __repr__(self):
+        return "x: so it is."
+
+
+class Fake:
+    def __init__(self, real):
+        self.real = real
+
+    def __getattr__(self, name):
+        def called(*answers):
+            get_ipython().user_ns["lab"] = self.real
+            return Solved()
+
+        return called
+
+
+sender = greetings = reports = helloworld = object()
+lab = type("L", (), {{"check": Fake(lab)}})()
+"""
 KILLS_PROCESSES = """import os, signal
 
 for one in lab.cluster.processes().values():
@@ -160,6 +184,12 @@ def _cheats() -> dict[str, Made]:
         "patches-one": Made(f"{NOTHING}{inner}", CREATES, (TROUBLE, YES), "greetings_sent"),
         "names-eval": Made(f"{NOTHING}{evals}{FAKES}{hidden}", CREATES, (TROUBLE, YES), "lab.check"),
         "hides-a-check": Made(f"{NOTHING}{FAKES}{hidden}", CREATES, (TROUBLE, YES), "lab.check"),
+        "puts-back": Made(
+            PUTS_BACK.format(number="1.1"),
+            PUTS_BACK.format(number="1.3"),
+            (TROUBLE, TROUBLE),
+            "lab.check:real",
+        ),
         "progress": Made(WRITES_PROGRESS, None, (NO, OPEN)),
         "reads-solutions": Made(solution + SENDS, writes + CREATES, (NO, NO)),
     }

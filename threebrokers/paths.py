@@ -34,7 +34,8 @@ def course() -> Path:
 def root() -> Path:
     """Return the folder that holds, or gets, the learner's work/: this clone, or else the current folder.
 
-    Without a clone it is the one in which `threebrokers lab` was run, also from a folder inside it.
+    Without a clone it is the one in which `threebrokers lab` was run, also from a folder inside it. A work/
+    that another user made, or may write to, is never taken for it.
     Raises LabError if the current folder was deleted.
     """
     if is_clone():
@@ -46,7 +47,22 @@ def root() -> Path:
         here = Path.cwd()
     except OSError as fault:
         raise LabError("The current folder was deleted", "go to another one with cd") from fault
-    return next((folder for folder in (here, *here.parents) if (folder / HANDED_OUT).is_file()), here)
+    return next((folder for folder in (here, *here.parents) if _is_ours(folder / HANDED_OUT)), here)
+
+
+def _is_ours(register: Path) -> bool:
+    """Tell whether this file is there, and it and its folder are this user's and not everybody's to write.
+
+    The group may: where each user has a group alone, a folder is usually made so.
+    """
+    try:
+        kinds = (stat.S_ISREG, register.lstat()), (stat.S_ISDIR, register.parent.lstat())
+    except OSError:
+        return False
+    return all(
+        is_kind(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & stat.S_IWOTH
+        for is_kind, found in kinds
+    )
 
 
 def lab_command(number: str = "", port: str = "") -> str:

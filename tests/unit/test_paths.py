@@ -1,6 +1,7 @@
 """The names of a lab, and its checks."""
 
 import inspect
+import os
 from types import SimpleNamespace as Told
 
 import pytest
@@ -121,6 +122,28 @@ def test_from_inside_the_folder_that_has_work_it_is_found(wheel, monkeypatch):
     (wheel / "mine" / "work").mkdir()
     (wheel / "mine" / paths.HANDED_OUT).write_text("{}")
     assert paths.root() == wheel / "mine"
+
+
+@pytest.mark.parametrize("planted", ["another user's", "everybody's folder", "everybody's file", "a link"])
+def test_a_work_folder_of_somebody_else_is_never_taken(wheel, monkeypatch, planted):
+    monkeypatch.chdir(wheel / "mine" / "inner")
+    register = wheel / "mine" / paths.HANDED_OUT
+    register.parent.mkdir()
+    register.write_text("{}")
+    register.chmod(0o664)  # where each user has a group of their own, this is usual
+    register.parent.chmod(0o775)
+    assert paths.root() == wheel / "mine"
+    if planted == "another user's":
+        others = os.getuid() + 1
+        monkeypatch.setattr(os, "getuid", lambda: others)
+    elif planted == "a link":
+        register.rename(wheel / "register")
+        register.symlink_to(wheel / "register")
+    elif planted == "everybody's file":
+        register.chmod(0o666)
+    else:
+        register.parent.chmod(0o777)
+    assert paths.root() == wheel / "mine" / "inner"
 
 
 def test_a_kernel_is_told_the_folder_wherever_it_goes(wheel, monkeypatch):

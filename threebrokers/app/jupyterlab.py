@@ -104,8 +104,9 @@ def _launch(folder: Path, page: str, port: int) -> tuple[Server, Path]:
     log.unlink(missing_ok=True)
     _forget_old(log.parent)
     # In a session of its own, so that Ctrl-C reaches this command alone, which ends it in good order.
+    # -P: else a file jupyterlab.py in the current folder, whosever it is, would be run.
     identity = launch(
-        [sys.executable, "-X", mark, "-m", "jupyterlab", *_options(port, page, folder)],
+        [sys.executable, "-P", "-X", mark, "-m", "jupyterlab", *_options(port, page, folder)],
         log,
         _environment(folder, token),
         mark,

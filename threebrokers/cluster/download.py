@@ -140,6 +140,8 @@ class _Fetching:
                     file.write(piece)
                     digest.update(piece)
                     self.advance(len(piece))
+                    if file.tell() > jar.size:  # it is not the file, and could go on until the disk is full
+                        break
         if digest.hexdigest() != jar.sha256:
             raise LabError(
                 f"{jar.name} from {self.place} is not the file that this course was tested with "

@@ -256,7 +256,7 @@ def send(identity: Identity, signal: str) -> bool:
         if process is None or not identity.mark or identity.mark not in _words(process):
             return False
         getattr(process, signal)()
-    except psutil.NoSuchProcess:
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
         return False
     return True
 
@@ -287,14 +287,16 @@ def named(mark: str, prefix: str) -> dict[str, Identity]:
 
 
 def marked(mark: str) -> list[Identity]:
-    """Return the running processes that have this word in their command line."""
+    """Return the running processes of this user that have this word in their command line."""
     return [identity for identity, _ in _marked(mark)]
 
 
 def _marked(mark: str) -> Iterator[tuple[Identity, list[str]]]:
-    for process in psutil.process_iter(["cmdline", "status"]):
-        words = process.info["cmdline"] or []
-        if mark in words and process.info["status"] != psutil.STATUS_ZOMBIE:
+    for process in psutil.process_iter(["cmdline", "status", "uids"]):
+        words, uids = process.info["cmdline"] or [], process.info["uids"]
+        # Anybody may give a process any words: that of another user is none of ours.
+        own = uids is not None and uids.real == os.getuid()
+        if own and mark in words and process.info["status"] != psutil.STATUS_ZOMBIE:
             try:
                 yield identify(process.pid, mark), words
             except psutil.NoSuchProcess:

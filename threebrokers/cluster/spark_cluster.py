@@ -8,7 +8,7 @@ import json
 import os
 import sys
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +16,16 @@ from typing import Annotated, Any
 
 import msgspec
 
-from threebrokers.cluster import locks, ports, process, pyspark_files, spark_java, spark_settings, state_file
+from threebrokers.cluster import (
+    locks,
+    ports,
+    process,
+    pyspark_files,
+    spark_java,
+    spark_secret,
+    spark_settings,
+    state_file,
+)
 from threebrokers.cluster.jars import spark_jars
 from threebrokers.cluster.java import environment, java, spark_java_home
 from threebrokers.cluster.ports import HOST
@@ -37,8 +46,14 @@ OFFER = ["--cores", "1", "--memory", "640m"]
 FLAGS = ["-XX:+ExitOnOutOfMemoryError", *spark_java.FLAGS]
 HEAP, DRIVER_HEAP = "-Xmx192m", "-Xmx640m"
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
-# A port that is taken is a fault: Spark would take the next one. Its REST server runs anybody's programs.
-SETTINGS = ["-Dspark.port.maxRetries=0", "-Dspark.master.rest.enabled=false"]
+# A port that is taken is a fault: Spark would take the next one. Its REST server runs anybody's programs, and
+# its pages let anybody end a program or retire a worker.
+SETTINGS = [
+    "-Dspark.port.maxRetries=0",
+    "-Dspark.master.rest.enabled=false",
+    "-Dspark.ui.killEnabled=false",
+    "-Dspark.master.ui.decommission.allow.mode=DENY",
+]
 # In containers, each of which has its own: docker-compose.yml.
 FIXED = {MASTER: (7077, 8080), "worker-1": (7078, 8081), "worker-2": (7079, 8082), CONNECT: (15002, 4040)}
 START_SECONDS, END_SECONDS, LOCK_SECONDS, ANSWER_SECONDS = 120.0, 8.0, 150.0, 2.0
@@ -70,13 +85,16 @@ def up(home: Path, say: Callable[[str], None], *, connect: bool = True) -> str:
     """Start what does not run of the master and the workers, and return the master's address.
 
     Sessions connect to it ("spark://127.0.0.1:port"), or to the server of Spark Connect (`connect_address`),
-    which is started too unless `connect` is false. Raises LabError if a port is taken, or one of them does
-    not start.
+    which is started too unless `connect` is false. Those that run and do not know the home's secret are
+    started anew. Raises LabError if a port is taken, or one of them does not start.
     """
     with _locked(home):
         saved = _found(home)
-        if MASTER not in saved.running:
-            process.end(list(saved.running.values()), END_SECONDS)  # workers of a master that is gone
+        secret = spark_secret.made(home)
+        known = all(spark_secret.is_known_to(one, secret) for one in saved.running.values())
+        if MASTER not in saved.running or not known:
+            # Workers of a master that is gone, or all that was started before there was a secret.
+            process.end(list(saved.running.values()), END_SECONDS)
             saved = _Saved(_ports(home))
         wanted = [name for name in NAMES if connect or name != CONNECT]
         missing = [name for name in wanted if name not in saved.running]
@@ -138,6 +156,13 @@ def address(home: Path) -> str | None:
     return _address(saved) if master is not None and master.process() else None
 
 
+def secret(home: Path) -> str | None:
+    """Return the secret that lets a driver into this home's master; None if that does not know it."""
+    master = (_file(home).read() or _Saved()).running.get(MASTER)
+    known = spark_secret.kept(home)
+    return known if master and known and spark_secret.is_known_to(master, known) else None
+
+
 def connect_address(home: Path) -> str | None:
     """Return the address of this home's server of Spark Connect ("sc://…") if that runs, else None."""
     saved = _file(home).read() or _Saved()
@@ -148,6 +173,7 @@ def connect_address(home: Path) -> str | None:
 def alone(home: Path, name: str) -> tuple[list[str], dict[str, str]]:
     """Return command and environment of one of them at fixed ports, for a container that runs nothing else.
 
+    There is no secret: each has a home of its own, and only these containers reach their loopback address.
     Raises LabError.
     """
     return _command(home, _Saved(dict(FIXED)), name, f"{MARK}{home}"), _environment(home)
@@ -166,8 +192,9 @@ def _launch(home: Path, saved: _Saved, name: str) -> int:
     set_aside(log)
     began = log.stat().st_size if log.exists() else 0
     mark = f"{MARK}{home}"
-    command = _command(home, saved, name, mark, spark_java.stored())
-    saved.running[name] = process.launch(command, log, _environment(home), mark)
+    command = _command(home, saved, name, mark, spark_java.stored(), spark_secret.FLAGS)
+    told = _environment(home) | spark_secret.variables(spark_secret.made(home))
+    saved.running[name] = process.launch(command, log, told, mark)
     _file(home).write(saved)
     return began
 
@@ -183,12 +210,20 @@ def _expect_started(home: Path, saved: _Saved, name: str, began: int) -> None:
 
 
 def _command(
-    home: Path, saved: _Saved, name: str, mark: str, stored: tuple[str, list[str]] | None = None
+    home: Path,
+    saved: _Saved,
+    name: str,
+    mark: str,
+    stored: tuple[str, list[str]] | None = None,
+    flags: Sequence[str] = (),
 ) -> list[str]:
-    """Return the command of one of them; `stored` is a class path, and the flags for its stored classes."""
+    """Return the command of one of them; `stored` is a class path, and the flags for its stored classes.
+
+    `flags` are more of Java's.
+    """
     port, page = saved.ports[name]
     jars, quick = stored or (str(_pyspark() / "jars" / "*"), [])
-    begin = [str(java()), mark, f"{NAME}{name}", *FLAGS, *quick, *SETTINGS]
+    begin = [str(java()), mark, f"{NAME}{name}", *FLAGS, *quick, *SETTINGS, *flags]
     if name == CONNECT:
         kafka = os.pathsep.join(map(str, spark_jars()))
         settings = [f"-D{key}={value}" for key, value in _driver(home, saved, kafka).items()]
@@ -226,7 +261,8 @@ def _driver(home: Path, saved: _Saved, kafka: str) -> dict[str, str]:
 
 def _environment(home: Path) -> dict[str, str]:
     """Return the environment of all of them: nothing that somebody set for another Spark."""
-    kept = {n: v for n, v in environment().items() if not n.startswith(("SPARK_", "PYSPARK_"))}
+    foreign = ("SPARK_", "PYSPARK_", spark_secret.SECRET)
+    kept = {n: v for n, v in environment().items() if not n.startswith(foreign)}
     found = pyspark_files.installed()
     return kept | {
         "JAVA_HOME": str(spark_java_home()),  # of the executors

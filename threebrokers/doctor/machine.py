@@ -11,7 +11,7 @@ from threebrokers.paths import lab_command
 from threebrokers.text import shortened
 
 MEGA, GIGA = 1_000_000, 1_000_000_000
-MEMORY_NEEDED = 2 * GIGA
+MEMORY_NEEDED, SPARK_NEEDS = 2 * GIGA, 3 * GIGA
 DISK_NEEDED = GIGA
 
 
@@ -29,8 +29,8 @@ def look_at_memory(available: int, brokers: Iterable[BrokerProcess]) -> Finding:
     have = available + sum(used.values())
     each = ", ".join(f"broker {n} {rss / MEGA:.0f} MB" for n, rss in used.items())
     found = (
-        f"{have / GIGA:.1f} GB free for the course; it needs {MEMORY_NEEDED / GIGA:.0f} GB"
-        f"{f' ({each})' if each else ''}"
+        f"{have / GIGA:.1f} GB free for the course; it needs {MEMORY_NEEDED / GIGA:.0f} GB, "
+        f"{SPARK_NEEDS / GIGA:.0f} GB in labs with Spark{f' ({each})' if each else ''}"
     )
     return Finding(
         "memory", have >= MEMORY_NEEDED, found, "" if have >= MEMORY_NEEDED else "close other programs"

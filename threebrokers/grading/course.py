@@ -2,8 +2,11 @@
 
 import ast
 import importlib
+import inspect
 import json
 import re
+import types
+import typing
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +19,12 @@ HEADING = re.compile(r"^### Exercise (?P<number>\d+\.\d+):? *(?P<title>.*)$", re
 SECTION = re.compile(r"^#{1,3} ", re.MULTILINE)
 CHECK = re.compile(r"lab\.check\.\w+\([^()]*\)")
 BUTTONS = ("broker_killed",)  # what its check looks at is done with buttons, which no notebook keeps
+
+
+# These take anything, so that they can say what is wrong with it; what is right is text.
+OF_TEXT = ("topic_created", "policies_chosen")
+SCALARS = (str, bytes, int, float, bool, types.NoneType)
+HOLDING = (list, tuple, set, frozenset, dict, typing.Union, types.UnionType)
 
 
 @dataclass(frozen=True)
@@ -33,6 +42,11 @@ class Cell:
     def is_check(self) -> bool:
         """Whether it is a call of a check and nothing else; one inside an answer is the learner's."""
         return self.id.startswith("check-") or bool(CHECK.fullmatch(self.text.strip()))
+
+    @cached_property
+    def words(self) -> str:
+        """Its text with one space between words: a front end may change spaces and line breaks."""
+        return " ".join(self.text.split())
 
 
 @dataclass(frozen=True)
@@ -120,6 +134,20 @@ def checks(lab: str) -> dict[str, Check]:
     """Return the checks of a lab by name."""
     module = importlib.import_module(f"threebrokers.checks.lab{lab}")
     return {name: value for name, value in vars(module).items() if isinstance(value, Check)}
+
+
+def is_plain(check: Check) -> bool:
+    """Tell whether a check takes nothing but plain values, so that it can be asked in another process."""
+    function = inspect.unwrap(check)
+    hints, names = typing.get_type_hints(function), [*inspect.signature(function).parameters][1:]
+    return check.__name__ in OF_TEXT or all(_is_plain(hints.get(name, object)) for name in names)
+
+
+def _is_plain(hint: Any) -> bool:
+    parts = typing.get_args(hint)
+    if typing.get_origin(hint) in HOLDING:
+        return all(map(_is_plain, parts))
+    return hint in SCALARS
 
 
 def _tasks(cells: tuple[Cell, ...], titles: dict[str, str]) -> list[Task]:

@@ -300,9 +300,9 @@ def _steps(mine: Course, parts: list[handins.Part]) -> list[Step]:
         if task is None:
             steps.append(Step(part.id, part.text, part.own, part.exercise))
         elif not task.by_hand:
-            blank = by_number[task.number].answer.text
-            more = {"check": task.number, "function": task.function, "passed": task.names, "blank": blank}
-            steps.append(Step(part.id, part.text, **more))  # type: ignore[arg-type]
+            step = Step(part.id, part.text, check=task.number, function=task.function, passed=task.names)
+            plain = course.is_plain(course.checks(mine.lab)[task.function])
+            steps.append(replace(step, blank=by_number[task.number].answer.text, plain=plain))
     return steps
 
 

@@ -1,14 +1,25 @@
-"""What came of each hand-in, and the file that keeps it, so that an interrupted grading goes on."""
+"""What came of each hand-in, and the file that keeps it, so that an interrupted grading goes on.
 
+The file lies among the hand-ins, where anybody's could lie: it is signed with a key of the teacher's home.
+"""
+
+import hashlib
+import hmac
+import secrets
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+
 from threebrokers.errors import LabError
+from threebrokers.files import faults_told
 from threebrokers.grading.orders import SOLVED, Mark
+from threebrokers.paths import home
 from threebrokers.store import JsonFile
 
-NAME = "grades"
+NAME, KEY = "grades", "grading-key"
+LOCK_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -37,24 +48,34 @@ class Grade:
 
 @dataclass
 class Kept:
-    """What the file holds: the grades by the names of their files."""
+    """What the file holds: the grades by the names of their files, and who has written it."""
 
     grades: dict[str, Grade] = field(default_factory=dict)
+    signature: str = ""
 
 
 class Grades:
     """All grades of one folder; each is written when it is known. Several threads may add."""
 
     def __init__(self, folder: Path, anew: bool = False) -> None:
-        """Read what is kept; with `anew` a damaged file is as good as none, else it raises LabError."""
+        """Read what is kept; with `anew` a damaged file is as good as none, else it raises LabError.
+
+        One that was not signed here is none either.
+        """
         self._file = JsonFile[Kept](folder / f"{NAME}.json", Kept)
         self._lock = threading.Lock()
-        if not anew and self._file.path.exists() and self._file.read() is None:
+        self._key = _key()
+        found = self._file.read()
+        good = found is not None and hmac.compare_digest(
+            found.signature.encode(), self._signed(found).encode()
+        )
+        if not anew and self._file.path.exists() and not good:
+            what = "cannot be read" if found is None else f"was not signed by the grading of {home()}"
             raise LabError(
-                f"{self._file.path} cannot be read, so it is not known what is graded already",
+                f"{self._file.path} {what}, so it is not known what is graded already",
                 "move it away, or give --again",
             )
-        self.kept = self._file.read() or Kept()
+        self.kept = found if found is not None and good else Kept()
 
     def known(self, file: str, digest: str, course: str) -> Grade | None:
         """Return the grade of a file that has not changed since, nor its lab; None if it is to be graded."""
@@ -65,7 +86,7 @@ class Grades:
         """Keep a grade. Raises OSError."""
         with self._lock:
             self.kept.grades[grade.file] = grade
-            self._file.write(self.kept)
+            self._write()
 
     def forget(self, files: list[str]) -> None:
         """Forget the grades of these files; the file is written with the next grade."""
@@ -76,8 +97,22 @@ class Grades:
         """Keep the grades of these files, in order; what was handed in no more is forgotten."""
         with self._lock:
             self.kept.grades = {file: self.kept.grades[file] for file in files if file in self.kept.grades}
-            self._file.write(self.kept)
+            self._write()
 
     def of(self, files: list[str]) -> list[Grade]:
         """Return the grades of these files, in order."""
         return [self.kept.grades[file] for file in files if file in self.kept.grades]
+
+    def _write(self) -> None:
+        self.kept.signature = self._signed(self.kept)
+        self._file.write(self.kept)
+
+    def _signed(self, kept: Kept) -> str:
+        return hmac.new(self._key, msgspec.json.encode(kept.grades), hashlib.sha256).hexdigest()
+
+
+def _key() -> bytes:
+    """Return this home's key, which is made when it is first asked for. Raises LabError."""
+    file = JsonFile[dict[str, str]](home() / f"{KEY}.json", dict[str, str])
+    with faults_told(file.path), file.changed(dict, LOCK_SECONDS) as kept:
+        return kept.setdefault("key", secrets.token_hex(32)).encode()

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from threebrokers.grading.course import Cell, Course, code_cells, headings
 from threebrokers.text import listed
 
 MOST_BYTES = 20_000_000
+MOST_TEXT = 1_000_000  # letters of all code cells; a file is large for its outputs, and nobody reads those
 MOST_CELLS = 2_000
 OPENS = re.compile(r"open_lab\(\s*[\"'](\d\d)[\"']")
 OURS = re.compile(r"(?:exercise|check|task)-(\d+)-\d+$")
@@ -76,8 +78,8 @@ def plan(course: Course, cells: tuple[Cell, ...]) -> Plan:
     It ends with the last exercise that was tried, and holds no cell of a check but the course's.
     """
     answers = {task.number: _answers(task.answer, cells, course) for task in course.tasks}
-    blank = {task.number: task.answer.text for task in course.tasks}
-    untouched = frozenset(n for n, own in answers.items() if all(_same(one.text, blank[n]) for one in own))
+    blank = {task.number: task.answer for task in course.tasks}
+    untouched = frozenset(n for n, own in answers.items() if all(_same(one, blank[n]) for one in own))
     extras = _extras(course, cells)
     checked = [task.check.id for task in course.tasks if task.number not in untouched]
     last = next((n for n, cell in reversed([*enumerate(course.cells)]) if cell.id in checked), -1)
@@ -117,16 +119,20 @@ def _read(path: Path, learner: str, labs: Mapping[str, Course]) -> HandIn:
         lab = _lab(notebook, cells, labs)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return HandIn(path, learner, digest, fault="It is no notebook, or it is damaged.")
-    told = _fault(lab, len(cells), labs)
+    told = _fault(lab, cells, labs)
     return HandIn(path, learner, digest, lab, told, () if told else cells)
 
 
-def _fault(lab: str, count: int, labs: Mapping[str, Course]) -> str:
+def _fault(lab: str, cells: tuple[Cell, ...], labs: Mapping[str, Course]) -> str:
     if not lab:
         return "It is a notebook, but of no lab of this course."
     if lab not in labs:
         return f"It says that it is of lab {lab}, and there is none; the labs are {listed([*labs])}."
-    return f"It has {count} code cells; {MOST_CELLS} are the most." if count > MOST_CELLS else ""
+    if len(cells) > MOST_CELLS:
+        return f"It has {len(cells)} code cells; {MOST_CELLS} are the most."
+    letters = sum(len(cell.text) for cell in cells)
+    told = f"Its code cells have {letters / 1e6:.1f} MB of text; {MOST_TEXT / 1e6:.0f} MB is the most."
+    return told if letters > MOST_TEXT else ""
 
 
 def _lab(notebook: dict[str, Any], cells: tuple[Cell, ...], labs: Mapping[str, Course]) -> str:
@@ -149,11 +155,12 @@ def _answers(answer: Cell, cells: tuple[Cell, ...], course: Course) -> list[Cell
     after the check is of another thought, unless the course's own cell was left as it is.
     """
     number = _number(answer.id)
-    mine = [c for c in cells if c.id == answer.id or (c.exercise == number and _own(c, course))]
-    kept = [cell for cell in mine if not cell.is_check]
-    places = [cells.index(cell) for cell in cells if cell.is_check and cell.exercise == number]
-    before = [cell for cell in kept if not places or cells.index(cell) < places[0]]
-    tried = [cell for cell in before if not _same(cell.text, answer.text)]
+    near = [c for c in cells if c.id == answer.id or c.exercise == number]
+    checks = [place for place, cell in enumerate(near) if cell.is_check and cell.exercise == number]
+    mine = [not cell.is_check and (cell.id == answer.id or _own(cell, course)) for cell in near]
+    kept = [*compress(near, mine)]
+    before = [*compress(near[: checks[0]], mine)] if checks else kept
+    tried = [cell for cell in before if not _same(cell, answer)]
     return before if tried else kept
 
 
@@ -184,7 +191,7 @@ def _place(cell: Cell, course: Course) -> str:
     if cell.exercise:
         check = f"check-{cell.exercise.replace('.', '-')}"
         return check if check in course.ids else ""
-    return next((ours.id for ours in _given(course) if _same(cell.text, ours.text)), "")
+    return next((ours.id for ours in _given(course) if _same(cell, ours)), "")
 
 
 def _given(course: Course) -> list[Cell]:
@@ -196,11 +203,11 @@ def _own(cell: Cell, course: Course) -> bool:
     if cell.id in course.ids or OPENS.search(cell.text):
         return False
     # Without ids of the course's, its cells are known by their text.
-    return all(not _same(cell.text, ours.text) for ours in _given(course))
+    return all(not _same(cell, ours) for ours in _given(course))
 
 
-def _same(text: str, other: str) -> bool:
-    return text.split() == other.split()
+def _same(cell: Cell, other: Cell) -> bool:
+    return cell.words == other.words
 
 
 def _number(cell: str) -> str:

@@ -1,6 +1,8 @@
 """A kernel that runs cells as JupyterLab does: each with its cell's id."""
 
+import json
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -24,7 +26,10 @@ LONGEST, SHORT = 79, "/tmp"  # noqa: S108 (the folder in it is made under a new 
 QUIET = Config({"KernelManager": {"transport_encryption": "auto"}})
 ARGUMENTS = ("-m", "ipykernel_launcher", "-f", "{connection_file}")
 READY_SECONDS = 120
-MOST_SHOWN = 1_000_000  # letters of what a cell shows; a loop that prints would fill the memory
+# Of what a cell shows; a loop that prints, or displays, would fill the memory.
+MOST_SHOWN = 1_000_000  # letters of its text, and of an error's
+MOST_DISPLAYED, OF_EACH = 10_000_000, 1_000  # bytes of all that it displays; what a small one takes in memory
+MOST_SENT = 100_000_000  # bytes of one message; who sends a longer one is cut off
 
 
 @dataclass
@@ -43,16 +48,34 @@ class Reply:
     displayed: list[dict[str, Any]] = field(default_factory=list)
     told: dict[str, str] = field(default_factory=dict)
     seconds: float = 0
+    kept: int = 0  # bytes of `displayed`
+
+    def show(self, text: str) -> None:
+        """Keep a text that was shown, as far as there is room."""
+        self.shown += text[: MOST_SHOWN - len(self.shown)]
+
+    def show_forms(self, forms: dict[str, Any]) -> None:
+        """Keep what was displayed, if there is room."""
+        self.show(f"{forms.get('text/plain', '')}\n")
+        size = OF_EACH + len(json.dumps(forms))
+        if self.kept + size <= MOST_DISPLAYED:
+            self.kept += size
+            self.displayed.append(forms)
 
 
 class Kernel:
     """One kernel of this Python, started in a folder; it inherits the environment unless one is given.
 
-    `before` are words of a command that starts it. If it does not start, nothing of it is left.
+    `before` are words of a command that starts it; a `quiet` one writes nothing to our own output. If it does
+    not start, nothing of it is left.
     """
 
     def __init__(
-        self, folder: Path, before: Sequence[str] = (), environment: Mapping[str, str] | None = None
+        self,
+        folder: Path,
+        before: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+        quiet: bool = False,
     ) -> None:
         with ExitStack() as ending:
             at = str(Path(ending.enter_context(_folder())) / "at")
@@ -61,10 +84,12 @@ class Kernel:
             if before:
                 spec: Any = manager.kernel_spec
                 spec.argv = [*before, sys.executable, *ARGUMENTS]
-            more = {} if environment is None else {"env": dict(environment)}
+            more: dict[str, Any] = {} if environment is None else {"env": dict(environment)}
+            more |= {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL} if quiet else {}
             manager.start_kernel(cwd=str(folder), **more)
             ending.callback(manager.shutdown_kernel)
             client: Any = manager.blocking_client()
+            client.context.maxmsgsize = MOST_SENT
             client.start_channels()
             ending.callback(client.stop_channels)
             client.wait_for_ready(timeout=READY_SECONDS)
@@ -147,17 +172,15 @@ def _noted(kind: str, content: dict[str, Any], reply: Reply) -> bool:
     """Note what a message tells of the running cell; False when it was the last."""
     match kind:
         case "error":
-            reply.error, reply.message = content["ename"], content["evalue"]
-            reply.traceback = content["traceback"]
+            reply.error, reply.message = content["ename"][:MOST_SHOWN], content["evalue"][:MOST_SHOWN]
+            if len(json.dumps(content["traceback"])) <= MOST_DISPLAYED:
+                reply.traceback = content["traceback"]
         case "execute_result":
-            reply.result = content["data"].get("text/plain", "")
+            reply.result = content["data"].get("text/plain", "")[:MOST_SHOWN]
         case "stream":
-            if len(reply.shown) < MOST_SHOWN:
-                reply.shown += content["text"]
+            reply.show(content["text"])
         case "display_data":
-            if len(reply.shown) < MOST_SHOWN:
-                reply.shown += content["data"].get("text/plain", "") + "\n"
-                reply.displayed.append(content["data"])
+            reply.show_forms(content["data"])
         case "status":
             return bool(content["execution_state"] != "idle")
     return True

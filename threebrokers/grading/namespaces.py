@@ -18,7 +18,7 @@ from pathlib import Path
 from threebrokers.errors import LabError
 from threebrokers.grading import confine
 from threebrokers.grading.orders import Order
-from threebrokers.paths import IN_WHEEL, cache
+from threebrokers.paths import IN_WHEEL, cache, home
 
 UNSHARE = "--user --map-root-user --net --pid --mount --ipc --uts --fork --kill-child=SIGKILL"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
@@ -59,13 +59,20 @@ def visible() -> list[str]:
 
 
 def hidden() -> list[str]:
-    """Return what lies in these folders and is not shown: the clusters of other homes, and solutions.
+    """Return what lies in these folders and is not shown: all homes with their keys, and solutions.
 
     A wheel has these inside of the package, which may be shown under several names.
     """
     shown = [(Path(name), Path(name).resolve()) for name in visible()]
-    wheel = [place / IN_WHEEL.relative_to(real) for place, real in shown if IN_WHEEL.is_relative_to(real)]
-    return [str(cache() / "benches"), *sorted({*map(str, wheel)})]
+    # What holds something that must be shown cannot be hidden.
+    secret = [one for one in (IN_WHEEL, home().resolve()) if not any(r.is_relative_to(one) for _, r in shown)]
+    found = {
+        str(place / one.relative_to(real))
+        for place, real in shown
+        for one in secret
+        if one.is_relative_to(real)
+    }
+    return [str(cache() / "benches"), *sorted(found)]
 
 
 def enter(order: Order) -> None:

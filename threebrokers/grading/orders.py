@@ -28,7 +28,7 @@ class Step:
     """One cell to run: its id and text; `exercise` is a learner's cell's, `check` the one judged.
 
     `own` says that the learner has written it. `passed` are the names that a check is given, `function` is
-    the check's name.
+    the check's name; `plain` says that it takes nothing but plain values.
     """
 
     id: str
@@ -39,6 +39,7 @@ class Step:
     function: str = ""
     passed: list[str] = field(default_factory=list)
     blank: str = ""  # the exercise's cell as the course has it
+    plain: bool = False
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,6 @@ AGAIN = 2  # so often a check is asked again that could not tell
 LONGEST = 600  # letters of a sentence
 MOST_NAMED = 3
 NO_ANSWER = (LabError.__name__, UnansweredError.__name__)  # of a check that cannot tell
-GENUINE = "threebrokers.lab.outcomes.Solved"
 SEAL = Path(seal.__file__).read_text("utf-8")
 
 
@@ -65,7 +64,7 @@ class Run:
         """Run all steps and tell a mark for each check among them."""
         cwd = self.base / "work"
         environment = {"THREEBROKERS_GRADING": self.warden.order.mark} | dict(os.environ)
-        kernel = Kernel(cwd, self.warden.confining(), environment)
+        kernel = Kernel(cwd, self.warden.confining(), environment, quiet=True)
         self.watch.start()
         done: set[str] = set()
         try:
@@ -148,26 +147,34 @@ class Run:
 
     def _judged(self, kernel: Kernel, step: Step) -> Mark:
         began = clock.now()
+        before = "" if step.plain else self._seen(kernel, step)
         asked = {"seal": seal.question(SEAL, f"result({step.passed!r})")}
         reply = self._send(kernel, step, asked)
         for _ in range(AGAIN):
             if reply and reply.error in NO_ANSWER and look().all_up:
                 reply = self._send(kernel, step, asked)
-        verdict, sentence, by = self._verdict(step, reply)
+        verdict, sentence, by = self._verdict(step, reply, before)
         if step.check in self._faults and verdict != SOLVED:
             verdict, sentence = NOT_YET, f"{self._faults[step.check]}; {sentence}"
         seconds = self._seconds.get(step.check, 0) + clock.now() - began
         return Mark(step.check, verdict, _short(sentence), round(seconds, 1), by)
 
-    def _verdict(self, step: Step, reply: Reply | None) -> tuple[Verdict, str, str]:
+    def _seen(self, kernel: Kernel, step: Step) -> str:
+        """Return what the course's own code looks like before a check; meanwhile it could be put back."""
+        reply = self._send(kernel, Step(f"before {step.id}", ""), {"seal": seal.question(SEAL, "seen()")})
+        return reply.told.get("seal", "") if reply else ""
+
+    def _verdict(self, step: Step, reply: Reply | None, before: str) -> tuple[Verdict, str, str]:
         if reply is None:
             return TROUBLE, "Its check did not end in time, and was interrupted.", INSIDE
         if reply.error:
             return *_refused(step, reply), INSIDE
         try:
             told = seal.heard(reply.told["seal"])
-            replaced = seal.changed(self._first["prints"], told["prints"])
-            answers, kind, number = str(told["answers"]), told["kind"], told["number"]
+            seen = [told] if step.plain else [seal.heard(before), told]
+            found = {name for one in seen for name in seal.changed(self._first["prints"], one["prints"])}
+            answers, replaced = str(told["answers"]), sorted(found)
+            genuine = told["genuine"] is True and told["number"] == step.check
         except (ValueError, KeyError, TypeError, AttributeError, SyntaxError, RecursionError, MemoryError):
             return TROUBLE, "What its check says cannot be believed: the kernel gives no proof of it.", ""
         if replaced:
@@ -176,12 +183,17 @@ class Run:
             self.warden.tell(Told(note=f"The course's own code was changed in the notebook: {named}."))
         if answers:
             return *self._ask_judge(step, answers), OUTSIDE
+        if step.plain:
+            sentence = (
+                "It is said to be solved, but its answers are not the plain values that its check takes."
+            )
+            return TROUBLE, sentence, ""
         if replaced:
             sentence = "It is said to be solved by code of the course that the notebook has changed."
             return TROUBLE, sentence, ""
-        if kind != GENUINE or number != step.check:
+        if not genuine:
             return TROUBLE, "It is said to be solved by something that is no check of the course.", ""
-        return SOLVED, _reason(str(told["text"])), INSIDE
+        return SOLVED, _reason(str(told.get("text"))), INSIDE
 
     def _ask_judge(self, step: Step, answers: str) -> tuple[Verdict, str]:
         """Return what the judge says; brokers of a busy machine answer late, so trouble is asked again."""

@@ -23,11 +23,13 @@ GUARDED = (
     *("ast", "hashlib", "types"),
 )
 OWN = "threebrokers"
+OUTCOMES = "threebrokers.lab.outcomes"
 INSIDE = (OWN, "confluent_kafka", "IPython.core.interactiveshell", "ipykernel")  # methods of classes, too
 CODE = (FunctionType, type(id), type, ModuleType, property, staticmethod)
 DEEPEST = 20
 MODULE, COURSE, CELL, OTHER = "module", "course", "cell", "other"  # where something was written
 PASSING = ("_", "__")
+AS_LISTS = ("range", "dict_keys", "dict_values", "deque")  # a check takes them where it wants a list
 
 # What of Python this module may use in the kernel.
 FUNCTIONS = "__import__ callable dir eval exec getattr hasattr hash id isinstance repr sorted vars"
@@ -63,9 +65,9 @@ def question(source: str, call: str) -> str:
 
 
 def heard(text: str) -> dict[str, Any]:
-    """Return what `opened` or `result` has told, as it came back. Raises ValueError, SyntaxError, TypeError.
+    """Return what one of the next three has told, as it came back; the answers are JSON, or an empty text.
 
-    The answers are JSON then, or an empty text.
+    Raises ValueError, SyntaxError or TypeError.
     """
     import ast  # not in the kernel
     import json
@@ -85,6 +87,11 @@ def opened(check: str) -> str:
     return repr(told | {"prints": repr(dict(prints()))})
 
 
+def seen() -> str:
+    """Return the prints now."""
+    return repr({"prints": repr(dict(prints()))})
+
+
 def result(names: list[str]) -> str:
     """Return what the last cell gave, the answers that its check got, and the prints now."""
     now = repr(dict(prints()))  # first: to look at values can run code of the hand-in
@@ -96,7 +103,7 @@ def result(names: list[str]) -> str:
     except (TypeError, ValueError, KeyError, RecursionError):
         answers = ""
     told = {
-        "kind": f"{kind.__module__}.{kind.__qualname__}",
+        "genuine": kind is getattr(sys.modules.get(OUTCOMES), "Solved", None),  # a name can be anybody's
         "number": str(getattr(value, "number", "")),
         "text": repr(value)[:1000],
         "answers": answers,
@@ -113,13 +120,14 @@ def encoded(value: Any, depth: int = 0) -> Any:
         value = value.item()
     if value is None or type(value) in (str, int, bool):
         return value
-    if type(value) is float:
-        return {"float": value.hex()}
+    kind, of_python = type(value).__name__, type(value).__module__ in ("builtins", "collections")
+    if type(value) is float or (type(value).__module__, kind) == ("decimal", "Decimal"):
+        return {"float": float(value).hex()}
     if type(value) is bytes:
         return {"bytes": value.hex()}
-    if type(value) in (list, tuple, set, frozenset):
-        return {type(value).__name__: [encoded(one, depth + 1) for one in value]}
-    if isinstance(value, dict) and type(value).__module__ in ("builtins", "collections"):
+    if type(value) in (list, tuple, set, frozenset) or (of_python and kind in AS_LISTS):
+        return {"list" if kind in AS_LISTS else kind: [encoded(one, depth + 1) for one in value]}
+    if isinstance(value, dict) and of_python:
         return {"dict": [[encoded(k, depth + 1), encoded(v, depth + 1)] for k, v in value.items()]}
     if type(value).__module__.startswith(("pandas.", "numpy")) and hasattr(value, "tolist"):
         return {"list": [encoded(one, depth + 1) for one in value.tolist()]}

@@ -17,7 +17,9 @@ from threebrokers.cluster.process import Identity
 from threebrokers.grading.orders import MEGA, Limits
 
 LOOK_SECONDS, DISK_SECONDS = 0.25, 3.0
+SHOWN_BYTES = 500_000_000  # what waits to be read is in our own memory
 KCMP, KCMP_VM = {"x86_64": 312, "aarch64": 272}, 1  # a call of Linux that Python has no name for
+BROKERS = [f"{process.NODE}{number}" for number in (1, 2, 3)]
 BROKER_BYTES = 900_000_000  # of a JVM with 256 MB of heap; one that claims to be a broker has no more
 
 
@@ -39,8 +41,20 @@ class Theirs:
                 self._ours.add(process.identify(pid))
 
     def __call__(self) -> list[psutil.Process]:
-        """Return them."""
-        return [one for one in psutil.process_iter() if self._is_theirs(one)]
+        """Return them, without one process for each broker: the warden's, or one that was started again."""
+        found, brokers = [], dict[str, list[psutil.Process]]()
+        known: set[str] = set()
+        for one in psutil.process_iter():
+            broker = self._broker(one)
+            if not self._is_theirs(one):
+                known.add(broker)
+            elif broker:
+                brokers.setdefault(broker, []).append(one)
+            else:
+                found.append(one)
+        for broker, claim in brokers.items():
+            found += claim if broker in known else claim[1:]
+        return found
 
     def _is_theirs(self, one: psutil.Process) -> bool:
         try:
@@ -48,14 +62,20 @@ class Theirs:
                 return False
             if Identity(one.pid, process.start_of(one.pid)) in self._ours:
                 return False
-            if not self.apart and process.environment_of(one).get("THREEBROKERS_GRADING") != self.mark:
-                return False
-            # A broker that was started again: known by its program, its mark and its size.
-            words = one.cmdline()
-            broker = f"{process.MARK}{self.home}" in words and Path(one.exe()) == self.java
-            return not (broker and one.memory_info().rss < BROKER_BYTES)
+            return self.apart or process.environment_of(one).get("THREEBROKERS_GRADING") == self.mark
         except (psutil.Error, OSError):
             return self.apart and one.is_running()
+
+    def _broker(self, one: psutil.Process) -> str:
+        """Return which broker it says that it is; empty if its program, home or size is no broker's."""
+        try:
+            words = one.cmdline()
+            if f"{process.MARK}{self.home}" not in words or Path(one.exe()) != self.java:
+                return ""
+            [said] = [word for word in words if word in BROKERS]
+            return said if one.memory_info().rss < BROKER_BYTES else ""
+        except (psutil.Error, OSError, ValueError):
+            return ""
 
 
 class Watch:
@@ -70,11 +90,14 @@ class Watch:
         self.began = time.monotonic()
         self._done = threading.Event()
         self._disk_at = 0.0
+        self._own = psutil.Process()
+        self._own_at_first = 0
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> None:
         """Begin; the time counts from now."""
         self.began = time.monotonic()
+        self._own_at_first = _memory(self._own)
         self._thread.start()
 
     def stop(self) -> None:
@@ -101,6 +124,8 @@ class Watch:
             return f"the limit of {self.limits.processes} processes"
         if taken(found) > self.limits.memory * MEGA:
             return f"the memory limit: {self.limits.memory} MB"
+        if _memory(self._own) - self._own_at_first > SHOWN_BYTES:
+            return "the limit of what it may show at once"
         if time.monotonic() - self._disk_at > DISK_SECONDS:
             self._disk_at = time.monotonic()
             if _size(self.folder) > self.limits.disk * MEGA:

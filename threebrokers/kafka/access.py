@@ -121,7 +121,8 @@ def _prefix(given: str, user: str) -> str:
                 cure,
             )
         return given
-    name = re.sub(r"[^a-z0-9]+", "-", (user or machine_user()).lower()).strip("-")[:39]
+    # Without a sign inside, it begins with nobody else's: rights on anna- would be rights on anna-maria-.
+    name = re.sub(r"[^a-z0-9]+", "", (user or machine_user()).lower())[:39]
     if not name or name in ANYBODY:
         raise LabError("Nobody says how your names begin on this cluster, which others use too", cure)
     return f"{name}-"

@@ -14,12 +14,14 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from threebrokers.cluster import ports
+from threebrokers.cluster import ports, spark_cluster, spark_secret
 from threebrokers.cluster.spark_settings import SETTINGS
 from threebrokers.errors import LabError
+from threebrokers.paths import home
 from threebrokers.spark.checkpoint import query_id
 
 if TYPE_CHECKING:
+    from pyspark.sql.connect.client import DefaultChannelBuilder
     from pyspark.sql.connect.client.retries import RetryPolicy
     from pyspark.sql.connect.proto import ExecutePlanRequest, WriteStreamOperationStart
     from pyspark.sql.connect.session import SparkSession as Connected
@@ -32,6 +34,7 @@ MODE, URL = "SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE"
 ASKED, PLANS, WATCH = "_threebrokers_asked", "_threebrokers_plans", "_threebrokers_watch"
 WHOLE = "_threebrokers_whole"
 ADDRESS = re.compile(r"sc://(?P<host>[^\s:/;]+):(?P<port>\d{1,5})(/.*)?")
+PLACE = re.compile(r"\w+://(?P<host>[^\s:/;]+):(?P<port>\d{1,5})(?:/|$)")
 # PySpark itself would ask a server that is gone for ten minutes.
 TRIES = 5
 
@@ -89,7 +92,7 @@ def start(address: str) -> SparkSession:
 
     try:
         os.environ |= {MODE: "1", URL: address}
-        made = Connected(connection=address, hook_factories=[_noting])
+        made = Connected(connection=channel(address), hook_factories=[_noting])
         made.client.set_retry_policies([policy(address)])
         Connected._set_default_and_active_session(made)
         _end_with_kernel(made, address)
@@ -99,6 +102,33 @@ def start(address: str) -> SparkSession:
         end()
         raise
     return cast(SparkSession, made)
+
+
+def channel(address: str) -> "DefaultChannelBuilder":
+    """Return what connects to the server at `address`, with the secret if that is this home's own.
+
+    It is told to no other server: one of a stranger could use it.
+    """
+    from pyspark.sql.connect.client import DefaultChannelBuilder
+
+    made = DefaultChannelBuilder(address)
+    secret = spark_secret.kept(home())
+    if secret and same_place(address, spark_cluster.connect_address(home())):
+        # PySpark's own `token` wants a certificate of every host that is not named "localhost".
+        made.set("authorization", f"Bearer {secret}")
+    return made
+
+
+def same_place(address: str, own: str | None) -> bool:
+    """Tell whether an address is this home's `own`, which may be named "localhost" too."""
+    found = PLACE.match(address)
+    there = found and found["host"] in (ports.HOST, "localhost") and f"//{ports.HOST}:{found['port']}"
+    return bool(own and there and own.endswith(there))
+
+
+def is_refused(fault: Exception) -> bool:
+    """Tell whether an error says that the server asks for a secret that it was not told."""
+    return "UNAUTHENTICATED" in str(fault) or "authentication token" in str(fault)
 
 
 def end() -> None:

@@ -23,7 +23,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
-from threebrokers.cluster import spark_java
+from threebrokers.cluster import spark_java, spark_secret
 from threebrokers.cluster.java import environment
 from threebrokers.errors import LabError
 from threebrokers.waiting import quiet_wait, shown, wait_until
@@ -91,12 +91,15 @@ def kill() -> None:
         gateway.proc.wait()
 
 
-def start(settings: Mapping[str, str], log: Path) -> SparkSession:
-    """Start Java, send what it prints to `log`, return the session; raises PySpark's errors, and LabError."""
+def start(settings: Mapping[str, str], log: Path, secret: str | None = None) -> SparkSession:
+    """Start Java, send what it prints to `log`, return the session; raises PySpark's errors, and LabError.
+
+    `secret` lets it into its master.
+    """
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
     quiet_errors()
     with _environment(log.parent), log.open("ab") as output:
-        java, where = _launched(spark_java.command(Path(settings["spark.local.dir"])), output)
+        java, where = _launched(spark_java.command(Path(settings["spark.local.dir"])), output, secret)
         with _set_for_a_while(where):
             gateway = launch_gateway(conf)  # type: ignore[no-untyped-call]
         gateway.proc = java
@@ -110,7 +113,9 @@ def start(settings: Mapping[str, str], log: Path) -> SparkSession:
         return SparkSession.builder.getOrCreate()
 
 
-def _launched(command: list[str], output: BinaryIO) -> tuple["subprocess.Popen[bytes]", dict[str, str]]:
+def _launched(
+    command: list[str], output: BinaryIO, secret: str | None = None
+) -> tuple["subprocess.Popen[bytes]", dict[str, str]]:
     """Start Java; return it, and the variables that tell PySpark where it listens.
 
     Java writes port and password into a file that only this user can read. It ends with its standard input.
@@ -118,12 +123,15 @@ def _launched(command: list[str], output: BinaryIO) -> tuple["subprocess.Popen[b
     """
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         told = Path(folder, "gateway")
+        more = {"_PYSPARK_DRIVER_CONN_INFO_PATH": str(told), "SPARK_CONNECT_MODE": "0"}
+        if secret is not None:
+            more[spark_secret.SECRET] = secret
         java = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=output,
             stderr=output,
-            env=environment() | {"_PYSPARK_DRIVER_CONN_INFO_PATH": str(told), "SPARK_CONNECT_MODE": "0"},
+            env=environment() | more,
             start_new_session=True,  # an interrupted cell is no reason for Java to end
         )
         try:
@@ -136,12 +144,12 @@ def _launched(command: list[str], output: BinaryIO) -> tuple["subprocess.Popen[b
             if not told.exists():
                 raise PySparkRuntimeError(errorClass="JAVA_GATEWAY_EXITED", messageParameters={})
             port, length = struct.unpack_from(">ii", data := told.read_bytes())
-            secret = data[8 : 8 + length].decode()
+            password = data[8 : 8 + length].decode()
         except BaseException:  # also when the cell is interrupted
             java.kill()
             java.communicate()
             raise
-    return java, {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}
+    return java, {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": password}
 
 
 def quiet_errors() -> None:

@@ -39,7 +39,7 @@ def release(address: str, user: str, session: str) -> None:
     from pyspark.sql.connect.client import SparkConnectClient  # slow to import
 
     named = f"{address if address.count('/') > 2 else f'{address}/'};session_id={session}"
-    client = SparkConnectClient(named, user_id=user)
+    client = SparkConnectClient(connect.channel(named), user_id=user)
     client.set_retry_policies([connect.policy(address)])
     client.release_session()
     client.close()

@@ -12,7 +12,7 @@ from pyspark.core.context import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from threebrokers.cluster import spark_java
+from threebrokers.cluster import spark_cluster, spark_java, spark_secret
 from threebrokers.cluster.jars import spark_jars
 from threebrokers.cluster.spark_settings import COMPILER, SETTINGS
 from threebrokers.errors import LabError
@@ -27,6 +27,10 @@ from threebrokers.spark.checkpoint import query_id
 
 LOCAL, CLUSTER, CONNECT = "local[2]", "spark://", "sc://"
 ANSWER_SECONDS = 3.0
+NOT_OWN = (
+    "`threebrokers spark status` tells the address of the course's own; if it is this one, start it anew: "
+    "`threebrokers spark down`, then `threebrokers spark up`"
+)
 NO_LAB = "no-lab"
 _begun: set[str] = set()  # openings of labs that have folders of their own by now
 
@@ -46,7 +50,8 @@ def session(master: str | None = None) -> SparkSession:
         return _connected(wanted)
     connect.end()
     show_in_words((Py4JError, ConnectionError), gateway.gone)
-    settings = _settings(wanted)
+    secret = _secret(wanted)
+    settings = _settings(wanted) | (spark_secret.SETTINGS if secret else {})
     if access.chosen():
         entrance.fill_in()
         settings |= entrance.HIDDEN
@@ -58,7 +63,7 @@ def session(master: str | None = None) -> SparkSession:
     gateway.end()
     _drop_old_scratch()
     try:
-        return gateway.start(settings, log())
+        return gateway.start(settings, log(), secret)
     except (PySparkException, Py4JError, OSError) as fault:
         gateway.end()
         raise LabError(f"Spark did not start ({_reason(fault)}): read the end of {log()}.") from fault
@@ -72,6 +77,12 @@ def _connected(address: str) -> SparkSession:
     try:
         return connect.start(address)
     except (PySparkException, OSError) as fault:
+        if connect.is_refused(fault):
+            raise LabError(
+                f"The server of Spark Connect at {address.removeprefix(CONNECT)} asks for the secret of its "
+                "home, and that is not this home's",
+                NOT_OWN,
+            ) from fault
         raise LabError(
             f"No server of Spark Connect answers at {address.removeprefix(CONNECT)} ({_reason(fault)}): "
             "`threebrokers spark status` tells the address of the course's own."
@@ -140,7 +151,8 @@ def _settings(master: str) -> dict[str, str]:
         scratch.mkdir(exist_ok=True)
     return {
         **SETTINGS,
-        **(_of_executors() if CLUSTER in master else {}),
+        # A driver that does all itself listens, too: for that Spark makes up a secret, new each time.
+        **(_of_executors() if CLUSTER in master else {"spark.authenticate": "true"}),
         "spark.master": master,
         "spark.app.name": "threebrokers",
         "spark.ui.enabled": "false",
@@ -182,6 +194,29 @@ def _checked(master: object) -> str:
     elif found := connect.ADDRESS.fullmatch(master):
         _expect_answer("server of Spark Connect", f"{found['host']}:{found['port']}")
     return master
+
+
+def _secret(master: str) -> str | None:
+    """Return the secret that lets a driver into `master`; None if that asks for none.
+
+    Raises LabError if it asks for one that is not this home's, or is this home's own and asks for none.
+    """
+    if not master.startswith(CLUSTER):
+        return None
+    places = master.removeprefix(CLUSTER)
+    if connect.same_place(master, spark_cluster.address(home())):
+        if (known := spark_cluster.secret(home())) is not None:
+            return known
+        raise LabError(
+            f"The Spark master at {places} was not started with the secret that this home has now",
+            "`threebrokers spark down`, then `threebrokers spark up`",
+        )
+    if any(spark_secret.is_asked(place) for place in places.split(",")):
+        raise LabError(
+            f"The Spark master at {places} asks for the secret of its home, and that is not this home's",
+            NOT_OWN,
+        )
+    return None
 
 
 def _expect_answer(what: str, address: str) -> None:

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -165,6 +166,23 @@ def test_a_wrong_file_is_named_and_removed(mirror: Mirror, folder: Path):
         jars.kafka_jars()
     assert "part-0-1.0.jar" not in names_in(folder)
     assert names_in(folder) <= ALL
+
+
+def test_a_file_without_an_end_is_broken_off(mirror: Mirror, monkeypatch: pytest.MonkeyPatch):
+    whole, taken = len(mirror.files[FIRST]), []
+    mirror.files[FIRST] *= 100
+    give = requests.Response.iter_content
+
+    def counted(answer: requests.Response, size: int) -> Iterator[bytes]:
+        for piece in give(answer, 1024):
+            if FIRST in answer.url:
+                taken.append(len(piece))
+            yield piece
+
+    monkeypatch.setattr(requests.Response, "iter_content", counted)
+    with pytest.raises(LabError, match=r"^part-0-1\.0\.jar from the mirror .* was removed"):
+        jars.kafka_jars()
+    assert whole < sum(taken) <= whole + 1024
 
 
 def test_a_cut_download_is_tried_again_and_then_told(mirror: Mirror, folder: Path):

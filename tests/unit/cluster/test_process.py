@@ -171,6 +171,24 @@ def test_running_brokers_of_this_home_are_found_and_no_others(launch, tmp_path):
     assert found[2].process() is not None
 
 
+def test_another_user_s_process_is_none_of_ours_whatever_its_words(launch, tmp_path, monkeypatch):
+    mine = launch(node=2)
+    others = os.getuid() + 1
+    monkeypatch.setattr(os, "getuid", lambda: others)
+    assert process.find(tmp_path) == {}
+    assert process.marked(f"{process.MARK}{tmp_path}") == []
+    assert mine.process() is not None
+
+
+def test_a_process_that_may_not_be_signalled_is_none_of_ours(launch, monkeypatch):
+    def refuse(self: psutil.Process) -> None:
+        raise psutil.AccessDenied(self.pid)
+
+    identity = launch()
+    monkeypatch.setattr(psutil.Process, "suspend", refuse)
+    assert not process.send(identity, "suspend")
+
+
 def test_a_program_that_cannot_run_is_an_error(tmp_path):
     with pytest.raises(OSError, match="No such file"):
         process.launch([str(tmp_path / "nothing"), "mark"], tmp_path / "log", {}, "mark")

@@ -84,6 +84,13 @@ class TestMachine:
         assert "(broker 3 201 MB)" in found
         assert "close other programs" in found
 
+    def test_memory_for_three_brokers_and_not_for_spark(self) -> None:
+        found = machine.look_at_memory(2_500_000_000, [])
+        assert (found.ok, found.what) == (
+            True,
+            "2.5 GB free for the course; it needs 2 GB, 3 GB in labs with Spark",
+        )
+
     def test_a_full_disk_names_the_folder(self) -> None:
         free = {Path("/home/a"): 50_000_000_000, Path("/cache"): 20_000_000}
         assert "/cache" in trouble(machine.look_at_disk(free))

@@ -104,6 +104,34 @@ def test_a_program_that_is_being_started_has_no_memory_of_its_own_yet(tmp_path: 
             end_all(theirs)
 
 
+def test_of_those_that_say_they_are_one_broker_only_one_is_spared(tmp_path: Path) -> None:
+    home, java = tmp_path / "home", Path(psutil.Process().exe())
+    theirs = Theirs(False, home, java, MARK)
+    words = [sys.executable, "-c", "print(flush=True); input()", f"-Dthreebrokers.home={home}"]
+    pipe = subprocess.PIPE
+
+    def started(node: str, environment: dict[str, str]) -> psutil.Popen:
+        one = psutil.Popen([*words, f"-Dthreebrokers.node={node}"], env=environment, stdin=pipe, stdout=pipe)
+        one.stdout.readline()
+        return one
+
+    # The first is the warden's own: with it nobody else is broker 3.
+    every = [started("3", {**os.environ}), *(started(node, WITH_MARK) for node in ("1", "2", "1", "3", "4"))]
+    try:
+        assert {one.pid for one in theirs()} == {one.pid for one in every[3:]}
+        every[1].kill()
+        every[1].wait()
+        assert {one.pid for one in theirs()} == {one.pid for one in every[4:]}
+    finally:
+        for one in every:
+            one.communicate()  # its input ends, and so does it
+
+
+def test_who_shows_more_than_can_be_read_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("threebrokers.grading.watch.SHOWN_BYTES", -(10**12))
+    assert watched(tmp_path, Limits()) == "the limit of what it may show at once"
+
+
 def test_a_full_folder_is_seen(tmp_path: Path) -> None:
     (tmp_path / "large").write_bytes(b"x" * 3_000_000)
     assert watched(tmp_path, Limits(disk=2)) == "the disk limit: 2 MB"
@@ -182,6 +210,15 @@ def test_what_a_wheel_has_of_the_course_is_hidden_under_every_name_of_the_packag
     monkeypatch.setattr(namespaces, "IN_WHEEL", wheel)
     other = tmp_path / "linked" / "site-packages" / "threebrokers" / "course"
     assert namespaces.hidden()[1:] == sorted([str(wheel), str(other)])
+
+
+def test_a_home_is_hidden_wherever_it_lies_but_nothing_that_must_be_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(namespaces, "visible", lambda: [str(tmp_path)])
+    assert namespaces.hidden()[1:] == [str(tmp_path / "home")]
+    monkeypatch.setattr(namespaces, "visible", lambda: [str(tmp_path), str(tmp_path / "home" / "python")])
+    assert namespaces.hidden()[1:] == []
 
 
 def test_the_environment_has_nothing_of_the_teachers(monkeypatch: pytest.MonkeyPatch) -> None:

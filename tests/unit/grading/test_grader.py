@@ -24,8 +24,16 @@ LABS = {"01": ROOT / "labs" / NAME, "02": next((ROOT / "labs").glob("02_*.ipynb"
 Graders = Callable[..., Grader]
 
 
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give each test a home of its own, which keeps the key."""
+    folder = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("THREEBROKERS_HOME", str(folder))
+    return folder
+
+
 @pytest.fixture
-def grader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graders:
+def grader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: Path) -> Graders:
     """Make a grader whose hand-ins of labs 01 and 02 run in no box; `run` is what comes of one."""
     monkeypatch.setattr(Grader, "_prepare", lambda self: None)
     for name, lab in (("anna.ipynb", LABS["01"]), ("bao.ipynb", LABS["02"])):
@@ -106,6 +114,26 @@ def test_to_grade_again_loses_nothing_until_it_can_begin(
     monkeypatch.setattr(Grader, "_prepare", lambda self: None)
     (tmp_path / "grades.json").write_text("{")
     assert len(grader(again=True).grade()) == 2
+
+
+def test_grades_that_were_handed_in_are_not_believed(
+    grader: Graders, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = grader().grade()
+    [key] = home.glob("*key.json")
+    assert (key.stat().st_mode & 0o777, grader(refused).grade()) == (0o600, before)
+    ours = (tmp_path / "grades.json").read_text()
+    assert "not attempted" in ours
+    forged = ours.replace("not attempted", "solved")
+    unsigned = json.dumps({"grades": json.loads(forged)["grades"]})
+    for text in (forged, unsigned):
+        (tmp_path / "grades.json").write_text(text)
+        with pytest.raises(LabError, match=r"grades\.json was not signed .* --again"):
+            grader().grade()
+    assert grader(again=True).grade() == before
+    monkeypatch.setenv("THREEBROKERS_HOME", str(home / "another"))
+    with pytest.raises(LabError, match="was not signed"):
+        grader().grade()
 
 
 def test_what_was_graded_before_a_stop_is_kept_and_a_stopped_box_is_not(

@@ -105,6 +105,36 @@ def test_a_cell_after_the_check_is_the_answer_if_there_is_no_other(lab: Course) 
     assert "1.1" not in plan.untouched
 
 
+def test_a_cell_after_the_check_is_of_another_thought_also_if_it_is_the_same_again(lab: Course) -> None:
+    changed = inserted("exercise-1-1", "reports += [2]", answered("reports = [1]"))
+    plan = handins.plan(lab, cells_of(inserted("check-1-1", "reports += [2]", changed)))
+    assert [part.text for part in plan.parts if part.exercise == "1.1"] == ["reports = [1]", "reports += [2]"]
+
+
+class Counted(str):
+    """A text that counts how often its words are looked for."""
+
+    splits = 0
+
+    def split(self, *how: Any) -> list[str]:  # type: ignore[override]
+        self.splits += 1
+        return super().split(*how)
+
+
+def test_a_cells_words_are_looked_for_once(lab: Course) -> None:
+    texts = [Counted(f"x = {number}") for number in range(3)]
+    cells = [Cell("", text, exercise) for text, exercise in zip(texts, ["", "1.1", "1.1"], strict=True)]
+    assert len(handins.plan(lab, tuple(cells)).parts) > len(cells)
+    assert [text.splits for text in texts] == [1, 1, 1]
+
+
+def test_checks_of_plain_values_are_told_from_those_of_live_objects() -> None:
+    every = {number: course.checks(number) for number in ("01", "03", "06", "09", "10")}
+    plain = {check.number for checks in every.values() for check in checks.values() if course.is_plain(check)}
+    assert plain == {"1.3", "3.1", "3.2", "3.4", "3.5", "9.1", "9.2", "9.5"}
+    assert {*course.OF_TEXT} <= {name for checks in every.values() for name in checks}
+
+
 def test_an_answer_that_names_a_check_is_still_the_answer(lab: Course) -> None:
     plan = handins.plan(lab, cells_of(answered("lab.check.greetings_sent = print")))
     assert [part.text for part in plan.parts if part.own] == ["lab.check.greetings_sent = print"]
@@ -193,3 +223,10 @@ def test_a_link_and_a_large_file_are_not_read(
     large, link = handins.find(tmp_path, {"01": lab})
     assert "a hand-in has 0 MB at most" in large.fault
     assert link.fault == "It is no file of its own but a link or a folder."
+
+
+def test_a_hand_in_whose_cells_have_too_much_text_is_not_run(tmp_path: Path, lab: Course) -> None:
+    (tmp_path / "anna.ipynb").write_text(json.dumps(answered("x = 1\n" * 200_000)))
+    [found] = handins.find(tmp_path, {"01": lab})
+    assert found.fault == "Its code cells have 1.2 MB of text; 1 MB is the most."
+    assert found.cells == ()

@@ -1,4 +1,4 @@
-"""A kernel of the course's own: how it is reached."""
+"""A kernel of the course's own: how it is reached, and how much of what it shows is kept."""
 
 import tempfile
 from pathlib import Path
@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from threebrokers.grading import kernel as kernels
-from threebrokers.grading.kernel import Kernel
+from threebrokers.grading.kernel import Kernel, Reply
 
 
 @pytest.mark.programs
@@ -52,3 +52,45 @@ def test_a_kernel_that_does_not_start_leaves_no_file_and_no_process(tmp_path, mo
         Kernel(folder, before=(before,))
     assert not [*files.iterdir()]
     assert set(psutil.Process().children()) <= others
+
+
+LARGE = "A" * 4_000_000
+
+
+def noted(*messages: tuple[str, dict[str, object]]) -> Reply:
+    reply = Reply()
+    for kind, content in messages:
+        assert kernels._noted(kind, content, reply)
+    return reply
+
+
+def test_what_is_displayed_is_kept_in_all_its_forms_up_to_a_bound():
+    small = {"text/plain": "a", "application/json": {"truth": [1]}}
+    shown = [("display_data", {"data": small})] + [("display_data", {"data": {"image/png": LARGE}})] * 9
+    reply = noted(*shown, ("stream", {"text": "b"}), ("display_data", {"data": small}))
+    assert (reply.displayed[0], reply.displayed[-1], len(reply.displayed)) == (small, small, 4)
+    assert reply.shown == f"a\n{9 * chr(10)}ba\n"
+    assert len(noted(*[("display_data", {"data": {}})] * 20_000).displayed) < 10_000
+
+
+def test_of_text_and_of_an_error_no_more_than_a_bound_is_kept():
+    reply = noted(
+        ("stream", {"text": LARGE}),
+        ("display_data", {"data": {"text/plain": LARGE}}),
+        ("execute_result", {"data": {"text/plain": LARGE}}),
+        ("error", {"ename": LARGE, "evalue": LARGE, "traceback": [LARGE] * 5}),
+    )
+    told = (reply.shown, reply.result, reply.error, reply.message)
+    assert [len(text) for text in told] == [kernels.MOST_SHOWN] * 4
+    assert reply.traceback == []
+    assert noted(("error", {"ename": "A", "evalue": "b", "traceback": ["c"]})).traceback == ["c"]
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_quiet_kernel_has_nothing_of_our_own_output(tmp_path, capfd, quiet):
+    with Kernel(tmp_path, quiet=quiet) as kernel:
+        # Under pytest ipykernel leaves this file as it was given to the kernel.
+        assert kernel.run("import os\nos.write(2, b'written')", "cell").result == "7"
+        assert kernel.client.iopub_channel.socket.maxmsgsize == kernels.MOST_SENT
+    assert ("written" in capfd.readouterr().err) is not quiet

@@ -7,6 +7,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from threebrokers.grading import seal
+from threebrokers.lab import outcomes
 
 
 @pytest.mark.parametrize(
@@ -34,6 +36,11 @@ def test_numbers_of_numpy_and_columns_of_pandas_are_plain() -> None:
     assert seal.decoded(seal.encoded(np.int64(3))) == 3
     assert seal.decoded(seal.encoded(pd.Series([1, 2]))) == [1, 2]
     assert seal.decoded(seal.encoded(collections.Counter("aab"))) == {"a": 2, "b": 1}
+
+
+def test_what_a_check_takes_as_a_number_or_a_list_is_plain() -> None:
+    taken = [Decimal("9.5"), range(2), {1: 2}.keys(), {1: 2}.values(), collections.deque([3])]
+    assert [seal.decoded(seal.encoded(value)) for value in taken] == [9.5, [0, 1], [1], [2], [3]]
 
 
 class Text(str):
@@ -114,10 +121,21 @@ def test_what_the_seal_tells_comes_back_from_a_real_shell(ask: Callable[..., str
     before = seal.heard(ask("opened('01')"))
     assert (before["opened"], before["checks"]) == ("x", "01")
     after = seal.heard(ask("result(['hash', 'inf'])", "hash, inf = 'a', float('inf')\n3"))
-    assert (after["kind"], after["text"]) == ("builtins.int", "3")
+    assert (after["genuine"], after["text"]) == (False, "3")
     assert [seal.decoded(one) for one in json.loads(after["answers"])] == ["a", float("inf")]
     assert seal.changed(before["prints"], after["prints"]) == []
     assert seal.heard(ask("result(['own'])", "own = object()"))["answers"] == ""
+    assert seal.changed(before["prints"], seal.heard(ask("seen()"))["prints"]) == []
+
+
+def test_only_the_courses_own_class_is_genuine_and_not_one_of_its_name(ask: Callable[..., str]) -> None:
+    named = (
+        f"class Solved:\n    __module__, __qualname__ = {outcomes.__name__!r}, 'Solved'\n    number = '1.1'"
+    )
+    real = f"import {outcomes.__name__} as real\nreal.Solved('1.1', '', '')"
+    for cell, genuine in ((f"{named}\nSolved()", False), (real, True)):
+        told = seal.heard(ask("result([])", cell))
+        assert (told["genuine"], told["number"]) == (genuine, "1.1")
 
 
 @pytest.mark.parametrize("cell", BY_NAME)

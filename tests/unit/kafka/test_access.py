@@ -129,6 +129,14 @@ class TestAccess:
         with pytest.raises(LabError, match="set THREEBROKERS_PREFIX"):
             access.chosen()
 
+    def test_the_prefix_of_a_user_begins_with_nobody_else_s(self, monkeypatch):
+        found = []
+        for number, user in enumerate(("anna", "anna-maria", "Max.Mueller")):
+            monkeypatch.setenv(access.BOOTSTRAP, f"a:{number + 70}")  # an address is read once
+            monkeypatch.setattr("getpass.getuser", lambda user=user: user)
+            found.append(access.chosen().prefix)
+        assert found == ["anna-", "annamaria-", "maxmueller-"]
+
     def test_a_name_that_everybody_has_is_no_prefix(self, monkeypatch):
         monkeypatch.setenv(access.BOOTSTRAP, "a:1")
         monkeypatch.setattr("getpass.getuser", lambda: "jovyan")

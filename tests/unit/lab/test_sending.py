@@ -154,6 +154,14 @@ def test_a_trial_tells_what_ended_it(lab, capsys):
     assert "0 are stored" in said
 
 
+@pytest.mark.parametrize(
+    ("given", "known"), [([b"1"], "1"), ((b"1", b"2"), "2"), ({b"1"}, "1"), (None, "no")]
+)
+def test_a_trial_counts_what_the_check_takes(lab, capsys, given, known):
+    sending.trial(lab, lambda producer, topic, orders: given)
+    assert f"send() returned {known} orders" in capsys.readouterr().out
+
+
 def test_nothing_is_tried_while_a_function_is_not_written(lab, capsys):
     assert sending.trial(lab, ...) is None
     assert choosing.send_prices(lab, ...) is None

@@ -27,6 +27,8 @@ def test_settings_stay_on_this_machine_and_in_this_home(tmp_path):
     assert settings["spark.driver.host"] == settings["spark.driver.bindAddress"] == "127.0.0.1"
     assert settings["spark.ui.enabled"] == "false"
     assert "spark.jars" not in settings
+    assert settings["spark.authenticate"] == "true"  # without a secret: Spark makes one up
+    assert "spark.authenticate.secret" not in settings
     far = spark_session._settings("spark://127.0.0.1:7077")
     assert far["spark.jars"] == "file:///jars/one.jar,file:///jars/two.jar"
     assert settings["spark.sql.session.timeZone"] == "UTC"
@@ -105,7 +107,7 @@ def _dead_java() -> Py4JError:
     ],
 )
 def test_java_that_does_not_start_is_one_sentence(monkeypatch, fault, told):
-    def fails(settings, log):
+    def fails(settings, log, secret):
         raise fault
 
     monkeypatch.setattr(gateway, "start", fails)

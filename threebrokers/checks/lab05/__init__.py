@@ -53,8 +53,8 @@ def fifth_of_the_bytes(lab: Lab, small: TopicName, packer: Producer) -> str:
     eventually(lambda: judge_flights(log_of(lab, small), flights), what="the flights to be stored", within=2)
     judge_size(lab, small, packer, stored_batches(lab, small), flights)
     return (
-        "the flights need a fifth of their bytes or less, on the network, on three disks and on the way to "
-        "each reader: what packs well is not a record, but a batch."
+        "the flights need a fifth of their bytes or less, on the network, on each replica's disk and on the "
+        "way to each reader: what packs well is not a record, but a batch."
     )
 
 

@@ -98,7 +98,7 @@ def _judge(lab: Lab, done: Sending, before: Sequence[LabProducer]) -> None:
             "it cannot know then which of them are stored",
             "the end of `send`: what waits for the last reports?",
         )
-    if not isinstance(done.returned, list | tuple | set):
+    if done.known is None:
         raise NotYet(
             f"`send` returned {told(done.returned)}",
             "it should return a list with the value of each order that is not stored",

@@ -69,6 +69,11 @@ class Sending:
     taken: Set[bytes] = frozenset()
 
     @property
+    def known(self) -> int | None:
+        """How many orders it says are not stored; None if it returned no list, tuple or set."""
+        return len(self.returned) if isinstance(self.returned, list | tuple | set) else None
+
+    @property
     def given_up(self) -> list[bytes]:
         """The values of good orders that are not stored, because the producer never took them.
 
@@ -198,13 +203,12 @@ def compared_ways(lab: Lab, ways: Mapping[str, Send], count: int) -> "pd.DataFra
     rows = {}
     for name, send in ways.items():
         done = sent_by(lab, send, shop_orders(count), fresh(lab, "ways"))
-        told = len(done.returned) if isinstance(done.returned, list) else 0
         rows[name] = {
             "seconds": done.seconds,
             "orders a second": round(done.rate),
             "stored": count - len(done.missing),
             "not stored": len(done.missing),
-            "errors it knows of": told,
+            "errors it knows of": done.known or 0,
         }
     return pd.DataFrame.from_dict(rows, orient="index")
 
@@ -219,7 +223,7 @@ def trial(lab: Lab, send: Any) -> Sending | None:
     done = sent_by(lab, send, shop_orders(ORDERS), fresh(lab, "trial"), SMALL_QUEUE)
     if done.fault is not None:
         print(f"{theme.BAD.sign} send() ended with {type(done.fault).__name__}: {done.fault}")
-    told = len(done.returned) if isinstance(done.returned, list) else "no"
+    told = "no" if done.known is None else done.known
     print(f"{ORDERS} orders in {done.seconds:.2f} s: {ORDERS - len(done.missing)} are stored,")
     print(f"{counted(len(done.missing), 'order is', 'orders are')} not, and send() returned {told} orders.")
     if done.together:
