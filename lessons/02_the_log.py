@@ -1181,7 +1181,7 @@ racer.close()
 # %% [markdown] covers="A042 B006" explains="page cache, zero copy, sendfile"
 # The brokers have little work, and if the flights were sent a short time ago, almost nothing comes from the disk. There are two reasons.
 #
-# - The operating system uses free memory for what was written or read a short time ago: the **page cache**. Kafka relies on it and keeps no records in its own memory (Java's heap), which can stay small: nothing for the garbage collector to walk, and the cache survives a restart of the broker's process.
+# - The operating system uses free memory for what was written or read a short time ago: the **page cache**. Kafka relies on it and keeps no records in its own memory (Java's heap), which can stay small: Java's garbage collector has little to look through, and the cache survives a restart of the broker's process.
 # - A batch has the same bytes in the file and on the network. So the broker asks the system to move them from the file to the network, and never touches them itself: **zero copy** (the system call is `sendfile`). With encryption it has to touch them.
 #
 # Does order matter to a disk? Here is one segment, read in order and in mixed order, from the disk and from the page cache. The numbers are megabytes per second, the best of three. (macOS cannot empty the page cache for one file, so both rows are alike there.)

@@ -593,7 +593,7 @@ pd.DataFrame(in_step_3)
 # %% [markdown]
 # **ELR** are the *eligible leader replicas* (`kafka-topics --describe` has a column `Elr`). In `guarded` the ISR was smaller than `min.insync.replicas`, so nothing could be acknowledged with `acks=all`. So whoever left the ISR at that moment still has *everything* that was ever acknowledged so. It may lead although it is not in sync, without loss. In `likes` one replica is enough to acknowledge, so nobody else is eligible.
 #
-# After a crash Kafka does not count on that: it cannot tell a `kill -9` from a power cut, which takes what was only in memory. So a broker that crashed is taken out of the ELR when it starts again, and its replica waits for one that has everything.
+# After a crash Kafka does not count on that: it cannot tell a `kill -9` from a power cut, which takes what was only in memory. So a broker that crashed is taken out of the ELR when it starts again, and its replica waits for one that has everything. If all have crashed, nobody is sure to have it: then the one that led last leads again when it is back, with what its disk kept.
 #
 # ELR exist since Kafka 4.0, and are on in clusters that were new with 4.1 or later (proposal KIP-966). An upgraded cluster must switch them on (`kafka-features`, `eligible.leader.replicas.version`). Old books do not know them.
 
@@ -977,7 +977,7 @@ lab.observed("Most records without a key went elsewhere", failed.count(None) < 3
 #
 # If a machine is lost with its disk, another one can take its place. Format an empty disk with `kafka-storage format`, with the same cluster id and the same `node.id`, and start Kafka there. For the cluster the broker has returned: its replicas are far behind, copy everything from the leaders, and are in sync again.
 #
-# Two brokers cannot have one id. The active controller refuses the second with `DUPLICATE_BROKER_REGISTRATION`, as long as the first one has its session. The second tries again and again, and gets in when the first has ended.
+# Two brokers cannot have one id. The active controller refuses the second with `DUPLICATE_BROKER_REGISTRATION`, as long as the first one has its session. The second tries for a minute (`initial.broker.registration.timeout.ms`), and gets in if the first ends before that; else it ends itself.
 #
 # A broker that is gone for good stays registered, and fenced, until somebody takes it off the list: `kafka-cluster unregister --id 4`. Before that give its replicas to other brokers (`kafka-reassign-partitions`).
 

@@ -35,8 +35,8 @@ def root() -> Path:
     """Return the folder that holds, or gets, the learner's work/: this clone, or else the current folder.
 
     Without a clone it is the one in which `threebrokers lab` was run, also from a folder inside it. A work/
-    that another user made, or may write to, is never taken for it.
-    Raises LabError if the current folder was deleted.
+    of another user, which they could have put there for others, is never taken.
+    Raises LabError if the current folder was deleted, or holds such a work/.
     """
     if is_clone():
         return PACKAGE.parent
@@ -47,22 +47,33 @@ def root() -> Path:
         here = Path.cwd()
     except OSError as fault:
         raise LabError("The current folder was deleted", "go to another one with cd") from fault
-    return next((folder for folder in (here, *here.parents) if _is_ours(folder / HANDED_OUT)), here)
+    found = next((folder for folder in (here, *here.parents) if _is_own(folder / HANDED_OUT)), None)
+    if found is None and _is_planted(here / HANDED_OUT.parent, here):
+        raise LabError(
+            f"{here / HANDED_OUT.parent} belongs to another user, so its notebooks are not taken for yours",
+            "go to a folder of your own with cd",
+        )
+    return found or here
 
 
-def _is_ours(register: Path) -> bool:
-    """Tell whether this file is there, and it and its folder are this user's and not everybody's to write.
+def _is_own(register: Path) -> bool:
+    """Tell whether this file is there, and it and its folder are this user's, and no links.
 
-    The group may: where each user has a group alone, a folder is usually made so.
+    Rights say nothing where a file system has none, as on a disk of Windows.
     """
     try:
         kinds = (stat.S_ISREG, register.lstat()), (stat.S_ISDIR, register.parent.lstat())
     except OSError:
         return False
-    return all(
-        is_kind(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & stat.S_IWOTH
-        for is_kind, found in kinds
-    )
+    return all(is_kind(found.st_mode) and found.st_uid == os.getuid() for is_kind, found in kinds)
+
+
+def _is_planted(folder: Path, above: Path) -> bool:
+    """Tell whether a folder is neither this user's nor that of who owns the one above it, as in /tmp."""
+    try:
+        return folder.lstat().st_uid not in (os.getuid(), above.stat().st_uid)
+    except OSError:
+        return False
 
 
 def lab_command(number: str = "", port: str = "") -> str:

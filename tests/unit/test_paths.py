@@ -2,6 +2,7 @@
 
 import inspect
 import os
+from pathlib import Path
 from types import SimpleNamespace as Told
 
 import pytest
@@ -124,26 +125,40 @@ def test_from_inside_the_folder_that_has_work_it_is_found(wheel, monkeypatch):
     assert paths.root() == wheel / "mine"
 
 
-@pytest.mark.parametrize("planted", ["another user's", "everybody's folder", "everybody's file", "a link"])
+@pytest.mark.parametrize("planted", ["another user's", "a link"])
 def test_a_work_folder_of_somebody_else_is_never_taken(wheel, monkeypatch, planted):
     monkeypatch.chdir(wheel / "mine" / "inner")
     register = wheel / "mine" / paths.HANDED_OUT
     register.parent.mkdir()
     register.write_text("{}")
-    register.chmod(0o664)  # where each user has a group of their own, this is usual
-    register.parent.chmod(0o775)
+    register.chmod(0o666)  # as everything is on a disk of Windows
+    register.parent.chmod(0o777)
     assert paths.root() == wheel / "mine"
-    if planted == "another user's":
-        others = os.getuid() + 1
-        monkeypatch.setattr(os, "getuid", lambda: others)
-    elif planted == "a link":
+    if planted == "a link":
         register.rename(wheel / "register")
         register.symlink_to(wheel / "register")
-    elif planted == "everybody's file":
-        register.chmod(0o666)
     else:
-        register.parent.chmod(0o777)
+        others = os.getuid() + 1
+        monkeypatch.setattr(os, "getuid", lambda: others)
     assert paths.root() == wheel / "mine" / "inner"
+
+
+def test_a_work_folder_that_somebody_put_where_we_are_is_one_sentence(wheel, monkeypatch):
+    monkeypatch.chdir(wheel / "mine")
+    (wheel / "mine" / "work").mkdir()
+    (wheel / "mine" / paths.HANDED_OUT).write_text("{}")
+    own, look = os.getuid(), Path.lstat
+    monkeypatch.setattr(os, "getuid", lambda: own + 1)
+    assert paths.root() == wheel / "mine"  # who owns the folder above has made it, as outside of a container
+
+    def planted(path: Path) -> os.stat_result:
+        found = list(look(path))
+        found[4] += 2
+        return os.stat_result(found)
+
+    monkeypatch.setattr(Path, "lstat", planted)
+    with pytest.raises(LabError, match=r"work belongs to another user, .* go to a folder of your own"):
+        paths.root()
 
 
 def test_a_kernel_is_told_the_folder_wherever_it_goes(wheel, monkeypatch):

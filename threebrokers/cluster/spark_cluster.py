@@ -94,6 +94,10 @@ def up(home: Path, say: Callable[[str], None], *, connect: bool = True) -> str:
         known = all(spark_secret.is_known_to(one, secret) for one in saved.running.values())
         if MASTER not in saved.running or not known:
             # Workers of a master that is gone, or all that was started before there was a secret.
+            if saved.running and not known:
+                say(
+                    "Spark runs without this home's secret, so it is ended: session() again in each notebook."
+                )
             process.end(list(saved.running.values()), END_SECONDS)
             saved = _Saved(_ports(home))
         wanted = [name for name in NAMES if connect or name != CONNECT]
@@ -101,7 +105,7 @@ def up(home: Path, say: Callable[[str], None], *, connect: bool = True) -> str:
         if missing:
             say(f"Starting Spark's {', '.join(missing)} …")
         for together in ((MASTER,), (*WORKERS, CONNECT)):  # a worker without its master waits for long
-            began = {name: _launch(home, saved, name) for name in together if name in missing}
+            began = {name: _launch(home, saved, name, secret) for name in together if name in missing}
             for name, place in began.items():
                 _expect_started(home, saved, name, place)
         wait_until(
@@ -156,11 +160,11 @@ def address(home: Path) -> str | None:
     return _address(saved) if master is not None and master.process() else None
 
 
-def secret(home: Path) -> str | None:
-    """Return the secret that lets a driver into this home's master; None if that does not know it."""
-    master = (_file(home).read() or _Saved()).running.get(MASTER)
+def secret(home: Path, name: str = MASTER) -> str | None:
+    """Return the secret that lets one into this home's master, or server; None if that does not know it."""
+    running = (_file(home).read() or _Saved()).running.get(name)
     known = spark_secret.kept(home)
-    return known if master and known and spark_secret.is_known_to(master, known) else None
+    return known if running and known and spark_secret.is_known_to(running, known) else None
 
 
 def connect_address(home: Path) -> str | None:
@@ -179,7 +183,7 @@ def alone(home: Path, name: str) -> tuple[list[str], dict[str, str]]:
     return _command(home, _Saved(dict(FIXED)), name, f"{MARK}{home}"), _environment(home)
 
 
-def _launch(home: Path, saved: _Saved, name: str) -> int:
+def _launch(home: Path, saved: _Saved, name: str, secret: str) -> int:
     """Start one of them; return where in its log it begins. Raises LabError if a port is taken."""
     for wanted in saved.ports[name]:
         if not quiet_wait(functools.partial(ports.is_free, wanted), ports.FREE_SECONDS):
@@ -193,7 +197,7 @@ def _launch(home: Path, saved: _Saved, name: str) -> int:
     began = log.stat().st_size if log.exists() else 0
     mark = f"{MARK}{home}"
     command = _command(home, saved, name, mark, spark_java.stored(), spark_secret.FLAGS)
-    told = _environment(home) | spark_secret.variables(spark_secret.made(home))
+    told = _environment(home) | spark_secret.variables(secret)
     saved.running[name] = process.launch(command, log, told, mark)
     _file(home).write(saved)
     return began

@@ -73,7 +73,7 @@ class Grades:
             what = "cannot be read" if found is None else f"was not signed by the grading of {home()}"
             raise LabError(
                 f"{self._file.path} {what}, so it is not known what is graded already",
-                "move it away, or give --again",
+                "grade where you did before, move it away, or give --again",
             )
         self.kept = found if found is not None and good else Kept()
 
@@ -114,5 +114,7 @@ class Grades:
 def _key() -> bytes:
     """Return this home's key, which is made when it is first asked for. Raises LabError."""
     file = JsonFile[dict[str, str]](home() / f"{KEY}.json", dict[str, str])
+    if (found := (file.read() or {}).get("key")) is not None:  # the home may be one that can only be read
+        return found.encode()
     with faults_told(file.path), file.changed(dict, LOCK_SECONDS) as kept:
         return kept.setdefault("key", secrets.token_hex(32)).encode()

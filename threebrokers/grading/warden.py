@@ -16,6 +16,7 @@ from types import FrameType
 from typing import BinaryIO
 
 import msgspec
+import psutil
 
 from threebrokers.cluster.java import java
 from threebrokers.errors import LabError
@@ -49,7 +50,7 @@ class Warden:
         os.environ |= environment(base, order.cache)
         self.start_brokers()
         theirs = Theirs(order.apart, home(), java(), order.mark)
-        theirs.spare(*[one.pid for one in theirs()])
+        theirs.spare(*(psutil.pids() if order.apart else [one.pid for one in theirs()]))
         watch = Watch(order.limits, base, theirs)
         self.tell(Told(at="ready"))
         try:

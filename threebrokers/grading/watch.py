@@ -69,6 +69,8 @@ class Theirs:
     def _broker(self, one: psutil.Process) -> str:
         """Return which broker it says that it is; empty if its program, home or size is no broker's."""
         try:
+            if one.uids().real != os.getuid():
+                return ""
             words = one.cmdline()
             if f"{process.MARK}{self.home}" not in words or Path(one.exe()) != self.java:
                 return ""

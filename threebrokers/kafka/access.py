@@ -16,6 +16,7 @@ BOOTSTRAP, CLIENT, PREFIX = "THREEBROKERS_BOOTSTRAP", "THREEBROKERS_CLIENT", "TH
 # On images for many people everybody has one of these names.
 ANYBODY = {"codespace", "gitpod", "jovyan", "root", "runner", "student", "ubuntu", "user", "vscode"}
 ADDRESS = re.compile(r"(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:]+\]):([0-9]{1,5})")
+LONGEST = 39
 OWN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,38}[._-]")
 
 
@@ -121,9 +122,14 @@ def _prefix(given: str, user: str) -> str:
                 cure,
             )
         return given
-    # Without a sign inside, it begins with nobody else's: rights on anna- would be rights on anna-maria-.
-    name = re.sub(r"[^a-z0-9]+", "", (user or machine_user()).lower())[:39]
-    if not name or name in ANYBODY:
+    name = (user or machine_user()).lower()
+    if re.search(r"[^a-z0-9]", name):
+        # anna- would begin anna-maria-, and without the signs two users could have one prefix.
+        raise LabError(
+            f"The user's name {name[:60]!r} has other signs than letters and digits, so it makes no prefix",
+            cure,
+        )
+    if not name or name in ANYBODY or len(name) > LONGEST:
         raise LabError("Nobody says how your names begin on this cluster, which others use too", cure)
     return f"{name}-"
 

@@ -50,8 +50,7 @@ def session(master: str | None = None) -> SparkSession:
         return _connected(wanted)
     connect.end()
     show_in_words((Py4JError, ConnectionError), gateway.gone)
-    secret = _secret(wanted)
-    settings = _settings(wanted) | (spark_secret.SETTINGS if secret else {})
+    settings = _settings(wanted)
     if access.chosen():
         entrance.fill_in()
         settings |= entrance.HIDDEN
@@ -60,6 +59,9 @@ def session(master: str | None = None) -> SparkSession:
         for query in spark.streams.active:
             query.stop()
         return spark
+    secret = _secret(wanted)
+    if secret:
+        settings |= spark_secret.SETTINGS
     gateway.end()
     _drop_old_scratch()
     try:
@@ -72,6 +74,8 @@ def session(master: str | None = None) -> SparkSession:
 def _connected(address: str) -> SparkSession:
     if (way := access.chosen()) is not None and way.settings:  # which its readers and writers are not told
         raise LabError("Spark Connect cannot get into a cluster that is not yours", "call `session()`")
+    if connect.same_place(address, spark_cluster.connect_address(home())):
+        _own_secret(spark_cluster.CONNECT, address)
     gateway.end()
     gateway.quiet_errors()
     try:
@@ -205,18 +209,23 @@ def _secret(master: str) -> str | None:
         return None
     places = master.removeprefix(CLUSTER)
     if connect.same_place(master, spark_cluster.address(home())):
-        if (known := spark_cluster.secret(home())) is not None:
-            return known
-        raise LabError(
-            f"The Spark master at {places} was not started with the secret that this home has now",
-            "`threebrokers spark down`, then `threebrokers spark up`",
-        )
+        return _own_secret(spark_cluster.MASTER, master)
     if any(spark_secret.is_asked(place) for place in places.split(",")):
         raise LabError(
             f"The Spark master at {places} asks for the secret of its home, and that is not this home's",
             NOT_OWN,
         )
     return None
+
+
+def _own_secret(name: str, address: str) -> str:
+    """Return the secret for one of this home's own Spark. Raises LabError if it runs without: for anybody."""
+    if (known := spark_cluster.secret(home(), name)) is not None:
+        return known
+    raise LabError(
+        f"The Spark at {address} was not started with the secret that this home has now",
+        "`threebrokers spark down`, then `threebrokers spark up`",
+    )
 
 
 def _expect_answer(what: str, address: str) -> None:

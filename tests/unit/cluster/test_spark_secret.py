@@ -45,10 +45,9 @@ def test_each_process_has_it_in_its_environment_and_not_in_its_command(tmp_path,
     monkeypatch.setattr(spark_cluster, "spark_jars", lambda: [Path("/jars/one.jar")])
     monkeypatch.setattr(spark_cluster.ports, "is_free", lambda port: True)
     saved = spark_cluster._Saved(dict(spark_cluster.FIXED))
-    spark_cluster._launch(tmp_path, saved, name)
+    secret = spark_secret.made(tmp_path)
+    spark_cluster._launch(tmp_path, saved, name, secret)
     ((command, environment),) = launched
-    secret = spark_secret.kept(tmp_path)
-    assert secret is not None
     assert environment["_SPARK_AUTH_SECRET"] == environment["SPARK_CONNECT_AUTHENTICATE_TOKEN"] == secret
     assert secret not in " ".join(command)
     assert "-Dspark.authenticate=true" in command

@@ -15,7 +15,7 @@ from threebrokers.grading import confine, namespaces, sights, warden
 from threebrokers.grading.grader import Grader, Wish
 from threebrokers.grading.orders import Limits, Order, Step
 from threebrokers.grading.sights import Sight
-from threebrokers.grading.watch import Theirs, Watch, end_all, taken
+from threebrokers.grading.watch import SHOWN_BYTES, Theirs, Watch, end_all, taken
 from threebrokers.paths import course
 from threebrokers.waiting import quiet_wait
 from tools import ROOT
@@ -128,8 +128,15 @@ def test_of_those_that_say_they_are_one_broker_only_one_is_spared(tmp_path: Path
 
 
 def test_who_shows_more_than_can_be_read_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("threebrokers.grading.watch.SHOWN_BYTES", -(10**12))
-    assert watched(tmp_path, Limits()) == "the limit of what it may show at once"
+    own = [700_000_000]
+    monkeypatch.setattr("threebrokers.grading.watch._memory", lambda one: own[0])
+    looking = Watch(Limits(), tmp_path, Theirs(False, tmp_path, Path("/no/java"), MARK))
+    monkeypatch.setattr(looking, "_run", lambda: None)
+    looking.start()
+    for grown, said in ((SHOWN_BYTES, ""), (SHOWN_BYTES + 1, "the limit of what it may show at once")):
+        own[0] = 700_000_000 + grown
+        assert looking._broken() == said
+    looking.stop()
 
 
 def test_a_full_folder_is_seen(tmp_path: Path) -> None:

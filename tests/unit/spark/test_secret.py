@@ -2,6 +2,7 @@
 
 import socket
 import sys
+from types import SimpleNamespace
 
 import pytest
 from pyspark.errors import PySparkException
@@ -29,7 +30,7 @@ def secret(monkeypatch, tmp_path):
     made = spark_secret.made(tmp_path)
     monkeypatch.setattr(spark_cluster, "address", lambda home: MASTER)
     monkeypatch.setattr(spark_cluster, "connect_address", lambda home: SERVER)
-    monkeypatch.setattr(spark_cluster, "secret", lambda home: made)
+    monkeypatch.setattr(spark_cluster, "secret", lambda home, name: made)
     return made
 
 
@@ -69,9 +70,27 @@ def test_the_settings_of_a_session_have_no_secret(secret, monkeypatch):
 
 
 def test_a_master_that_was_started_without_the_secret_is_one_sentence(secret, monkeypatch):
-    monkeypatch.setattr(spark_cluster, "secret", lambda home: None)
+    monkeypatch.setattr(spark_cluster, "secret", lambda home, name: None)
     with pytest.raises(LabError, match=r"127\.0\.0\.1:14092 was not started with the secret .*spark down`"):
         spark_session._secret(MASTER)
+
+
+def test_so_is_a_server_of_spark_connect_that_an_older_version_has_started(secret, monkeypatch):
+    monkeypatch.setattr(spark_session, "_expect_answer", lambda what, address: None)
+    known = {spark_cluster.MASTER: secret}
+    monkeypatch.setattr(spark_cluster, "secret", lambda home, name: known.get(name))
+    with pytest.raises(LabError, match=r"127\.0\.0\.1:14098 was not started with the secret .*spark down`"):
+        spark_session.session(SERVER)
+
+
+def test_who_has_a_session_already_asks_nobody(secret, asks, monkeypatch):
+    monkeypatch.setattr(spark_session, "_checked", lambda master: master)
+    monkeypatch.setattr(gateway, "runs", lambda settings: True)
+    kept = SimpleNamespace(streams=SimpleNamespace(active=[]))
+    made = SimpleNamespace(builder=SimpleNamespace(getOrCreate=lambda: kept))
+    monkeypatch.setattr(spark_session, "SparkSession", made)
+    assert spark_session.session("spark://127.0.0.1:14112") is kept
+    assert asks == []
 
 
 @pytest.mark.parametrize("address", ["spark://127.0.0.1:14112", "spark://one:7077,two:7077"])
